@@ -1,0 +1,93 @@
+"""Adapters: how an implementation is driven and looked at, and finding the one a user names.
+
+An adapter is a module or an object with these names; nothing of ours is inherited, and the marked ones may be missing:
+
+    name, version                          words for the report
+    capabilities            (may miss)     a `Capabilities`; missing means everything may be drawn
+    start() -> session                     begin a program; `session` is passed back, never looked into
+    stop(session)           (may miss)     end it
+    perform(session, step, (args, kwargs)) do one step on the implementation's own values, give its own values
+    facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest. `version` is
+                                           the raw counter; a grad is None or a tuple in the order of GRAD_FACTS
+    refusal(error) -> rule id or None      which rule an exception refuses by; None makes it a crash
+    mode(session, name)     (may miss)     a context manager for a grad mode
+    dtype(name)             (may miss)     the implementation's own dtype
+
+`perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks for
+(`resolve`, `observe`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see `torch_shaped`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.errors import AdapterError
+
+NEEDED = ("start", "perform", "facts", "refusal")
+BUILT_IN = ("reference", "torch", "null", "micrograd")
+
+
+@cache
+def load(spec: str) -> Any:
+    """The adapter of a built-in name, `module:attribute`, or the path of a Python file; raises AdapterError."""
+    if spec in BUILT_IN:
+        adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
+    elif spec.endswith(".py"):
+        adapter = _from_file(Path(spec))
+    elif ":" in spec:
+        adapter = _from_module(*spec.split(":", 1))
+    else:
+        raise AdapterError(f"there is no adapter {spec!r}", f"{', '.join(BUILT_IN)}, module:attribute, or a path.py")
+    return checked(adapter, spec)
+
+
+def checked(adapter: Any, spec: str) -> Any:
+    """The adapter, if it keeps the contract as far as can be told without running it."""
+    if not hasattr(adapter, "perform") and callable(adapter):
+        adapter = _guarded(adapter, f"{spec} cannot be made")
+    missing = [name for name in NEEDED if not callable(getattr(adapter, name, None))]
+    missing += [name for name in ("name", "version") if not isinstance(getattr(adapter, name, None), str)]
+    if missing:
+        raise AdapterError(f"{spec} is no adapter: it lacks {', '.join(missing)}", "see conformance.adapters")
+    return adapter
+
+
+def capabilities(adapter: Any) -> Capabilities:
+    """What an adapter says it can do."""
+    return getattr(adapter, "capabilities", None) or Capabilities()
+
+
+def _guarded(make: Callable[[], Any], problem: str) -> Any:
+    try:
+        return make()
+    except AdapterError:
+        raise
+    except Exception as error:
+        raise AdapterError(f"{problem}: {type(error).__name__}: {error}") from error
+
+
+def _from_module(module: str, attribute: str) -> Any:
+    found = _guarded(lambda: importlib.import_module(module), f"module {module} cannot be imported")
+    for word in attribute.split("."):
+        if not hasattr(found, word):
+            raise AdapterError(f"{module} has no {attribute}", "module:attribute names an adapter, or what makes one")
+        found = getattr(found, word)
+    return found
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise AdapterError(f"there is no file {path}", "the path of a Python file that holds an adapter")
+    found = importlib.util.spec_from_file_location(path.stem, path)
+    if found is None or found.loader is None:
+        raise AdapterError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(found)
+    loader = found.loader
+    _guarded(lambda: loader.exec_module(module), f"{path} cannot be imported")
+    return getattr(module, "adapter", module)

@@ -1,0 +1,24 @@
+"""What an implementation says it can do, before anything is drawn for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specs.fact import FACTS
+
+FEATURES = frozenset(["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "errors"])
+"""Groups of behaviour a program may touch; an implementation names those it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What may be drawn for an implementation and what it shows; the defaults mean everything.
+
+    `ops` are operations as steps spell them (None: all); `shapes` is "any" or "scalar".
+    """
+
+    ops: frozenset[str] | None = None
+    shapes: str = "any"
+    dtypes: frozenset[str] = frozenset(["float64", "float32", "complex128", "int64", "bool"])
+    features: frozenset[str] = FEATURES
+    facts: tuple[str, ...] = FACTS

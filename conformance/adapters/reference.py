@@ -1,0 +1,48 @@
+"""The reference implementation behind the adapter contract; the only module of the package that imports it.
+
+Beyond what any torch-shaped namespace shows, it tells which rules fired and lets raw state be peeked at unobserved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import reference_impl
+from conformance.adapters.torch_shaped import TorchShaped
+from reference_impl import rule_marks
+
+
+class Reference(TorchShaped):
+    """The reference, with its marks."""
+
+    def __init__(self) -> None:
+        super().__init__(reference_impl, "reference", reference_impl.__version__)
+        reference_impl.set_warn_always(True)
+
+    def start(self) -> None:
+        super().start()
+        rule_marks.fired()
+
+    def fired(self, session: None) -> frozenset[str]:
+        """The rules that fired since the last call."""
+        return rule_marks.fired()
+
+    def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
+        """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
+        array = value._array
+        return array.shape, array.dtype.name, _needs_grad(value), value._node is None
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {"reference": self.version}
+
+
+def _needs_grad(value: Any) -> bool:
+    if value._flag or value._node is not None:
+        return True
+    return value._view is not None and _needs_grad(value._view.base)
+
+
+def load() -> Reference:
+    """The reference's adapter."""
+    return Reference()

@@ -1,0 +1,236 @@
+"""One adapter for everything that is shaped like torch: real torch and the reference alike.
+
+The adapter contract is written down in `conformance.adapters`; which namespaces exist lives beside this module.
+Everything here is on the hot path, hence the flat reading loop and the functions resolved once per operation.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from conformance.adapters.capabilities import Capabilities
+from specs.fact import FACTS, UNSEEN, refused
+from specs.rule import RULES, classify, classify_warning
+
+_RECORD = [("always", None, Warning, None, 0)]
+_IGNORE = [("ignore", None, Warning, None, 0)]
+
+
+class _Warnings:
+    """Catches warnings for as long as any session is open; reading facts is silent."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.caught: list[str] = []
+
+    def install(self) -> None:
+        if self.depth == 0:
+            self._before = (warnings.filters, warnings.showwarning)
+            warnings.filters = _RECORD  # type: ignore[assignment]
+            warnings.showwarning = self._show  # type: ignore[assignment]
+        self.depth += 1
+
+    def restore(self) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            warnings.filters, warnings.showwarning = self._before  # type: ignore[assignment]
+            self.caught.clear()
+
+    def _show(self, message: Warning | str, *_: object, **__: object) -> None:
+        self.caught.append(getattr(message, "rule", None) or str(message))
+
+
+_WARNINGS = _Warnings()
+
+
+def _warning_kind(text: str) -> str:
+    return text if text in RULES else classify_warning(text) or f"unclassified: {text.splitlines()[0]}"
+
+
+class TorchShaped:
+    """Serves one torch-shaped namespace; a session is nothing but the time between `start` and `stop`."""
+
+    unsupported: tuple[type[BaseException], ...] = ()
+
+    def __init__(self, namespace: Any, name: str, version: str, capabilities: Capabilities | None = None) -> None:
+        self.namespace, self.name, self.version = namespace, name, version
+        self.capabilities = capabilities or Capabilities()
+        self._functions: dict[str, Callable[..., Any] | None] = {}
+        self._dtype_names = _dtype_names(namespace)
+
+    # sessions
+
+    def start(self) -> None:
+        _WARNINGS.install()
+        self.namespace.set_grad_enabled(True)
+
+    def stop(self, session: None) -> None:
+        self.namespace.set_grad_enabled(True)
+        _WARNINGS.restore()
+
+    def warned(self, session: None) -> tuple[str, ...]:
+        """The warnings since the last call, as rules."""
+        if not _WARNINGS.caught:
+            return ()
+        kinds = tuple(map(_warning_kind, _WARNINGS.caught))
+        _WARNINGS.caught.clear()
+        return kinds
+
+    # doing
+
+    def resolve(self, op: str) -> Callable[..., Any] | None:
+        """The function of an operation, or None where the namespace has none."""
+        try:
+            return self._functions[op]
+        except KeyError:
+            function = self._functions[op] = self._find(op)
+            return function
+
+    def _find(self, op: str) -> Callable[..., Any] | None:
+        try:
+            if op.startswith("torch."):
+                return functools.reduce(getattr, op.split(".")[1:], self.namespace)
+            if op.startswith("."):
+                getattr(self.namespace.Tensor, op.strip(".="))
+                if op.endswith("="):
+                    attribute = op[1:-1]
+                    return lambda x, value: setattr(x, attribute, value)
+                return operator.attrgetter(op[1:])
+            method = getattr(self.namespace.Tensor, op)
+        except AttributeError:
+            return None
+        return _operator(method) if op.startswith("__") else method
+
+    def perform(self, session: None, step: Any, operands: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
+        """The general form of what a runner does through `resolve`."""
+        function = self.resolve(step.op)
+        if function is None:
+            raise NotImplementedError(f"{self.name} has no {step.op}")
+        args, kwargs = operands
+        return function(*args, **kwargs)
+
+    def dtype(self, name: str) -> Any:
+        return getattr(self.namespace, name)
+
+    def refusal(self, error: BaseException) -> str | None:
+        rule = getattr(error, "rule", None)
+        return rule if rule is not None else classify(type(error).__name__, str(error))
+
+    def mode(self, session: None, name: str) -> Any:
+        """The namespace's own context manager of a grad mode."""
+        if name.endswith(")"):
+            return self.namespace.set_grad_enabled(name == "set_grad_enabled(True)")
+        return getattr(self.namespace, name)()
+
+    def decorate(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, decorated by a grad mode as `torch.no_grad()(function)` is."""
+        return lambda *args, **kwargs: self.mode(None, name)(lambda: function(*args, **kwargs))()
+
+    # looking
+
+    def counter(self, value: Any) -> int | None:
+        """The raw version counter, or None where reading it is refused."""
+        try:
+            return value._version
+        except RuntimeError:
+            return None
+
+    def facts(self, session: None, value: Any) -> dict[str, Any]:
+        """Everything seen of one tensor, by name; `version` is the raw counter."""
+        return dict(zip(FACTS, self.observe(session, {"": value}, {"": 0}, set())[""], strict=True))
+
+    def observe(
+        self, session: None, tensors: dict[str, Any], since: dict[str, Any], quiet: set[str]
+    ) -> dict[str, tuple[Any, ...]]:
+        """The facts of each tensor in reading order.
+
+        The grad of a non-leaf that retains none is not asked for while its name is in `quiet`, and put there when None.
+        """
+        warnings.filters = _IGNORE  # type: ignore[assignment]
+        names = self._dtype_names
+        seen: dict[str, tuple[Any, ...]] = {}
+        for name, x in tensors.items():
+            try:
+                value = x.tolist()
+                dtype = names[x.dtype]
+                shape = x.shape
+                leaf = x.is_leaf
+                needs = x.requires_grad
+                retains = x.retains_grad
+                node = x.grad_fn
+                if node is not None:
+                    node = node.name()
+                number = x.output_nr
+                view = x._is_view()
+                version = x._version - since[name]
+                grad = None
+                if leaf or retains or name not in quiet:
+                    grad = x.grad
+                    if grad is not None:
+                        grad = self._grad(grad)
+                    elif not (leaf or retains):
+                        quiet.add(name)
+                seen[name] = (value, dtype, shape, leaf, needs, retains, node, number, view, version, grad)
+            except Exception:
+                seen[name] = self._guarded(x, since[name])
+        warnings.filters = _RECORD  # type: ignore[assignment]
+        return seen
+
+    def _grad(self, grad: Any) -> tuple[Any, ...]:
+        node = grad.grad_fn
+        return (
+            self._dtype_names[grad.dtype],
+            grad.shape,
+            grad.tolist(),
+            grad.requires_grad,
+            grad.is_leaf,
+            node if node is None else node.name(),
+        )
+
+    def _guarded(self, x: Any, since: int | None) -> tuple[Any, ...]:
+        """The facts of a tensor some reading of which fails: each reading stands for itself."""
+        readings: tuple[Callable[[], Any], ...] = (
+            lambda: x.tolist(),
+            lambda: self._dtype_names[x.dtype],
+            lambda: x.shape,
+            lambda: x.is_leaf,
+            lambda: x.requires_grad,
+            lambda: x.retains_grad,
+            lambda: None if x.grad_fn is None else x.grad_fn.name(),
+            lambda: x.output_nr,
+            lambda: x._is_view(),
+            lambda: UNSEEN if since is None else x._version - since,
+            lambda: None if x.grad is None else self._grad(x.grad),
+        )
+        return tuple(map(self._read, readings))
+
+    def _read(self, reading: Callable[[], Any]) -> Any:
+        try:
+            return reading()
+        except Exception as error:
+            rule = self.refusal(error)
+            return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
+
+
+def _operator(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A dunder called as the operator calls it: what it does not implement is Python's TypeError."""
+
+    def call(*args: Any) -> Any:
+        result = method(*args)
+        if result is NotImplemented:
+            raise TypeError("unsupported operand type(s)")
+        return result
+
+    return call
+
+
+_DTYPES = ("float64", "float32", "float16", "bfloat16", "complex128", "complex64",
+           "int64", "int32", "int16", "int8", "uint8", "bool")  # fmt: skip
+
+
+def _dtype_names(namespace: Any) -> dict[Any, str]:
+    return {getattr(namespace, name): name for name in _DTYPES if hasattr(namespace, name)}

@@ -1,0 +1,240 @@
+"""One chunk of a campaign: draw programs beside the reference, run them on the other sides, judge, reduce, add up.
+
+A chunk is a plain value that any process can work through with the same result. Who hands chunks out, and what becomes
+of one that dies, lives in ``check``; the witness cases are not drawn and live in ``witness``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance import adapters
+from conformance.generate.guide import Drawn
+from conformance.generate.sources import programs_from
+from conformance.isolate import note
+from conformance.judge import Finding as Found
+from conformance.judge import Judgement, judge
+from conformance.program import Program
+from conformance.reduce import reduce
+from conformance.report import words
+from conformance.report.value import Crash, Finding, Totals, Verdict
+from conformance.run import run
+from conformance.tally import Tally, distinct
+from conformance.text import report_script, statement, to_text
+from conformance.trace import Crashed, Trace
+
+SIZE = 100
+"""Programs in a chunk; part of what a seed means, so not to be tuned by machine."""
+
+REDUCED = 4
+"""How many kinds of divergence a chunk reduces; what else it finds counts with the first of its kind."""
+
+REFERENCE, TORCH = "reference", "torch"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """So many programs from one source and seed, from number ``first`` on; ``skip`` holds texts that killed a process."""
+
+    subject: str
+    against: str
+    source: str
+    seed: int
+    first: int
+    count: int
+    fail_fast: bool = False
+    skip: frozenset[str] = frozenset()
+
+
+class AdapterBroke(Exception):
+    """The adapter itself raised where its contract says that it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Who takes part in judging one subject."""
+
+    subject: str
+    against: str
+
+    @property
+    def with_torch(self) -> bool:
+        return TORCH in (self.subject, self.against)
+
+    def judged(self, program: Program, density: str, reference: Trace | None = None) -> tuple[Judgement, Trace, Trace]:
+        """Run the program on all sides; the judgement, the reference's trace and the one that settles what is right."""
+        if reference is None:
+            reference = run(program, adapters.load(REFERENCE), density)
+        torch = None
+        if self.with_torch:
+            note(program, 0)
+            torch = run(program, adapters.load(TORCH), density)
+        actual = self._actual(program, density, reference, torch)
+        return judge(reference, actual, torch), reference, torch or reference
+
+    def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
+        if self.subject == REFERENCE:
+            return reference
+        if self.subject == TORCH and torch is not None:
+            return torch
+        note(program, 1)
+        try:
+            return run(program, adapters.load(self.subject), density)
+        except Exception as error:
+            where = to_text(program).replace("\n", "; ")
+            raise AdapterBroke(f"{type(error).__name__}: {error}, on: {where}") from error
+
+
+class Sums:
+    """The counts of a chunk in progress; ``tally`` freezes them."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.chunk = chunk
+        self.sides = Sides(chunk.subject, chunk.against)
+        self.counts: Counter[str] = Counter()
+        self.fired: Counter[str] = Counter()
+        self.compared: Counter[str] = Counter()
+        self.incomparable: Counter[str] = Counter()
+        self.findings: dict[object, Finding] = {}
+        self.crashes: list[Crash] = []
+        self.broken: list[str] = []
+        self.over = False
+
+    def program(self, number: int, drawn: Drawn) -> None:
+        """Judge one program and count what comes of it."""
+        if self.over or (self.chunk.skip and to_text(drawn.program) in self.chunk.skip):
+            return
+        try:
+            found, reference, right = self.sides.judged(drawn.program, drawn.density, drawn.trace)
+        except AdapterBroke as broke:
+            self.broken.append(str(broke))
+            self.over = True
+            return
+        self._count(found, reference)
+        if found.finding in (Found.NONCONFORMANCE, Found.SUITE):
+            self._differ(number, drawn, found, right)
+        elif found.finding is Found.CRASH:
+            self._crash(number, drawn, reference)
+        elif found.finding in (Found.INCOMPARABLE, Found.VACUOUS):
+            self.incomparable[getattr(found.comparison, "why", "nothing was compared")] += 1
+
+    def _count(self, found: Judgement, reference: Trace) -> None:
+        counts = self.counts
+        counts["programs"] += 1
+        counts[COUNTED_AS[found.finding]] += 1
+        counts["steps"] += len(reference)
+        counts["error_steps"] += len(reference.refused)
+        counts["compared"] += found.comparison.compared
+        counts["unseen"] += found.comparison.unseen
+        last = found.first.step if found.first else getattr(found.comparison, "step", len(reference))
+        for seen in reference.observations[: last + 1]:
+            if seen.fired:
+                self.fired.update(seen.fired)
+                facts = 1 + sum(map(len, seen.facts.values()))
+                for rule in seen.fired:
+                    self.compared[rule] += facts
+
+    def _differ(self, number: int, drawn: Drawn, found: Judgement, right: Trace) -> None:
+        self.over = self.chunk.fail_fast
+        assert found.first is not None
+        kind = (found.finding, found.first.fact, drawn.program[found.first.step].op)
+        if kind in self.findings:
+            self.findings[kind] = replace(self.findings[kind], alike=self.findings[kind].alike + 1)
+        elif len(self.findings) < REDUCED:
+            self.findings[kind] = self._reduced(f"program {number}", drawn, found)
+        else:
+            self.findings[kind] = explain(f"program {number}", drawn.program, found, right)
+
+    def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
+        again, _, right = self.sides.judged(drawn.program, drawn.density)
+        if not same(found, again, drawn.program, drawn.program):
+            return replace(explain(where, drawn.program, found, right), blames=Verdict.CONFORMS, flaky=True)
+
+        def still_fails(program: Program) -> bool:
+            return same(found, self.sides.judged(program, drawn.density)[0], drawn.program, program)
+
+        small = reduce(drawn.program, still_fails).program
+        final, _, right = self.sides.judged(small, drawn.density)
+        return explain(where, small, final, right)
+
+    def _crash(self, number: int, drawn: Drawn, reference: Trace) -> None:
+        dead = reference.crashed
+        side, error = (REFERENCE, dead.error) if dead else (TORCH, self._died_of(drawn))
+        self.crashes.append(Crash(f"program {number}", side, Verdict.BROKEN_SUITE, error, to_text(drawn.program)))
+
+    def _died_of(self, drawn: Drawn) -> str:
+        dead = run(drawn.program, adapters.load(TORCH), drawn.density).crashed
+        return dead.error if dead else "not seen again"
+
+    def tally(self) -> Tally:
+        return Tally(
+            totals=Totals(**self.counts),
+            fired=dict(self.fired),
+            compared=dict(self.compared),
+            incomparable=dict(self.incomparable),
+            findings=distinct(self.findings.values()),
+            crashes=tuple(self.crashes),
+            broken=tuple(self.broken),
+        )
+
+
+COUNTED_AS = {
+    Found.AGREE: "agree",
+    Found.NONCONFORMANCE: "diverge",
+    Found.SUITE: "diverge",
+    Found.CRASH: "crashed",
+    Found.INCOMPARABLE: "incomparable",
+    Found.VACUOUS: "incomparable",
+}
+
+
+def work(chunk: Chunk) -> Tally:
+    """Work through a chunk; the same chunk gives the same tally in any process."""
+    sums = Sums(chunk)
+    capabilities = adapters.capabilities(adapters.load(chunk.subject))
+    programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, sums.program)
+    return sums.tally()
+
+
+def same(found: Judgement, again: Judgement, program: Program, other: Program) -> bool:
+    """Whether two judgements tell of the same defect: one finding, about one fact, after one operation."""
+    x, y = found.first, again.first
+    if found.finding is not again.finding or x is None or y is None:
+        return False
+    alike = (x.fact, type(x.expected), type(x.actual)) == (y.fact, type(y.expected), type(y.actual))
+    return alike and isinstance(x.actual, Crashed) is isinstance(y.actual, Crashed) and program[x.step].op == other[y.step].op
+
+
+def explain(where: str, program: Program, found: Judgement, right: Trace) -> Finding:
+    """The finding about a program as the report tells it; torch's value is the expected one wherever it took part."""
+    first = found.first
+    assert first is not None
+    expected, actual, sides = first.expected, first.actual, found.decided_by
+    suite = found.finding is Found.SUITE
+    if suite and sides[1] == TORCH:
+        expected, actual, sides = actual, expected, (sides[1], sides[0])
+    return Finding(
+        where=where,
+        blames=Verdict.BROKEN_SUITE if suite else Verdict.NONCONFORMANCE,
+        line=statement(program[first.step]),
+        name=first.name or "",
+        fact=first.fact,
+        expected=words.value(expected),
+        actual=words.value(actual),
+        because=found.because,
+        downstream=sum(d.downstream for d in found.comparison.divergences),  # type: ignore[union-attr]
+        script=script(program, right, first, words.value(expected), words.value(actual), sides),
+        sides=sides,
+        ops=tuple(dict.fromkeys(step.op for step in program)),
+    )
+
+
+def script(program: Program, right: Trace, first: Any, expected: str, actual: str, sides: tuple[str, str]) -> str:
+    """A script that runs by itself under torch and prints the fact in question."""
+    return report_script(program, right.refused, first.step, first.name, first.fact, expected, actual, sides[1])
+
+
+Progress = Callable[[str, int, int], None]

@@ -1,0 +1,56 @@
+"""The command line: one file a verb, put together here. What the verbs do lives in ``conformance.check`` and the core."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from conformance.cli.grade import grade
+from conformance.cli.rules import rules
+from conformance.cli.run import run
+from conformance.cli.trouble import Trouble
+
+HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
+
+Start with [bold]grade[/bold]: it runs the witness cases of every rule, then programs drawn at random, and compares each
+step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals and the state they leave behind.
+
+  autograd-conformance grade                   the reference against torch: the suite checks itself
+  autograd-conformance grade mine.py           an adapter of yours, from a file
+  autograd-conformance run program.py          one program on torch and the reference, side by side
+  autograd-conformance rules 'view/*'          the rules of a chapter
+"""
+EPILOG = (
+    "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
+    "4 the suite is broken (the reference and torch disagree)."
+)
+
+app = typer.Typer(
+    help=HELP,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.command(epilog=EPILOG)(grade)
+app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 bad usage.")(run)
+app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is one line with a hint, never a traceback."""
+    try:
+        app(prog_name="autograd-conformance")
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+        sys.exit(int(trouble.code))
+    except BrokenPipeError:
+        # The reader (head, less) went away: nothing is left to say, also not at interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

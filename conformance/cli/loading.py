@@ -1,0 +1,40 @@
+"""Finding what a verb is pointed at, adapters and program files, with one clear line where that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from conformance import adapters
+from conformance.adapters.errors import AdapterError
+from conformance.cli.trouble import Trouble
+from conformance.parse import ProgramError
+from conformance.program import Program
+from conformance.text import from_text
+
+
+def load_adapter(spec: str) -> Any:
+    """The adapter that ``spec`` names."""
+    try:
+        return adapters.load(spec)
+    except AdapterError as exc:
+        raise Trouble(exc.problem, exc.hint) from exc
+
+
+def load_program(path: Path) -> Program:
+    """The program that a file holds in PyTorch text."""
+    hint = "a program is straight-line PyTorch that starts with `import torch`"
+    try:
+        program = from_text(path.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise Trouble(f"cannot read {path}: {exc.strerror}", "give the path of a PyTorch script") from exc
+    except ProgramError as exc:
+        where = f", line {exc.line}" if exc.line else ""
+        raise Trouble(f"{path}{where}: {exc.problem}", exc.hint or hint) from exc
+    except UnicodeDecodeError as exc:
+        raise Trouble(f"{path} is not text", hint) from exc
+    except SyntaxError as exc:
+        raise Trouble(f"{path}, line {exc.lineno}: {exc.msg}", hint) from exc
+    if not program.steps:
+        raise Trouble(f"{path} holds no step", hint)
+    return program

@@ -1,0 +1,86 @@
+"""``rules``: list the rules, or show one with its citations, cases and counts. The rules live in ``specs/rules``."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from itertools import groupby
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from conformance.cli.screen import console
+from conformance.cli.trouble import Trouble
+from conformance.tally import reach
+from specs.case import Case, cases
+from specs.rule import RULES, Rule
+
+
+def rules(
+    glob: Annotated[str, typer.Argument(metavar="[GLOB]", help="Which rules, e.g. 'view/*' or 'grad/accumulates'.")] = "*",
+    programs: Annotated[
+        int, typer.Option(min=0, help="For one rule: count how often it fires in so many drawn programs.")
+    ] = 500,
+) -> None:
+    """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and counts."""
+    chosen = matching(glob)
+    if not chosen:
+        raise Trouble(f"no rule matches {glob!r}", "`autograd-conformance rules` lists them; a glob such as 'view/*' works")
+    if len(chosen) == 1:
+        _show(chosen[0], console(), programs)
+    else:
+        _list(chosen, console())
+
+
+def matching(glob: str) -> list[Rule]:
+    """The rules that a glob selects, in the order of the chapters."""
+    return [rule for rule in RULES.values() if fnmatchcase(rule.id, glob)]
+
+
+def witnesses(rule: str) -> list[Case]:
+    """The cases whose docstring names the rule."""
+    return [case for case in cases() if rule in case.rules]
+
+
+def _list(chosen: list[Rule], out: Console) -> None:
+    table = Table(title=f"{len(chosen)} rules")
+    for heading in ("rule", "kind", "cases", "statement"):
+        table.add_column(heading, no_wrap=heading == "rule", justify="right" if heading == "cases" else "left")
+    counts = {rule.id: len(witnesses(rule.id)) for rule in chosen}
+    for _, members in groupby(chosen, key=lambda rule: rule.chapter):
+        for rule in members:
+            table.add_row(rule.id, _kind(rule), str(counts[rule.id]), rule.statement)
+        table.add_section()
+    out.print(table)
+
+
+def _kind(rule: Rule) -> str:
+    return f"refuses ({rule.error})" if rule.refuses else "warns" if rule.warns else ""
+
+
+def _show(rule: Rule, out: Console, programs: int) -> None:
+    found = witnesses(rule.id)
+    fired, reached = reach(rule.id, programs)
+    facts = Table.grid(padding=(0, 2))
+    rows = {
+        "states": rule.statement,
+        "catches": rule.catches,
+        "kind": _kind(rule),
+        "level": rule.level,
+        "torch": f">={rule.since}" + (f", <{rule.until}" if rule.until else ""),
+        "depends": ", ".join(rule.depends),
+        "cites": "\n".join(rule.cites),
+        "says": rule.says,
+        "wordings": "\n".join(f"torch{wording.torch}: {wording.pattern}" for wording in rule.wordings),
+        "fires": f"{fired:,} times in {reached:,} of {programs:,} drawn programs (PRNG, seed 0)" if programs else "",
+        "cases": str(len(found)),
+    }
+    for heading, words in rows.items():
+        if words:
+            facts.add_row(Text(heading, style="dim"), Text(words))
+    texts = [Padding(Syntax(case.text, "python", theme="ansi_dark", background_color="default"), (1, 2)) for case in found]
+    out.print(Group(Text(rule.id, style="bold"), facts, *texts))

@@ -1,0 +1,197 @@
+"""Holds two traces of one program against each other, fact by fact.
+
+The result is data; no English is made here, and nobody is blamed (`judge` does that). Values are compared with `==`
+(so zero equals minus zero) and NaN equals NaN; where something upstream belongs to the rounding tier, within a bound
+stated in units in the last place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.rounding import Rounding, near
+from conformance.trace import Crashed, Observation, Trace, Unsupported
+from specs.fact import FACTS, GRAD_FACTS, UNSEEN
+
+_DTYPE = FACTS.index("dtype")
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """One difference: at `step`, about `name` (None: the step itself), in `fact`.
+
+    `fact` is one of FACTS, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the name is bound to).
+    `because` are the rules that fired where the expected value came about; `downstream` marks what follows an earlier
+    difference.
+    """
+
+    step: int
+    name: str | None
+    fact: str
+    expected: Any
+    actual: Any
+    because: tuple[str, ...] = ()
+    downstream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agree:
+    """No difference in `compared` facts, with `unseen` more that one side does not show."""
+
+    compared: int
+    unseen: int = 0
+
+    @property
+    def vacuous(self) -> bool:
+        """Agreement over nothing is a finding, never a pass."""
+        return self.compared == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Diverge:
+    """At least one difference, the first one first."""
+
+    divergences: tuple[Divergence, ...]
+    compared: int
+    unseen: int = 0
+
+    @property
+    def first(self) -> Divergence:
+        return self.divergences[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Incomparable:
+    """The traces agree up to `step` and cannot be compared from there on."""
+
+    why: str
+    step: int
+    compared: int = 0
+    unseen: int = 0
+
+
+Comparison = Agree | Diverge | Incomparable
+
+
+class _Comparing:
+    """The counts and differences of one comparison in progress."""
+
+    def __init__(self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None) -> None:
+        self.compared = self.unseen = 0
+        self.found: list[Divergence] = []
+        self.partial = not (expected.complete and actual.complete)
+        self._expected = expected
+        self._rounding_ops = rounding
+        self._rounding: Rounding | None = None
+
+    @property
+    def rounding(self) -> Rounding:
+        """Which values may be off by how much; worked out when the first values differ."""
+        if self._rounding is None:
+            self._rounding = Rounding(self._expected.program, self._rounding_ops)
+        return self._rounding
+
+    def step(self, index: int, expected: Observation, actual: Observation) -> bool:
+        """Compare one step; False where nothing after it can be compared."""
+        wanted, got = expected.outcome, actual.outcome
+        if type(wanted) is Unsupported or type(got) is Unsupported:
+            return False
+        self.compared += 1
+        if wanted is not got and wanted != got or type(wanted) is Crashed:
+            self.differ(index, None, "outcome", wanted, got, expected)
+        if type(wanted) is Crashed or type(got) is Crashed:
+            return True
+        if expected.warnings is not None and actual.warnings is not None:
+            if expected.warnings != actual.warnings:
+                self.differ(index, None, "warnings", expected.warnings, actual.warnings, expected)
+            self.compared += bool(expected.warnings)
+        if not self.partial and expected.facts == actual.facts:
+            self.compared += sum(map(len, expected.facts.values()))
+        else:
+            self.facts(index, expected, actual)
+        return True
+
+    def facts(self, index: int, expected: Observation, actual: Observation) -> None:
+        for name, wanted in expected.facts.items():
+            got = actual.facts.get(name)
+            if got is None or len(got) != len(wanted):
+                self.compared += 1
+                self.differ(index, name, "bound", kind(wanted), kind(got), expected)
+                continue
+            for fact, x, y in zip(FACTS, wanted, got, strict=False):
+                if x is UNSEEN or y is UNSEEN:
+                    self.unseen += 1
+                    continue
+                self.compared += 1
+                if x == y:
+                    continue
+                if fact == "value":
+                    dtype = wanted[_DTYPE] if len(wanted) > 1 else "float64"
+                    if not near(x, y, self.rounding.of(index, name), dtype):
+                        self.differ(index, name, fact, x, y, expected)
+                elif fact == "grad":
+                    self.grad(index, name, x, y, expected)
+                else:
+                    self.differ(index, name, fact, x, y, expected)
+        for name, got in actual.facts.items():
+            if name not in expected.facts:
+                self.compared += 1
+                self.differ(index, name, "bound", kind(None), kind(got), expected)
+
+    def grad(self, index: int, name: str, wanted: Any, got: Any, expected: Observation) -> None:
+        """Grads that are not equal as they stand: both have one, or one side has none or refuses to show it."""
+        if not (_is_grad(wanted) and _is_grad(got)):
+            self.differ(index, name, "grad", wanted, got, expected)
+            return
+        for fact, x, y in zip(GRAD_FACTS, wanted, got, strict=True):
+            if x is UNSEEN or y is UNSEEN:
+                self.unseen += 1
+            elif x != y and not (fact == "value" and near(x, y, self.rounding.of_grads(index), wanted[0])):
+                self.differ(index, name, f"grad.{fact}", x, y, expected)
+
+    def differ(self, step: int, name: str | None, fact: str, x: Any, y: Any, expected: Observation) -> None:
+        first = self.found[0] if self.found else None
+        downstream = first is not None and (step > first.step or first.fact == "outcome")
+        because = tuple(sorted(expected.fired))
+        self.found.append(Divergence(step, name, fact, plain(x), plain(y), because, downstream))
+
+
+def compare(expected: Trace, actual: Trace, rounding: Mapping[str, int] | None = None) -> Comparison:
+    """Compare two traces of the same program.
+
+    `rounding` maps operations that round to the ULP bound of one application; by default the ops say so themselves.
+    """
+    if expected.program is not actual.program and expected.program != actual.program:
+        raise ValueError("the traces are of different programs")
+    state = _Comparing(expected, actual, rounding)
+    for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
+        if not state.step(index, x, y):
+            if state.found:
+                break
+            stopped = next(o.outcome for o in (y, x) if type(o.outcome) is Unsupported)
+            return Incomparable(stopped.why, index, state.compared, state.unseen)
+    if state.found:
+        return Diverge(tuple(state.found), state.compared, state.unseen)
+    return Agree(state.compared, state.unseen)
+
+
+def kind(seen: tuple[Any, ...] | None) -> str:
+    """What a name is bound to, as a word."""
+    if seen is None:
+        return "unbound"
+    if len(seen) == 1:
+        return "None" if seen[0] is None else type(seen[0]).__name__
+    return "tensor"
+
+
+def plain(value: Any) -> Any:
+    """A fact's value in plain tuples (sizes are tuples of a class of their own)."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(map(plain, value))
+    return value
+
+
+def _is_grad(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == len(GRAD_FACTS)

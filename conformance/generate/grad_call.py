@@ -1,0 +1,79 @@
+"""``torch.autograd.grad``, and the second derivatives that begin with its results.
+
+What ``backward`` shares with it, roots and upstream gradients, lives in ``backward``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.generate.backward import CREATE, RETAIN, backward, root, upstream
+from conformance.generate.groups import DOUBLE, ROOTS
+from conformance.generate.scene import Live, Scene, history, recorded
+
+
+def _inputs(scene: Scene, live: Live) -> list[Live]:
+    """What to differentiate by: as a rule something the root was made from."""
+    path = [one for one in history(live)[1:] if one.grad] or [live]
+    found = [scene.pick(path)]
+    k = scene.below(6)
+    if k >= 4:
+        found.append(scene.pick(path) if k == 4 else scene.find(recorded) or live)
+    if scene.wild:
+        found.append(scene.some())
+    return found
+
+
+def grad_call(scene: Scene, about: Live | None = None) -> bool:
+    """``torch.autograd.grad`` of one or two outputs by one or two inputs."""
+    live = about or root(scene)
+    if live is None:
+        return False
+    g = upstream(scene, live)
+    if g is False:
+        return False
+    outputs: Any = live.ref
+    gs: Any = g and g.ref
+    if scene.groups & ROOTS and scene.below(4) == 3:
+        other = root(scene)
+        h = upstream(scene, other) if other is not None else False
+        if other is not None and h is not False:
+            outputs, gs = [live.ref, other.ref], [gs, h and h.ref] if gs or h else None
+    inputs = _inputs(scene, live)
+    args: tuple[Any, ...] = (outputs, inputs[0].ref if len(inputs) == 1 else [one.ref for one in inputs])
+    if gs is not None:
+        args = (*args, gs)
+    k = scene.below(8)
+    create = k >= 4 and scene.groups & DOUBLE
+    kwargs: tuple[tuple[str, Any], ...] = CREATE if create else RETAIN if k & 1 else ()
+    k = scene.below(12)
+    if k >= 9 or (len(inputs) > 1 and k >= 4):
+        kwargs = (*kwargs, ("allow_unused", True))
+    elif k == 8:
+        kwargs = (*kwargs, ("materialize_grads", True))
+        if scene.wild:
+            kwargs = (*kwargs, ("allow_unused", False))
+    names = tuple(scene.fresh() for _ in inputs)
+    if not scene.emit("torch.autograd.grad", args, kwargs, names):
+        return True
+    _take(scene, live, inputs, names, bool(create), not kwargs or kwargs[0][0] not in ("create_graph", "retain_graph"))
+    return True
+
+
+def _take(
+    scene: Scene, live: Live, inputs: list[Live], names: tuple[str, ...], create: bool, frees: bool
+) -> None:
+    """Note the gradients under their names; a recorded one invites a second derivative."""
+    path = history(live)
+    if frees:
+        for one in path:
+            one.freed = not one.leaf
+    for name, x in zip(names, inputs, strict=True):
+        if scene.oracle.peek(name) is None:
+            continue
+        g = scene.bind(name, scene.measure(name), (live, x) if create else ())
+        if g is not None and create:
+            g.store.bits += 1
+            scene.heed((g, x))
+            if g.grad and scene.below(3):
+                scene.then(backward if scene.below(2) else grad_call, g)

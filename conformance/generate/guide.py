@@ -1,0 +1,162 @@
+"""The guided generator: draws a program step by step beside a running oracle, from any source of choices.
+
+The loop is here, and what holds for a whole program: length, groups, density, tier. The kinds of step live in their own
+modules (``leaves``, ``maths``, ``writes``, ``flags``, ``grads``, ``backward``, ``grad_call``), their frequencies in
+``swarm``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from conformance.adapters.capabilities import Capabilities
+from conformance.generate import backward, leaves, swarm
+from conformance.generate.choices import Choices, weighted
+from conformance.generate.groups import DTYPES, MODES, OPERATORS
+from conformance.generate.oracle import Beside, Oracle
+from conformance.generate.scene import MAX_STEPS, Scene, made
+from conformance.generate.vocabulary import Vocabulary, allows
+from conformance.program import Program
+from conformance.run import Runner
+from conformance.trace import Trace
+
+EXACT, ROUNDING = "exact", "rounding"
+
+DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
+LEAST_STEPS = 4
+_TURNS = 96
+_STOP = 5
+_WILD = _TURNS - 14
+_LAST = 4
+
+STACKS = weighted({
+    ("no_grad",): 5,
+    ("no_grad", "enable_grad"): 2,
+    ("set_grad_enabled(False)",): 2,
+    ("enable_grad",): 1,
+    ("set_grad_enabled(True)",): 1,
+    ("no_grad", "set_grad_enabled(True)"): 1,
+    ("@no_grad",): 2,
+    ("@enable_grad",): 1,
+    ("no_grad", "@enable_grad"): 1,
+})  # fmt: skip
+"""Nestings of grad modes a step, or a run of steps, may stand in."""
+
+
+class Drawn(NamedTuple):
+    """A program with what was drawn along with it: how densely to observe it, and whether it rounds (``tier``)."""
+
+    program: Program
+    density: str
+    tier: str
+    trace: Trace | None = None
+
+
+class Range:
+    """What is drawn for an implementation, read off its capabilities once."""
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        self.may = allows(capabilities.ops)
+        self.groups = swarm.allowed(capabilities.features)
+        self.errors = "errors" in capabilities.features
+        self.palettes = leaves.SCALAR if capabilities.shapes == "scalar" else leaves.PALETTES
+        views = "views" in capabilities.features and capabilities.shapes != "scalar"
+        if not views:
+            self.groups &= ~swarm.VIEWS
+        self.exact = Vocabulary(self.may, views, False)
+        self.rounding = Vocabulary(self.may, views, True)
+        floats = [d for d in ("float64", "float32") if d in capabilities.dtypes]
+        self.floats = tuple(floats[:1] * 3 + floats[1:])
+        self.dtypes = tuple(d for d in ("float64", "float32", "float32", "int64", "bool", "complex128") if d in capabilities.dtypes)
+        self.always_grad = not (self.may("requires_grad_") or self.may("detach"))
+        self.optional = self.may("torch.autograd.backward")
+
+
+@lru_cache(maxsize=32)
+def range_of(capabilities: Capabilities) -> Range:
+    """The range of an implementation's capabilities, made once."""
+    return Range(capabilities)
+
+
+class Guide:
+    """Draws one program; `go_on` until it says no, or `finish` the whole of it."""
+
+    def __init__(self, choices: Choices, oracle: Oracle, drawn: Range) -> None:
+        self.choices = choices
+        self.scene = scene = Scene(choices, oracle)
+        scene.groups = groups = swarm.groups(choices, drawn.groups)
+        tier = choices.below(8)
+        scene.rounding = tier >= 6
+        scene.vocabulary = vocabulary = drawn.rounding if scene.rounding else drawn.exact
+        scene.palette = choices.pick(drawn.palettes)
+        scene.dtype = choices.pick(drawn.floats)
+        scene.dtypes = drawn.dtypes if groups & DTYPES else ()
+        scene.numbers = bool(groups & OPERATORS)
+        scene.always_grad = drawn.always_grad
+        scene.optional = drawn.optional
+        scene.may = drawn.may
+        self._errors = drawn.errors
+        self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
+        self._modes = groups & MODES
+        leaves.first_leaf(scene)
+
+    def go_on(self) -> bool:
+        """Draw one more step or two; False if the program is over."""
+        scene = self.scene
+        count = len(scene.steps)
+        turn = scene.below(_TURNS)
+        if turn < _STOP and count >= LEAST_STEPS:
+            return False
+        if count >= MAX_STEPS:
+            return False
+        scene.wild = turn >= _WILD and self._errors
+        if self._modes:
+            self._turn_mode()
+        if scene.agenda and scene.below(2):
+            plot, about = scene.agenda.pop()
+            if plot(scene, about):
+                return True
+        if not scene.lives:
+            return leaves.leaf(scene)
+        actions = self._actions
+        for _ in range(6):
+            if scene.pick(actions)(scene, None):
+                return True
+        return leaves.leaf(scene)
+
+    def _turn_mode(self) -> None:
+        """Enter a grad mode now and then, and leave it soon; a decorated one lasts one step."""
+        scene = self.scene
+        if scene.mode:
+            if scene.mode[-1][0] == "@" or scene.below(4) == 0:
+                scene.mode = ()
+        elif scene.below(10) == 9:
+            scene.mode = scene.pick(STACKS)
+
+    def end(self) -> None:
+        """A program that differentiated nothing does so last, as a rule."""
+        scene = self.scene
+        if any("grad" in step.op or "backward" in step.op for step in scene.steps[-8:]):
+            return
+        scene.wild, scene.mode = False, ()
+        if scene.lives and scene.below(_LAST) and any(made(live) for live in scene.lives):
+            backward.backward(scene)
+            if scene.agenda and scene.agenda[-1][0] is backward.backward:
+                scene.agenda.pop()[0](scene, scene.hot[0] if scene.hot else None)
+
+
+def draw(choices: Choices, adapter: Any, capabilities: Capabilities | None = None, density: str | None = None) -> Drawn:
+    """A program drawn beside ``adapter`` as the oracle, within ``capabilities`` (the oracle's own by default).
+
+    The oracle's trace, observed at the density drawn, comes along: nothing is run twice.
+    """
+    if density is None:
+        density = choices.pick(DENSITY)
+    with Runner(adapter, density) as runner:
+        guide = Guide(choices, Beside(runner), range_of(capabilities or adapter.capabilities))
+        while guide.go_on():
+            pass
+        guide.end()
+        trace = runner.finish()
+    return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)

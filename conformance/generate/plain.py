@@ -1,0 +1,95 @@
+"""Ops on bare arrays: just enough of a machine to know which arguments an op takes, and the shape of what it gives.
+
+The bodies come from the op declarations. There is no autograd, no view and no version here; values do not matter.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from specs.op import Op, Overloads
+from specs.ops import overloads
+
+
+class Plain:
+    """An array with the tensor methods of the op table, for bodies that are written over those."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = np.asarray(array)
+
+    shape = property(lambda self: self.array.shape)
+    ndim = property(lambda self: self.array.ndim)
+    dtype = property(lambda self: self.array.dtype)
+    requires_grad = property(lambda self: False)
+    is_leaf = property(lambda self: True)
+
+    def dim(self) -> int:
+        return self.array.ndim
+
+    def numel(self) -> int:
+        return self.array.size
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self, dim: int | None = None) -> Any:
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self) -> bool:
+        return bool(self.array.flags.c_contiguous)
+
+    def is_complex(self) -> bool:
+        return self.array.dtype.kind == "c"
+
+    def is_floating_point(self) -> bool:
+        return self.array.dtype.kind == "f"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            op = _named(name)
+        except KeyError:
+            raise AttributeError(name) from None
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            receiver = op.receiver
+            return run(*op.bind((*args[:receiver], self, *args[receiver:]), kwargs, Plain))
+
+        return method
+
+
+@cache
+def _named(name: str) -> Overloads:
+    return overloads(name)
+
+
+def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """The op's result on `Plain` operands; raises whatever the body refuses with."""
+    if op.composite:
+        return op.compute(operands, attributes)
+    arrays = tuple(value.array if isinstance(value, Plain) else value for value in operands)
+    out = op.compute(arrays, attributes)
+    if op.mutates:
+        np.broadcast_to(out, arrays[0].shape)
+        return operands[0]
+    return tuple(map(Plain, out)) if isinstance(out, tuple | list) else Plain(out)
+
+
+def shapes_of(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of an op's results, or None if it refuses the arguments."""
+    try:
+        with np.errstate(all="ignore"):
+            out = run(op, operands, attributes)
+    except (RuntimeError, ValueError, IndexError, TypeError, AttributeError, ArithmeticError, NotImplementedError):
+        return None
+    if isinstance(out, tuple | list):
+        return tuple(one.shape for one in out)
+    return () if out is None else (out.shape,)

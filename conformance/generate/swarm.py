@@ -1,0 +1,110 @@
+"""Swarm: the groups of features a program may use, and how often each kind of step is drawn when they are on.
+
+Plain maths shares one budget, whatever the number of ops, so that arithmetic does not drown the semantics.
+What the steps look like is their families' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
+
+from conformance.generate import backward, flags, grad_call, grads, leaves, maths, writes
+from conformance.generate.choices import weighted
+from conformance.generate.groups import (
+    DATA,
+    DELETE,
+    DETACH,
+    DOUBLE,
+    DTYPES,
+    FLAGS,
+    GRAD_CALL,
+    GRADS,
+    INPLACE,
+    MODES,
+    OPERATORS,
+    RETAIN,
+    ROOTS,
+    VIEWS,
+)
+
+Action = Callable[[Any, Any], bool]
+
+FEATURES = {
+    VIEWS: "views",
+    INPLACE: "inplace",
+    MODES: "modes",
+    DETACH: "detach",
+    DATA: "data",
+    RETAIN: "retain",
+    DOUBLE: "double",
+    GRAD_CALL: "grad_call",
+}
+"""Groups that an implementation must name among its features; the others go by its operations alone."""
+
+ALWAYS: dict[Action, int] = {leaves.leaf: 9, maths.maths: 20, backward.backward: 11, grads.read: 3}
+
+WITH: dict[int, dict[Action, int]] = {
+    VIEWS: {maths.view: 18},
+    INPLACE: {writes.write: 11, writes.assign_operator: 3, writes.fill: 6},
+    MODES: {},
+    DETACH: {flags.detach: 5, flags.detach_in_place: 3},
+    DATA: {flags.data: 4, flags.set_data: 3},
+    FLAGS: {flags.set_flag: 7},
+    RETAIN: {flags.retain: 6},
+    GRADS: {grads.assign: 6, grads.read: 3},
+    GRAD_CALL: {grad_call.grad_call: 8},
+    DOUBLE: {},
+    ROOTS: {},
+    DTYPES: {maths.cast: 4},
+    OPERATORS: {maths.operator: 10},
+    DELETE: {flags.delete: 3},
+}
+"""Kinds of step, with weights, by the group that switches them on."""
+
+EMITS: dict[Action, tuple[str, ...]] = {
+    grads.read: (".grad",),
+    grads.assign: (".grad=",),
+    flags.detach: ("detach",),
+    flags.detach_in_place: ("detach_",),
+    flags.data: (".data",),
+    flags.set_data: (".data=",),
+    flags.set_flag: (".requires_grad=", "requires_grad_"),
+    flags.retain: ("retain_grad",),
+    flags.delete: ("del",),
+    grad_call.grad_call: ("torch.autograd.grad",),
+    maths.cast: ("double", "float", "to"),
+}
+"""The operations an implementation must have for a kind of step, where the op table does not say."""
+
+BITS = 14
+_EAGER = VIEWS | INPLACE
+
+
+def allowed(features: Collection[str]) -> int:
+    """The groups an implementation's features leave standing."""
+    return sum(1 << n for n in range(BITS) if FEATURES.get(1 << n) is None or FEATURES[1 << n] in features)
+
+
+def groups(choices: Any, mask: int) -> int:
+    """The groups of one program: each with even chances, views and writes likelier than not."""
+    k = choices.below(1 << (BITS + 2))
+    eager = _EAGER if k >> BITS == 3 else VIEWS if k >> BITS == 2 else 0
+    return (k & ((1 << BITS) - 1) | eager) & mask
+
+
+@cache
+def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
+    """The kinds of step of a program with these groups, as often as they are to be drawn."""
+    weights = dict(ALWAYS)
+    for group, extra in WITH.items():
+        if mask & group:
+            for action, weight in extra.items():
+                weights[action] = weights.get(action, 0) + weight
+    drawn = {
+        action: weight
+        for action, weight in weights.items()
+        if action not in empty and all(may(op) for op in EMITS.get(action, ()))
+    }
+    return weighted(drawn)

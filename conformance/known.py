@@ -1,0 +1,62 @@
+"""The crashes on record (``specs/known.toml``), and whether a crash is one of them. What a run makes of it: ``check``."""
+
+from __future__ import annotations
+
+import operator
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import specs
+from specs.rule import version_key
+
+REGISTRY = Path(specs.__file__).parent / "known.toml"
+_RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One crash on record: the issue, the side and versions it strikes, and how to tell it."""
+
+    issue: str
+    side: str
+    torch: str
+    error: str
+    what: str
+    steps: tuple[str, ...]
+    program: str
+
+    def speaks_of(self, version: str) -> bool:
+        """Whether that release of torch is in the record's range."""
+        return all(within(version, bound) for bound in self.torch.split(","))
+
+    def tells(self, operations: Iterable[str], error: str) -> bool:
+        """Whether a program of these operations that died with ``error`` died of this."""
+        rest = iter(operations)
+        return re.search(self.error, error) is not None and all(
+            any(re.fullmatch(pattern, op) for op in rest) for pattern in self.steps
+        )
+
+
+def within(version: str, bound: str) -> bool:
+    """Whether ``version`` keeps to a bound such as ``<2.15``."""
+    found = re.fullmatch(r"\s*(>=|<=|==|>|<)\s*([\d.]+)\s*", bound)
+    if found is None:
+        raise ValueError(f"{bound!r} is no version bound")
+    return _RELATIONS[found[1]](version_key(version), version_key(found[2]))
+
+
+@cache
+def records() -> tuple[Known, ...]:
+    """Every crash on record."""
+    entries = tomllib.loads(REGISTRY.read_text(encoding="utf-8")).get("crash", ())
+    return tuple(Known(**entry | {"steps": tuple(entry["steps"])}) for entry in entries)
+
+
+def issue_of(operations: Iterable[str], side: str, version: str, error: str) -> str | None:
+    """The issue that a crash of ``side`` is recorded under, or None."""
+    ops = tuple(operations)
+    return next((k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(ops, error)), None)

@@ -1,0 +1,63 @@
+"""The report as JSON, and the schema that says what is in it (``specs/schema/report.schema.json``).
+
+The same report gives the same bytes. The forms of programs and traces live in ``conformance.json_form``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import specs
+from conformance.report.value import Report
+
+FORMAT = 1
+SCHEMA = Path(specs.__file__).parent / "schema" / "report.schema.json"
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as plain JSON values, in the order in which a person would read them."""
+    form: dict[str, Any] = {
+        "format": FORMAT,
+        "subject": asdict(report.subject),
+        "against": report.against,
+        "verdict": report.verdict.name.lower().replace("_", " "),
+        "exit_code": int(report.verdict),
+        "seed": report.seed,
+        "source": report.source,
+        "device": report.device,
+        "versions": dict(report.versions),
+        "totals": asdict(report.totals),
+        "cases": dict(report.cases),
+        "rules": {rule.id: _rule(rule) for rule in report.rules.values()},
+        "findings": [_blamed(finding) for finding in report.findings],
+        "crashes": [_blamed(crash) for crash in report.crashes],
+        "incomparable": dict(sorted(report.incomparable.items())),
+        "broken": list(report.broken),
+    }
+    if report.times is not None:
+        form["times"] = {name: round(seconds, 3) for name, seconds in report.times.items()}
+    return form
+
+
+def to_text(report: Report) -> str:
+    """The JSON document that ``--json`` writes."""
+    return json.dumps(to_json(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a report."""
+    return json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+
+def _rule(rule: Any) -> dict[str, Any]:
+    form = asdict(rule)
+    form.pop("id")
+    return form | {"status": str(rule.status)}
+
+
+def _blamed(entry: Any) -> dict[str, Any]:
+    form = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(entry).items()}
+    return form | {"blames": entry.blames.name.lower().replace("_", " ")}

@@ -1,0 +1,165 @@
+"""The report: what one check found, as frozen values that add up.
+
+No words for people are made here (``terminal``), nothing is judged (``conformance.check``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum, StrEnum
+
+
+class Status(StrEnum):
+    """What a check can say about one rule."""
+
+    HELD = "held"
+    BROKEN = "broken"
+    SUSPECT = "suspect"
+    UNSUPPORTED = "unsupported"
+    NOT_EXERCISED = "not exercised"
+    FLAKY = "flaky"
+
+
+class Verdict(IntEnum):
+    """What a check comes to; the number is the exit code of the command."""
+
+    CONFORMS = 0
+    NONCONFORMANCE = 1
+    BAD_USAGE = 2
+    BROKEN_ADAPTER = 3
+    BROKEN_SUITE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An implementation that took part, and its version."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over the generated programs; ``compared`` and ``unseen`` count facts, ``error_steps`` refusals."""
+
+    programs: int = 0
+    agree: int = 0
+    diverge: int = 0
+    incomparable: int = 0
+    crashed: int = 0
+    steps: int = 0
+    error_steps: int = 0
+    compared: int = 0
+    unseen: int = 0
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One rule's standing: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by ``cases``."""
+
+    id: str
+    status: Status = Status.NOT_EXERCISED
+    fired: int = 0
+    compared: int = 0
+    cases: int = 0
+    cases_failed: int = 0
+
+    @property
+    def chapter(self) -> str:
+        return self.id.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A program or case on which two sides differ: its first divergence, reduced, with what is behind it.
+
+    ``where`` names the program (``case leaf/...`` or ``program 17``); ``script`` runs by itself under torch;
+    ``sides`` are who gave the expected and the actual value; ``blames`` is who is at fault, nobody (``CONFORMS``) when a
+    repetition differed (``flaky``); ``ops`` are the operations left in the reduced program, by which findings are told apart.
+    """
+
+    where: str
+    blames: Verdict
+    line: str
+    name: str
+    fact: str
+    expected: str
+    actual: str
+    because: tuple[str, ...]
+    downstream: int
+    script: str
+    sides: tuple[str, str]
+    ops: tuple[str, ...] = ()
+    alike: int = 1
+    flaky: bool = False
+
+    @property
+    def bucket(self) -> tuple[object, ...]:
+        """What two findings have in common when they are likely the same defect."""
+        return self.blames, self.flaky, self.fact, self.because, self.ops
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A program on which ``side`` died or raised what no rule words; ``known`` links the issue, if one is on record."""
+
+    where: str
+    side: str
+    blames: Verdict
+    error: str
+    script: str
+    known: str | None = None
+    alike: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it."""
+
+    subject: Subject
+    against: str
+    seed: int
+    source: str
+    device: str
+    versions: Mapping[str, str]
+    totals: Totals = Totals()
+    cases: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[str, RuleResult] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    crashes: tuple[Crash, ...] = ()
+    incomparable: Mapping[str, int] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()
+    times: Mapping[str, float] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that was found: a broken suite before a broken adapter before nonconformance.
+
+        Agreement over nothing is no agreement: a check that compared no fact blames the adapter.
+        """
+        blamed = {finding.blames for finding in self.findings} | {crash.blames for crash in self.unknown_crashes}
+        if Verdict.BROKEN_SUITE in blamed:
+            return Verdict.BROKEN_SUITE
+        if self.broken or not (self.totals.compared or self.cases.get("held") or blamed):
+            return Verdict.BROKEN_ADAPTER
+        return Verdict.NONCONFORMANCE if blamed or self.broken_rules else Verdict.CONFORMS
+
+    @property
+    def unknown_crashes(self) -> tuple[Crash, ...]:
+        return tuple(crash for crash in self.crashes if crash.known is None)
+
+    @property
+    def broken_rules(self) -> tuple[str, ...]:
+        return tuple(r.id for r in self.rules.values() if r.status in (Status.BROKEN, Status.SUSPECT))
+
+    def count(self, status: Status, rules: Iterable[RuleResult] | None = None) -> int:
+        """How many rules (of ``rules``, or all) stand at ``status``."""
+        return sum(r.status is status for r in (self.rules.values() if rules is None else rules))
+
+    def without_times(self) -> Report:
+        """The same report, free of what differs between two runs."""
+        return replace(self, times=None)

@@ -1,0 +1,292 @@
+"""Runs a program on an adapter, step by step, and observes.
+
+`run(program, adapter)` gives a `Trace`; `Runner` does the same one step at a time, for whoever draws the next step
+beside a running implementation. What an implementation is asked for lives in `adapters`; nothing here knows torch.
+
+One economy is taken at full density: PyTorch warns at length when the grad of a non-leaf that retains none is read, so
+such a grad, once seen to be None, is read again when its name is an operand, after every step whose operation speaks of
+gradients, and at the end. Every other fact of every live tensor is read after every step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.program import DELETE, REST, Dtype, Program, Ref, Step, binds, decoration, reads
+from conformance.trace import (
+    DONE,
+    UNBOUND,
+    Crashed,
+    Observation,
+    Outcome,
+    Refused,
+    Trace,
+    Unbound,
+    Unsupported,
+)
+from specs.fact import DENSITIES, FACTS, POSITION, UNSEEN
+
+PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
+_VERSION = POSITION["version"]
+_NO_FACTS: dict[str, tuple[Any, ...]] = {}
+
+
+class _NameUnbound(Exception):
+    """A step mentions a name that is not bound to anything usable."""
+
+
+def speaks_of_gradients(op: str) -> bool:
+    """Whether an operation may fill, clear or retain a grad by its own word."""
+    return "grad" in op or "backward" in op
+
+
+class Runner:
+    """One implementation running one program; close it (or use it as a context manager) when done.
+
+    `env` maps names to the implementation's own values (None where a step bound None). Looking into it observes
+    nothing, `look()` does.
+    """
+
+    def __init__(self, adapter: Any, density: str = "each") -> None:
+        if density not in DENSITIES:
+            raise ValueError(f"density {density!r} is none of {', '.join(DENSITIES)}")
+        self.adapter, self.density = adapter, density
+        self.env: dict[str, Any] = {}
+        self.observations: list[Observation] = []
+        self.steps: list[Step] = []
+        self._tensors: dict[str, Any] = {}
+        self._plain: dict[str, tuple[Any]] = {}
+        self._since: dict[str, Any] = {}
+        self._quiet: set[str] = set()
+        self._mode: tuple[str, ...] = ()
+        self._entered: list[Any] = []
+        self._resolve = getattr(adapter, "resolve", None)
+        self._observe = getattr(adapter, "observe", None)
+        self._counter = getattr(adapter, "counter", None)
+        self._warned = getattr(adapter, "warned", None)
+        self._fired = getattr(adapter, "fired", None)
+        self._open = True
+        self.session = adapter.start()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the modes and end the session; a second call does nothing."""
+        if self._open:
+            self._open = False
+            self._leave(0)
+            stop = getattr(self.adapter, "stop", None)
+            if stop is not None:
+                stop(self.session)
+
+    # one step
+
+    def step(self, step: Step) -> Observation:
+        """Perform one step and observe as the density says."""
+        outcome = self._perform(step)
+        density = self.density
+        if density == "each":
+            facts = self.look(speaks_of_gradients(step.op))
+        elif density == "touched":
+            facts = self.look(names=dict.fromkeys((*reads(step), *binds(step))))
+        else:
+            facts = _NO_FACTS
+        warned = self._warned(self.session) if self._warned is not None else None
+        fired = self._fired(self.session) if self._fired is not None else ()
+        observation = Observation(outcome, facts, warned, fired)
+        self.observations.append(observation)
+        self.steps.append(step)
+        return observation
+
+    def finish(self) -> Trace:
+        """Observe all there is, close, and give the trace of the steps performed."""
+        if self.observations and (self.density != "each" or self._quiet):
+            self.observations[-1] = self.observations[-1]._replace(facts=self.look())
+        self.close()
+        program = Program(tuple(self.steps))
+        complete = self._observe is not None
+        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete)
+
+    def _perform(self, step: Step) -> Outcome:
+        op, args, kwargs, out, mode = step
+        decorated = None
+        if mode != self._mode or mode:
+            mode, decorated = decoration(mode)
+            if mode != self._mode:
+                failed = self._switch(mode)
+                if failed is not None:
+                    return failed
+        if op == DELETE:
+            return self._delete(args)
+        env = self.env
+        operands = []
+        quiet = self._quiet
+        try:
+            for value in args:
+                kind = type(value)
+                if kind is Ref:
+                    name = value.name
+                    value = env.get(name)
+                    if value is None:
+                        return UNBOUND
+                    quiet.discard(name)
+                elif kind not in PLAIN:
+                    value = self._value(value)
+                operands.append(value)
+            named = {key: self._value(value) for key, value in kwargs} if kwargs else None
+        except _NameUnbound:
+            return UNBOUND
+        try:
+            if self._resolve is not None:
+                function = self._resolve(op)
+                if function is None:
+                    return Unsupported(f"{self.adapter.name} has no {op}")
+                if decorated is not None:
+                    function = self.adapter.decorate(decorated, function)
+                result = function(*operands) if named is None else function(*operands, **named)
+            elif decorated is not None:
+                with self.adapter.mode(self.session, decorated):
+                    result = self.adapter.perform(self.session, step, (tuple(operands), named or {}))
+            else:
+                result = self.adapter.perform(self.session, step, (tuple(operands), named or {}))
+        except Exception as error:
+            return self._failed(error)
+        if out:
+            return self._bind(out, result)
+        return DONE
+
+    def _value(self, value: Any) -> Any:
+        """An argument with names and dtypes replaced by the implementation's own."""
+        kind = type(value)
+        if kind is Ref:
+            found = self.env.get(value.name)
+            if found is None:
+                raise _NameUnbound
+            self._quiet.discard(value.name)
+            return found
+        if kind is Dtype:
+            dtype = getattr(self.adapter, "dtype", None)
+            return value if dtype is None else dtype(value.name)
+        if kind is tuple:
+            return tuple(map(self._value, value))
+        if kind is list:
+            return [self._value(item) for item in value]
+        if kind is slice:
+            return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
+        return value
+
+    def _failed(self, error: Exception) -> Outcome:
+        rule = self.adapter.refusal(error)
+        if rule is not None:
+            return Refused(rule, str(error))
+        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):
+            return Unsupported(str(error))
+        return Crashed(f"{type(error).__name__}: {error}")
+
+    def _delete(self, args: tuple[Any, ...]) -> Outcome:
+        names = [value.name for value in args]
+        if any(name not in self.env for name in names):
+            return UNBOUND
+        for name in names:
+            self._forget(name)
+            del self.env[name]
+        return DONE
+
+    def _forget(self, name: str) -> None:
+        self._tensors.pop(name, None)
+        self._plain.pop(name, None)
+        self._quiet.discard(name)
+
+    def _bind(self, out: tuple[str, ...], result: Any) -> Outcome:
+        values = result if type(result) is tuple or type(result) is list and len(out) > 1 else (result,)
+        if out[-1] == REST:
+            out = out[:-1]
+            values = values[: len(out)]
+        if len(out) != len(values):
+            return Crashed(f"ValueError: {len(values)} results for {len(out)} names")
+        env = self.env
+        for name, value in zip(out, values, strict=True):
+            if name in env:
+                if env[name] is value:
+                    continue
+                self._forget(name)
+            env[name] = value
+            if type(value) in PLAIN or type(value) is list:
+                self._plain[name] = (value,)
+            else:
+                self._tensors[name] = value
+                self._since[name] = self._count(value)
+        return DONE
+
+    def _count(self, value: Any) -> Any:
+        """The version counter at the moment a name is bound."""
+        if self._counter is not None:
+            return self._counter(value)
+        return self.adapter.facts(self.session, value).get("version")
+
+    # grad modes
+
+    def _switch(self, mode: tuple[str, ...]) -> Outcome | None:
+        """Leave and enter `with` blocks so that exactly `mode` is open."""
+        shared = 0
+        while shared < min(len(mode), len(self._mode)) and mode[shared] == self._mode[shared]:
+            shared += 1
+        self._leave(shared)
+        for name in mode[shared:]:
+            enter = getattr(self.adapter, "mode", None)
+            if enter is None:
+                return Unsupported(f"{self.adapter.name} has no grad modes")
+            manager = enter(self.session, name)
+            manager.__enter__()
+            self._entered.append(manager)
+            self._mode = (*self._mode, name)
+        return None
+
+    def _leave(self, depth: int) -> None:
+        while len(self._entered) > depth:
+            self._entered.pop().__exit__(None, None, None)
+        self._mode = self._mode[:depth]
+
+    # looking
+
+    def look(self, fresh: bool = True, names: dict[str, None] | None = None) -> dict[str, tuple[Any, ...]]:
+        """The facts of the live names (or of those `names`); `fresh` reads every grad again."""
+        tensors = self._tensors
+        if fresh:
+            self._quiet.clear()
+        if names is not None:
+            tensors = {name: tensors[name] for name in names if name in tensors}
+        if self._observe is not None:
+            facts = self._observe(self.session, tensors, self._since, self._quiet)
+        else:
+            facts = {name: self._seen(name, value) for name, value in tensors.items()}
+        for name, plain in self._plain.items():
+            if names is None or name in names:
+                facts[name] = plain
+        return facts
+
+    def _seen(self, name: str, value: Any) -> tuple[Any, ...]:
+        """One tensor's facts from an adapter that shows a dict of them."""
+        shown = self.adapter.facts(self.session, value)
+        seen = [shown.get(fact, UNSEEN) for fact in FACTS]
+        if type(seen[_VERSION]) is int and type(self._since[name]) is int:
+            seen[_VERSION] -= self._since[name]
+        return tuple(seen)
+
+
+def run(program: Program, adapter: Any, density: str = "each") -> Trace:
+    """Run a program from a clean start; all that is live is observed after the last step, whatever the density."""
+    runner = Runner(adapter, density)
+    try:
+        for step in program.steps:
+            runner.step(step)
+        return runner.finish()
+    finally:
+        runner.close()
+
+
+__all__ = ["Runner", "Trace", "Observation", "Outcome", "Unbound", "run", "speaks_of_gradients"]

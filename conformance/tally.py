@@ -1,0 +1,55 @@
+"""The sums of a campaign: what one chunk of programs found, as a frozen value that adds up in the order of the chunks.
+
+How a program is judged lives in ``judge``, how a chunk is worked through in ``campaign``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from conformance.report.value import Crash, Finding, Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a kind is kept."""
+
+    totals: Totals = Totals()
+    fired: Mapping[str, int] = field(default_factory=dict)
+    compared: Mapping[str, int] = field(default_factory=dict)
+    incomparable: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    crashes: tuple[Crash, ...] = ()
+    broken: tuple[str, ...] = ()
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            totals=self.totals + other.totals,
+            fired=dict(Counter(self.fired) + Counter(other.fired)),
+            compared=dict(Counter(self.compared) + Counter(other.compared)),
+            incomparable=dict(Counter(self.incomparable) + Counter(other.incomparable)),
+            findings=distinct((*self.findings, *other.findings)),
+            crashes=alike((*self.crashes, *other.crashes)),
+            broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
+        )
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding a bucket, the first, which counts the others."""
+    kept: dict[object, Finding] = {}
+    for finding in findings:
+        first = kept.get(finding.bucket)
+        kept[finding.bucket] = finding if first is None else replace(first, alike=first.alike + finding.alike)
+    return tuple(kept.values())
+
+
+def alike(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
+    """One crash for each side, error and issue on record, the first, which counts the others."""
+    kept: dict[object, Crash] = {}
+    for crash in crashes:
+        key = crash.side, crash.error, crash.known
+        first = kept.get(key)
+        kept[key] = crash if first is None else replace(first, alike=first.alike + crash.alike)
+    return tuple(kept.values())

@@ -1,0 +1,95 @@
+"""What running a program leaves behind: outcomes, observations, traces.
+
+Plain frozen values. How they come about lives in `run`, how two traces are held against each other in `compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from conformance.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The step did what it says."""
+
+    def __reduce__(self) -> str:
+        return "DONE"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The implementation refused by a rule; refusals are equal when their rules are."""
+
+    rule: str
+    message: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The implementation says it cannot do this at all."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crashed:
+    """An exception no rule explains, or a dead process; it equals nothing, not even another crash."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """The step names something an earlier step failed to bind, or bound to None; it was not run."""
+
+    def __reduce__(self) -> str:
+        return "UNBOUND"
+
+
+Outcome = Done | Refused | Unsupported | Crashed | Unbound
+DONE = Done()
+UNBOUND = Unbound()
+
+
+class Observation(NamedTuple):
+    """One step's outcome and what was seen after it.
+
+    `facts` maps a name to a tuple in the order of `specs.fact.FACTS`; a name bound to None or to a Python value has a
+    tuple of one, its value. `warnings` is None where warnings cannot be seen.
+    """
+
+    outcome: Outcome
+    facts: Mapping[str, tuple[Any, ...]]
+    warnings: tuple[str, ...] | None = ()
+    fired: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One observation per step; everything live was observed after the last one. `complete`: each fact can be seen."""
+
+    program: Program
+    adapter: str
+    density: str
+    observations: tuple[Observation, ...]
+    complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    def __getitem__(self, index: int) -> Observation:
+        return self.observations[index]
+
+    @property
+    def refused(self) -> tuple[int, ...]:
+        """The steps that were refused."""
+        return tuple(i for i, seen in enumerate(self.observations) if type(seen.outcome) is Refused)
+
+    @property
+    def crashed(self) -> Crashed | None:
+        """The first crash, if there was one."""
+        return next((o.outcome for o in self.observations if isinstance(o.outcome, Crashed)), None)

@@ -1,0 +1,176 @@
+"""``torch.autograd``: what PyTorch checks and fills in before its engine runs, and what it makes of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.engine import Buffer, run
+from reference_impl.graph import Edge, Node, accumulator_of, gradient_edge
+from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.rule_marks import by, refuse, warn, warn_once
+from reference_impl.tensor import Tensor
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+class Identity(Node):
+    """Stands for an input that no graph can reach."""
+
+    __slots__ = ()
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Accumulate the gradients of ``tensors`` into the leaves, or into ``inputs`` only."""
+    if grad_variables is not None:
+        warn("backward/grad-variables-deprecated")
+        if grad_tensors is not None:
+            refuse("backward/grad-variables-twice")
+        grad_tensors = grad_variables
+    targets = _tuple(inputs) if inputs is not None else ()
+    if inputs is not None and not targets:
+        refuse("backward/inputs-empty")
+    roots = _tuple(tensors)
+    seeds = _seeds(roots, _seed_tuple(grad_tensors, len(roots)), create_graph)
+    _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate=True)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``, one each; None for an unused one if that is allowed."""
+    if materialize_grads and allow_unused is False:
+        refuse("grad_call/materialize-conflict")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    targets = _tuple(inputs)
+    if not targets:
+        refuse("grad_call/inputs-empty")
+    roots = _tuple(outputs)
+    if not only_inputs:
+        warn("grad_call/only-inputs-deprecated")
+    seeds = _seeds(roots, _seed_tuple(grad_outputs, len(roots)), create_graph)
+    accumulate = not by("grad_call/leaves-grad-alone")
+    result = _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate)
+    if accumulate:
+        return tuple(target.grad for target in targets)
+    for index, (g, target) in enumerate(zip(result, targets, strict=True)):
+        if g is None and not allow_unused:
+            refuse("grad_call/unused-refused", index=index)
+        if g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
+            result[index] = Tensor(np.zeros_like(target._array))
+            result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
+        elif g is None and not by("grad_call/allow-unused-gives-none"):
+            result[index] = Tensor(np.zeros_like(target._array))
+    return tuple(result)
+
+
+def _keeps(retain_graph: bool | None, create_graph: bool) -> bool:
+    if retain_graph is None:
+        return create_graph if by("backward/retain-follows-create-graph") else False
+    return retain_graph and by("backward/retain-graph-keeps")
+
+
+def _tuple(tensors: Any) -> tuple[Any, ...]:
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    if isinstance(tensors, dict):
+        return tuple(tensors.values())
+    if not hasattr(tensors, "__iter__"):
+        refuse("backward/not-iterable", type=type(tensors).__name__)
+        return ()
+    return tuple(tensors)
+
+
+def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
+    return (None,) * length if seeds is None else _tuple(seeds)
+
+
+def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:
+    """The gradients to start with: as given, or 1 for a root of one real element."""
+    filled: Buffer = []
+    for index, (root, seed) in enumerate(zip(roots, seeds, strict=False)):
+        if not isinstance(root, Tensor):
+            refuse("backward/root-type", type=type(root).__name__)
+        if isinstance(seed, Tensor):
+            if seed.shape != root.shape:
+                refuse("backward/gradient-shape", index=index, got=list(seed.shape), expected=list(root.shape))
+            if seed.is_complex() != root.is_complex():
+                refuse("backward/gradient-complex-dtype", index=index, got=seed.dtype, expected=root.dtype)
+            filled.append(seed if by("backward/gradient-is-upstream") else _ones(root))
+        elif seed is not None:
+            refuse("backward/gradient-type", type=type(seed).__name__)
+        elif not root.requires_grad:
+            filled.append(None)
+        else:
+            if root.numel() != 1:
+                refuse("backward/implicit-needs-scalar")
+            if not root.is_floating_point():
+                refuse("backward/implicit-needs-real", dtype=root.dtype)
+            one = _ones(root) if by("backward/implicit-one") else Tensor(np.zeros_like(root._array))
+            one._flag = create_graph and not by("double/constant-root-grad")
+            filled.append(one)
+    if len(filled) != len(roots):
+        # NB: surplus gradients go unnoticed, as in PyTorch.
+        refuse("backward/gradients-count", roots=len(roots), gradients=len(filled))
+    return filled
+
+
+def _ones(root: Tensor) -> Tensor:
+    return Tensor(np.ones_like(root._array))
+
+
+def _run(
+    roots: Sequence[Tensor], seeds: Buffer, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
+) -> Buffer:
+    edges: list[Edge] = []
+    if len(roots) > 1 and not by("backward/several-roots" if accumulate else "grad_call/outputs-are-summed"):
+        roots, seeds = roots[:1], seeds[:1]
+    if not STATE.enabled and not by("mode/backward-under-no-grad"):
+        return [None] * len(targets)
+    for index, root in enumerate(roots):
+        edge = gradient_edge(root)
+        if edge[0] is None:
+            refuse("backward/root-needs-grad", index=index)
+            return []
+        if not edge[0].edges and not by("backward/leaf-root"):
+            refuse("backward/root-needs-grad", index=index)
+        edges.append(edge)
+    wanted: list[Edge] = []
+    for target in targets:
+        if not isinstance(target, Tensor):
+            refuse("backward/inputs-type", type=type(target).__name__)
+        nr, node = target._nr, target.grad_fn
+        if node is None:
+            node = accumulator_of(target)
+        if accumulate and by("backward/inputs-retain-non-leaf"):
+            target.retain_grad()
+        if not target.requires_grad:
+            refuse("grad_call/input-needs-grad")
+        if node is not None and target._node is not None and not accumulate and not by("grad_call/non-leaf-input"):
+            node = None
+        wanted.append((Identity(()), 0) if node is None else (node, nr))
+    if accumulate and not by("backward/inputs-only"):
+        wanted = []
+    if accumulate and create:
+        warn_once("double/create-graph-cycle-warns")
+    if not edges:
+        return [None] * len(targets)
+    return run(edges, seeds, keep, create, accumulate, wanted)

@@ -1,0 +1,312 @@
+"""The engine: carries gradients from the roots back through the graph, in PyTorch's order.
+
+Which node comes next decides what a backward that fails half-way leaves behind, so the order is part of the semantics.
+The checks that PyTorch makes before it calls its engine live in ``autograd``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl.graph import AccumulateGrad, Edge, Node
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Tensor
+
+Buffer = list["Tensor | None"]
+
+
+class Wanted:
+    """What a task wants of one node: that it runs, or that gradients arriving there are handed out."""
+
+    __slots__ = ("captures", "runs")
+
+    def __init__(self) -> None:
+        self.runs = False
+        self.captures: list[tuple[int, int]] = []
+
+
+class Task:
+    """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
+
+    __slots__ = ("captured", "dependencies", "keep_graph", "only", "ready", "waiting")
+
+    def __init__(self, keep_graph: bool) -> None:
+        self.keep_graph = keep_graph
+        self.only: dict[Node, Wanted] | None = None
+        self.dependencies: dict[Node, int] = {}
+        self.waiting: dict[Node, Buffer] = {}
+        self.ready: list[tuple[int, Node, Buffer]] = []
+        self.captured: list[Tensor | None] = []
+
+    def runs(self, node: Node) -> bool:
+        """Whether anything is wanted of ``node``."""
+        if self.only is None:
+            return True
+        wanted = self.only.get(node)
+        return wanted is not None and (wanted.runs or bool(wanted.captures))
+
+    def wants(self, node: Node, index: int) -> bool:
+        """Whether the gradient for the node's ``index``-th edge is of use to anybody."""
+        target = node.edges[index][0]
+        return target is not None and (self.only is None or self.runs(target))
+
+    def want(self, node: Node | None) -> None:
+        """Count ``node`` as wanted, unless the task already has a say on it."""
+        if self.only is not None and node is not None and node not in self.only:
+            self.only[node] = Wanted()
+            self.only[node].runs = True
+
+
+class GraphRoot(Node):
+    """Stands before several roots and feeds each its gradient."""
+
+    __slots__ = ("grads",)
+
+    def __init__(self, edges: tuple[Edge, ...], grads: Buffer) -> None:
+        super().__init__(edges)
+        self.grads = grads
+
+    def apply(self, grads: Buffer, task: Task) -> Buffer:
+        return list(self.grads)
+
+
+def run(
+    roots: list[Edge], grads: Buffer, keep_graph: bool, create_graph: bool, accumulate: bool, targets: list[Edge]
+) -> Buffer:
+    """Carry ``grads`` from ``roots`` back to ``targets`` (to every leaf, if there are none).
+
+    Returns the gradients that arrived at ``targets``, or nothing when they accumulate.
+    """
+    edges = tuple(roots)
+    conform(edges, grads, "backward/gradient-is-cast")
+    task = Task(keep_graph)
+    start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
+    assert start is not None
+    _count_dependencies(start, task)
+    if targets:
+        _restrict(task, start, targets, accumulate)
+    buffer: Buffer = [None] * len(start.metadata)
+    if len(edges) == 1:
+        buffer[edges[0][1]] = grads[0]
+    recording = STATE.enabled
+    STATE.enabled = _records(create_graph)
+    try:
+        ready = task.ready
+        push(ready, (start.sequence_nr, start, buffer))
+        del buffer
+        while ready:
+            _, node, arrived = pop(ready) if len(ready) == 1 or by("backward/latest-first") else ready.pop()
+            _evaluate(node, arrived, task)
+    except Exception:
+        if not by("backward/failure-leaves-what-was-done"):
+            _forget(task)
+        raise
+    finally:
+        STATE.enabled = recording
+    return task.captured
+
+
+def _records(create_graph: bool) -> bool:
+    """The grad mode in which nodes run."""
+    if not by("double/create-graph-decides-the-mode"):
+        return STATE.enabled
+    return by("double/create-graph-records") if create_graph else not by("double/plain-without")
+
+
+def _forget(task: Task) -> None:
+    """Undo what a failed backward did to the leaves (only with the rule on failures knocked out)."""
+    for node in task.dependencies:
+        if isinstance(node, AccumulateGrad):
+            node.variable._grad = None
+
+
+def _count_dependencies(start: Node, task: Task) -> None:
+    dependencies = task.dependencies
+    stack = [start]
+    while stack:
+        for node, _ in stack.pop().edges:
+            if node is not None:
+                known = dependencies.get(node)
+                if known is None:
+                    dependencies[node] = 1
+                    if node.edges:
+                        stack.append(node)
+                else:
+                    dependencies[node] = known + 1
+
+
+def _restrict(task: Task, start: Node, targets: list[Edge], accumulate: bool) -> None:
+    """Let only nodes on a path to ``targets`` run; hand out what arrives there, or let it accumulate."""
+    only: dict[Node, Wanted] = {}
+    for index, (node, nr) in enumerate(targets):
+        assert node is not None
+        wanted = only.setdefault(node, Wanted())
+        if accumulate:
+            wanted.runs = True
+        else:
+            wanted.captures.append((nr, index))
+    task.captured = [] if accumulate else [None] * len(targets)
+    task.only = only
+    only.setdefault(start, Wanted())
+    seen: set[Node] = set()
+    stack: list[tuple[Node, Any]] = [(start, iter(start.edges))]
+    while stack:
+        node, rest = stack[-1]
+        for child, _ in rest:
+            if child is None:
+                continue
+            if child not in seen:
+                seen.add(child)
+                stack.append((child, iter(child.edges)))
+                break
+            if task.runs(child):
+                only.setdefault(node, Wanted()).runs = True
+        else:
+            stack.pop()
+            if stack and task.runs(node):
+                only.setdefault(stack[-1][0], Wanted()).runs = True
+    if not by("grad_call/only-needed-nodes-run"):
+        for node in (start, *seen):
+            if not isinstance(node, AccumulateGrad):
+                only.setdefault(node, Wanted()).runs = True
+
+
+def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
+    """Run one node and hand its gradients on."""
+    only = task.only
+    if only is not None:
+        wanted = only[node]
+        if not wanted.runs:
+            _retain(node, arrived)
+        for nr, index in wanted.captures:
+            task.captured[index] = arrived[nr]
+        if not wanted.runs:
+            return
+    if node.retained:
+        _retain(node, arrived)
+    outputs = node.apply(arrived, task)
+    conform(node.edges, outputs, "grad/casts-to-leaf-dtype")
+    if not task.keep_graph and by("backward/frees-saved"):
+        node.release()
+    if not outputs:
+        return
+    dependencies, waiting = task.dependencies, task.waiting
+    for index, (target, nr) in enumerate(node.edges):
+        if target is None:
+            continue
+        left = dependencies[target] = dependencies[target] - 1
+        buffer = waiting.get(target)
+        if buffer is None:
+            if only is not None and not task.runs(target):
+                continue
+            buffer = [None] * len(target.metadata)
+            waiting[target] = buffer
+        if outputs[index] is not None:
+            _add(buffer, nr, outputs, index)
+        if left == 0:
+            del waiting[target]
+            push(task.ready, (target.sequence_nr, target, buffer))
+
+
+def _add(buffer: Buffer, nr: int, outputs: Buffer, index: int) -> None:
+    """Move a gradient into a node's buffer, summing what comes by several paths."""
+    # Moved, not shared: who else holds the gradient decides whether a leaf may keep it as it is.
+    old = buffer[nr]
+    if old is None or not by("grad/sums-paths"):
+        buffer[nr], outputs[index] = outputs[index], None
+        return
+    new = outputs[index]
+    assert new is not None
+    outputs[index] = None
+    buffer[nr] = old.add(new) if STATE.enabled else Tensor(np.asarray(np.add(old._array, new._array)))
+
+
+def _retain(node: Node, arrived: Buffer) -> None:
+    """Let the tensors that retain their grad keep what arrives for them."""
+    for nr, reference in node.retained or ():
+        tensor, g = reference(), arrived[nr]
+        if tensor is None or g is None or not by("retain/fills-grad"):
+            continue
+        if tensor._grad is None or not by("retain/accumulates"):
+            tensor._grad = g.clone_contiguous() if by("retain/keeps-a-copy") else g
+        else:
+            tensor._grad = tensor._grad.add(g)
+
+
+def conform(edges: tuple[Edge, ...], grads: Buffer, cast_rule: str) -> None:
+    """Bring each gradient into the shape and dtype of what it is the gradient of."""
+    for index, g in enumerate(grads):
+        if g is None:
+            continue
+        node, nr = edges[index]
+        if node is None:
+            continue
+        shape, dtype = node.metadata[nr]
+        array = g._array
+        if array.shape != shape and by("grad/reduces-broadcast"):
+            if not _expandable(shape, array.shape):
+                refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
+            g = grads[index] = sum_to(g, shape)
+        if array.dtype != dtype and by(cast_rule):
+            grads[index] = g.cast(dtype)
+
+
+def _expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    if len(shape) > len(to):
+        return False
+    pairs = zip(reversed(shape), reversed(to), strict=False)
+    return all(n == m or n == 1 for n, m in pairs)
+
+
+def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Sum over the dimensions that broadcasting added or stretched."""
+    if not shape:
+        return g.sum()
+    lead = g._array.ndim - len(shape)
+    dims = list(range(lead)) + [
+        lead + d for d, n in enumerate(shape) if n == 1 and g._array.shape[lead + d] != 1
+    ]
+    if dims:
+        g = g.sum(dims, True)
+    return g.view(shape) if lead > 0 else g
+
+
+def push(heap: list[tuple[int, Node, Buffer]], item: tuple[int, Node, Buffer]) -> None:
+    """Add to the ready queue: the heap of libstdc++, which also decides between equals."""
+    heap.append(item)
+    _sift_up(heap, len(heap) - 1, item)
+
+
+def pop(heap: list[tuple[int, Node, Buffer]]) -> tuple[int, Node, Buffer]:
+    """Take the ready node that was created last; accumulators come before all others."""
+    value = heap.pop()
+    size = len(heap)
+    if not size:
+        return value
+    top = heap[0]
+    hole = child = 0
+    while child < (size - 1) // 2:
+        child = 2 * (child + 1)
+        if heap[child][0] < heap[child - 1][0]:
+            child -= 1
+        heap[hole] = heap[child]
+        hole = child
+    if size % 2 == 0 and child == (size - 2) // 2:
+        child = 2 * (child + 1)
+        heap[hole] = heap[child - 1]
+        hole = child - 1
+    _sift_up(heap, hole, value)
+    return top
+
+
+def _sift_up(heap: list[tuple[int, Node, Buffer]], hole: int, item: tuple[int, Node, Buffer]) -> None:
+    while hole > 0:
+        parent = (hole - 1) // 2
+        if not heap[parent][0] < item[0]:
+            break
+        heap[hole] = heap[parent]
+        hole = parent
+    heap[hole] = item

@@ -1,0 +1,244 @@
+"""The graph of histories: nodes, what they saved, and where gradients go next.
+
+A node knows how to turn the gradient of its outputs into those of its inputs. Who calls it and in which order is
+``engine``'s business; which node an op records is ``apply``'s, and an in-place op ``write``'s.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.tensor import Tensor, accumulator_of
+
+if TYPE_CHECKING:
+    from reference_impl.apply import Plan
+    from reference_impl.engine import Task
+
+Edge = tuple["Node | None", int]
+Grads = "list[Tensor | None]"
+Geometry = tuple[tuple[int, ...], np.dtype]
+
+NOWHERE: Edge = (None, 0)
+LAST = 2**64 - 1
+_sequence = count()
+
+
+class Node:
+    """One step back in a history.
+
+    ``edges`` say which input of which node each gradient goes to; ``metadata`` the shape and dtype its own incoming
+    gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a gradient passing here.
+    """
+
+    __slots__ = ("__weakref__", "edges", "metadata", "retained", "sequence_nr")
+
+    def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
+        self.edges = edges
+        self.metadata: list[Geometry] = []
+        self.retained: list[tuple[int, Any]] | None = None
+        self.sequence_nr = next(_sequence) if sequence_nr is None else sequence_nr
+
+    def name(self) -> str:
+        """PyTorch's name of the node's class."""
+        return type(self).__name__
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        """The gradients for ``edges``, in order; None where undefined."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Forget what was saved for this node's formulas."""
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """The edges, as PyTorch shows them."""
+        return self.edges
+
+    def add_output(self, tensor: Tensor) -> int:
+        """Note a further output's geometry; its number."""
+        array = tensor._array
+        self.metadata.append((array.shape, array.dtype))
+        return len(self.metadata) - 1
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The end of a path: adds what arrives to its leaf's ``grad``."""
+
+    __slots__ = ("variable",)
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def __init__(self, variable: Tensor) -> None:
+        super().__init__((), LAST if by("backward/accumulate-first") else -1)
+        self.variable = variable
+        self.add_output(variable)
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        leaf = self.variable
+        if grads[0] is None:
+            return []
+        if leaf.grad_fn is not None:
+            refuse("backward/leaf-moved-inside")
+        if not leaf.requires_grad and by("grad/needs-the-flag-on-arrival"):
+            return []
+        if leaf._grad is None:
+            leaf._grad = _first_grad(grads, leaf)
+        elif not by("grad/accumulates"):
+            leaf._grad = grads[0].detach()
+        elif not STATE.enabled and by("grad/accumulates-in-place"):
+            leaf._grad.add_(grads[0])
+            _check_layout(leaf)
+        else:
+            # Out of place, so that the old grad's own history stays what it was.
+            if by("double/accumulates-out-of-place"):
+                leaf._grad = leaf._grad.add(grads[0])
+            else:
+                leaf._grad._array += grads[0]._array
+            _check_layout(leaf)
+        return []
+
+
+def _check_layout(leaf: Tensor) -> None:
+    """An accumulated grad that is laid out otherwise than its leaf is tolerated, with a warning."""
+    assert leaf._grad is not None
+    if not obeys_layout(leaf._grad._array, leaf._array):
+        warn_once("grad/layout-warns")
+
+
+def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
+    """The tensor that becomes ``leaf.grad``: the arriving one if nobody else can see it, a copy otherwise."""
+    alone = _holders(grads) <= _ALONE
+    grad = grads[0]
+    assert grad is not None
+    if not STATE.enabled and (alone or not by("grad/copied-when-shared")) and by("grad/stolen-when-alone"):
+        if obeys_layout(grad._array, leaf._array) or not by("grad/copied-when-layout-differs"):
+            return grad.detach()
+    if STATE.enabled and not by("double/first-grad-is-a-copy"):
+        return grad
+    if not dense(leaf._array):
+        return grad.clone_contiguous()
+    return Tensor(empty_strided(leaf._array.shape, leaf._array.strides, grad._array.dtype)).copy_(grad)
+
+
+def _holders(grads: list[Tensor | None]) -> int:
+    """How many references there are to the arriving gradient: CPython's count is what torch's use_count is."""
+    return sys.getrefcount(grads[0])
+
+
+_ALONE = _holders([Tensor(np.zeros(()))])
+
+
+def dense(array: np.ndarray) -> bool:
+    """Whether the elements fill a block of memory without holes or overlaps, in any order of dimensions."""
+    if array.flags.c_contiguous:
+        return True
+    expected = array.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
+    """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or overlaps)."""
+    if not dense(leaf):
+        return bool(grad.flags.c_contiguous)
+    # NB: not strict, since assigning `.data` can leave a leaf with another number of dimensions than its gradient.
+    for size, stride, wanted in zip(grad.shape, grad.strides, leaf.strides, strict=False):
+        if stride != wanted if size != 1 else stride == 0:
+            return False
+    return True
+
+
+def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A fresh array with these strides (in bytes)."""
+    extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) // dtype.itemsize
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return np.ndarray(shape, dtype, np.empty(extent, dtype), strides=strides)
+
+
+def gradient_edge(tensor: Tensor) -> Edge:
+    """Where a tensor's gradient goes: its history, a leaf's accumulator, or nowhere."""
+    node = tensor.grad_fn
+    if node is not None:
+        return node, tensor._nr
+    if not tensor._flag:
+        if by("grad/plain-leaves-get-none"):
+            return NOWHERE
+        tensor._flag = True
+    accumulator = accumulator_of(tensor)
+    if accumulator is None or not by("leaf/edges-end-in-accumulators"):
+        accumulator = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(accumulator)
+    return accumulator, 0
+
+
+class Saved:
+    """A snapshot of a tensor at a certain version, kept for a node's formulas.
+
+    An operand is kept as it is; an output as an alias, and gets its history back from the node that asks.
+    """
+
+    __slots__ = ("freed", "is_leaf", "is_output", "nr", "tensor", "version", "written_view")
+
+    def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
+        self.version = tensor._counter.value
+        self.is_leaf = tensor._node is None
+        self.is_output = is_output
+        self.nr = tensor._nr
+        self.written_view = weakref.ref(tensor.grad_fn) if written_view else None
+        self.tensor = alias(tensor) if is_output else tensor
+        # NB: torch lets go of the memory; here only the permission to use it ends.
+        self.freed = False
+
+    def unpack(self, node: Node) -> Tensor:
+        """The tensor, if it is still there and still what it was."""
+        tensor = self.tensor
+        if self.freed:
+            refuse("save/freed-refused")
+        history: Node | None = None
+        if not self.is_output:
+            history = tensor.grad_fn
+            if history is None and not self.is_leaf:
+                refuse("save/detached-refused")
+        if tensor._counter.value != self.version:
+            refuse("save/modified-refused", now=tensor._counter.value, then=self.version)
+        if not self.is_output:
+            return tensor
+        unpacked = alias(tensor)
+        written = None if self.written_view is None else self.written_view()
+        unpacked._node, unpacked._nr = written or node, self.nr
+        return unpacked
+
+
+class SavedNumber:
+    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any other."""
+
+    __slots__ = ("freed", "number")
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        self.freed = False
+
+    def unpack(self, node: Node) -> Any:
+        if self.freed:
+            refuse("save/freed-refused")
+        return self.number
+
+
+def alias(tensor: Tensor) -> Tensor:
+    """The same elements and version counter, without history."""
+    return Tensor(tensor._array, tensor._storage, tensor._counter)

@@ -1,0 +1,105 @@
+"""The grad modes: whether what happens now is recorded.
+
+Context managers and decorators alike, as PyTorch's are. Inference mode does not live here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.rule_marks import by, refuse
+
+
+class _State:
+    """The one flag, of the one thread the reference runs in."""
+
+    __slots__ = ("enabled",)
+
+    def __init__(self) -> None:
+        self.enabled = True
+
+
+STATE = _State()
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops on tensors that require grad are recorded now."""
+    return STATE.enabled
+
+
+class _Mode:
+    """A grad mode for a block or a function; remembers what it replaced, so that modes nest."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(STATE.enabled)
+        STATE.enabled = self._enabled
+
+    def __exit__(self, *exc: object) -> None:
+        previous = self._previous.pop()
+        if by("mode/restored-at-exit"):
+            STATE.enabled = previous
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def in_mode(*args: Any, **kwargs: Any) -> Any:
+            if not by("mode/decorator"):
+                return function(*args, **kwargs)
+            with type(self)._again(self):
+                return function(*args, **kwargs)
+
+        return in_mode
+
+    @staticmethod
+    def _again(mode: _Mode) -> _Mode:
+        return _Mode(mode._enabled)
+
+
+class no_grad(_Mode):
+    """Nothing is recorded in the block."""
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__(not by("mode/no-grad-records-nothing"))
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return object.__new__(cls) if function is None else cls()(function)
+
+
+class enable_grad(_Mode):
+    """Recording is on in the block, also inside ``no_grad``."""
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__(True if by("mode/enable-grad-inside") else STATE.enabled)
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return object.__new__(cls) if function is None else cls()(function)
+
+
+class set_grad_enabled(_Mode):
+    """Sets the mode at once; as a context manager or a decorator it gives back the old one.
+
+    Raises TypeError for anything but a bool.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            refuse("mode/must-be-bool", type=type(mode).__name__)
+        super().__init__(bool(mode))
+        self._outside = STATE.enabled
+        if not by("mode/set-grad-enabled"):
+            self._enabled = STATE.enabled
+        if by("mode/set-grad-enabled-acts-at-once"):
+            STATE.enabled = self._enabled
+
+    def __enter__(self) -> None:
+        self._previous.append(self._outside)
+        STATE.enabled = self._enabled
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        STATE.enabled = self._outside
+        return super().__call__(function)

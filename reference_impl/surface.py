@@ -1,0 +1,161 @@
+"""The tensor's methods and the namespace's functions: every op of the table, and what is no op in PyTorch's sense either.
+
+The semantics are elsewhere; here names are tied to them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from reference_impl import autograd, copies
+from reference_impl.apply import dispatch
+from reference_impl.dtypes import ALL as DTYPES
+from reference_impl.dtypes import differentiable, dtype
+from reference_impl.graph import alias
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Counter, Tensor
+from reference_impl.views import Tag, ViewOf
+from specs import ops
+from specs.op import Overloads
+
+FUNCTIONS: dict[str, Any] = {}
+"""The ops as functions of the namespace: ``torch.maximum(x, y)``."""
+
+
+def install() -> None:
+    """Make every op of the table a method of `Tensor` and a function of the namespace."""
+    ops.load()
+    own = {op.name: Overloads(op.name, [op]) for op in (copies.cast, copies.clone_contiguous, copies.as_strided)}
+    for name in (*ops.ALL, *ops.IN_PLACE, *own):
+        overloads = own.get(name) or ops.overloads(name)
+        if not overloads.ops[0].operands:
+            continue  # makes a tensor from nothing: `factories`
+        function = dispatch(overloads)
+        FUNCTIONS[name] = function
+        setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
+    for operator, name in ops.OPERATORS.items():
+        setattr(Tensor, operator, getattr(Tensor, name))
+    for name, method in METHODS.items():
+        setattr(Tensor, name, method)
+
+
+def _method(function: Any, receiver: int) -> Any:
+    """A method whose receiver is not the first parameter: ``x.where(condition, y)``."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(*args[:receiver], self, *args[receiver:], **kwargs)
+
+    return method
+
+
+def detach(self: Tensor) -> Tensor:
+    """The same elements without history, under the same version counter; not a view."""
+    made = alias(self)
+    if not by("detach/cuts"):
+        made._node, made._nr, made._flag = self.grad_fn, self._nr, self._flag
+    if not by("detach/shares-storage"):
+        made._array = made._storage = self._array.copy()
+    if not by("version/shared-by-detach"):
+        made._counter = Counter()
+    if not by("detach/is-no-view"):
+        made._view = ViewOf(self, Tag.DEFAULT, made._counter.value)
+    return made
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Drop the history in place; refused on views."""
+    if self._view is not None:
+        refuse("detach/view-refused")
+    if by("detach/in-place-makes-a-leaf"):
+        self._flag = False
+        self._node = None
+        self._nr = 0
+    if not by("retain/outlives-detach-in-place"):
+        self._retains = False
+    if not by("detach/keeps-version"):
+        self._counter.value += 1
+    return self
+
+
+def retain_grad(self: Tensor) -> None:
+    """Ask for a non-leaf's gradient to be kept in ``grad``."""
+    if not self.requires_grad:
+        refuse("retain/needs-requires-grad")
+    if self._node is None and by("retain/leaf-is-noop"):
+        return
+    if self._retains and by("retain/twice-is-once"):
+        return
+    node = self.grad_fn
+    if node is not None:
+        node.retained = [*(node.retained or ()), (self._nr, weakref.ref(self))]
+    if by("retain/flag"):
+        self._retains = True
+
+
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Accumulate this tensor's gradients into the leaves of its graph."""
+    autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def to(self: Tensor, target: dtype) -> Tensor:
+    """This tensor as another dtype; itself if it already is."""
+    if self._array.dtype == target.numpy:
+        return self
+    if not differentiable(target.numpy):
+        plain = Tensor(self._array.astype(target.numpy))
+        if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
+            plain._flag = True
+        return plain
+    return self.cast(target.numpy)  # type: ignore[attr-defined]
+
+
+def double(self: Tensor) -> Tensor:
+    """This tensor as float64."""
+    return to(self, DTYPES[0])
+
+
+def float_(self: Tensor) -> Tensor:
+    """This tensor as float32."""
+    return to(self, DTYPES[1])
+
+
+def _filled(value: Any) -> Any:
+    """``new_zeros`` and its like: a plain tensor of this dtype."""
+
+    def new(self: Tensor, *size: Any) -> Tensor:
+        shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
+        return Tensor(np.full(shape, value, self._array.dtype))
+
+    return new
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any) -> Tensor:
+    """A plain tensor of this dtype and one repeated value."""
+    return Tensor(np.full(size, fill_value, self._array.dtype))
+
+
+def zeros_like(self: Tensor) -> Tensor:
+    """Zeros of this shape, dtype and layout, recorded by nobody."""
+    return Tensor(np.zeros_like(self._array))
+
+
+METHODS = {
+    "backward": backward,
+    "detach": detach,
+    "detach_": detach_,
+    "double": double,
+    "float": float_,
+    "new_full": new_full,
+    "new_ones": _filled(1),
+    "new_zeros": _filled(0),
+    "retain_grad": retain_grad,
+    "to": to,
+    "zeros_like": zeros_like,
+}
+"""What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""

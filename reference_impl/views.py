@@ -1,0 +1,213 @@
+"""Views: which tensor is a window on which base, how far its history is up to date, and how it is brought up to date.
+
+The ops that make views are in the op table; writes through views are in ``write``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reference_impl.graph import Node, dense, empty_strided, gradient_edge
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Tensor
+
+if TYPE_CHECKING:
+    from reference_impl.engine import Task
+
+
+class Tag(Enum):
+    """How a view came about, as far as that forbids tracked writes through it."""
+
+    DEFAULT = 0
+    NO_GRAD = 1
+    MULTI_OUTPUT = 2
+
+
+class ViewOf:
+    """What a tensor is a differentiable view of.
+
+    ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up to date.
+    """
+
+    __slots__ = ("base", "seen", "tag")
+
+    def __init__(self, base: Tensor, tag: Tag, seen: int) -> None:
+        self.base = base
+        self.tag = tag
+        self.seen = seen
+
+    def history(self, view: Tensor) -> Node | None:
+        """The view's node, made anew if the storage was written since it was made."""
+        node = view._node
+        if node is None and not self.base.requires_grad:
+            return None
+        version = view._counter.value
+        if self.seen != version and by("view/stale-regenerates"):
+            if self.tag is not Tag.DEFAULT:
+                refuse("view/stale-tag-refused")
+            fresh = AsStridedBackward0(self.base, view)
+            self.seen = version
+            view._node = fresh
+            move_retained(view, node, fresh)
+        return view._node
+
+
+def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
+    """Make ``view`` a differentiable view of ``source``'s root."""
+    tag = Tag.DEFAULT
+    if not STATE.enabled:
+        if by("view/no-grad-tag"):
+            tag = Tag.NO_GRAD
+    elif multi and by("view/multi-output-tag"):
+        tag = Tag.MULTI_OUTPUT
+    parent = source._view
+    base = source
+    if parent is not None and by("view/base-is-the-root"):
+        base = parent.base
+        if tag is Tag.DEFAULT and by("view/tag-is-inherited"):
+            tag = parent.tag
+    if not by("version/shared-by-views"):
+        view._counter = type(view._counter)()
+    view._view = ViewOf(base, tag, view._counter.value)
+
+
+def move_retained(tensor: Tensor, old: Node | None, new: Node) -> None:
+    """A tensor that retains its grad goes on doing so under its new history."""
+    if not tensor._retains or old is None or old.retained is None:
+        return
+    moving = [holder for holder in old.retained if holder[0] == tensor._nr]
+    if moving and by("retain/moves-with-write"):
+        old.retained = [holder for holder in old.retained if holder[0] != tensor._nr]
+        new.retained = [*(new.retained or ()), *moving]
+
+
+class AsStridedBackward0(Node):
+    """The history of a view whose storage was written: a strided window on its base."""
+
+    __slots__ = ("base_geometry", "geometry")
+
+    def __init__(self, base: Tensor, view: Tensor) -> None:
+        super().__init__((gradient_edge(base),))
+        self.base_geometry = geometry_of(base)
+        self.geometry = geometry_of(view)
+        self.metadata.append((view._array.shape, base._array.dtype))
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        g = grads[0]
+        return [None] if g is None else [as_strided_backward(g, self.base_geometry, self.geometry)]
+
+
+Window = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+def geometry_of(tensor: Tensor) -> Window:
+    """Shape, strides and offset, in elements."""
+    return tensor._array.shape, tensor.stride(), tensor.storage_offset()
+
+
+def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
+    """Lay ``g`` into zeros shaped like the storage behind both windows, and look at that as the base does.
+
+    Elements that a window repeats (stride 0) receive the sum; a base that itself repeats elements shares it out evenly.
+    """
+    base_shape, base_strides, base_offset = base
+    shape, strides, offset = window
+    repeated = [d for d, (n, s) in enumerate(zip(shape, strides, strict=True)) if s == 0 and n > 1]
+    if repeated:
+        g = g.sum(repeated, True)
+        shape = tuple(1 if d in repeated else n for d, n in enumerate(shape))
+    lowest = min(base_offset, offset)
+    extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)
+    storage = Tensor(np.zeros(extent, g._array.dtype))
+    if 0 not in shape:
+        storage.as_strided(shape, strides, offset - lowest).copy_(g)
+    if any(s == 0 and n > 1 for n, s in zip(base_shape, base_strides, strict=True)):
+        counts = Tensor(np.zeros(extent, g._array.dtype))
+        np.add.at(counts._array, _positions(base, lowest), 1)
+        counts._array[counts._array == 0] = 1
+        storage = storage.div(counts)
+    return storage.as_strided(base_shape, base_strides, base_offset - lowest)
+
+
+def _end(window: Window) -> int:
+    shape, strides, offset = window
+    return offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+def _positions(window: Window, lowest: int) -> np.ndarray:
+    shape, strides, offset = window
+    where = np.full(shape, offset - lowest)
+    for dim, (n, s) in enumerate(zip(shape, strides, strict=True)):
+        where += (np.arange(n) * s).reshape([-1 if d == dim else 1 for d in range(len(shape))])
+    return where.reshape(-1)
+
+
+class CopySlices(Node):
+    """The history of a base written through a view: the write's node for the window, the old history for the rest."""
+
+    __slots__ = ("base_geometry", "geometry", "write")
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __init__(self, base: Tensor, view: Tensor, write: Node) -> None:
+        super().__init__((gradient_edge(base), *write.edges[1:]))
+        self.base_geometry = geometry_of(base)
+        self.geometry = geometry_of(view)
+        self.write: Node | None = write
+        self.add_output(base)
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        g = grads[0]
+        if g is None:
+            return [None] * len(self.edges)
+        if self.write is None:
+            refuse("save/freed-refused")
+            return [g] + [None] * (len(self.edges) - 1)
+        shape, strides, offset = self.base_geometry
+        size = g._array.itemsize
+        whole = Tensor(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
+        whole.copy_(g)
+        window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
+        if task.wants(self, 0):
+            # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
+            task.want(self.write.edges[0][0])
+        results = self.write.apply([window.clone_contiguous()], task)
+        out: list[Tensor | None] = [None] * len(self.edges)
+        for i, result in enumerate(results):
+            if result is None or not task.wants(self, i):
+                continue
+            if i == 0:
+                window.copy_(result)
+                out[0] = whole
+            else:
+                out[i] = result
+        return out
+
+    def release(self) -> None:
+        self.write = None
+
+
+def has_internal_overlap(array: np.ndarray) -> bool:
+    """Whether some element of memory shows up twice, as far as a stride of 0 tells."""
+    if array.flags.c_contiguous:
+        return False
+    return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
+
+
+def overlaps_partly(written: Tensor, read: Tensor) -> bool:
+    """Whether two dense tensors share some memory without being the same window on it."""
+    if written is read or written._storage is not read._storage:
+        return False
+    a, b = written._array, read._array
+    if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
+        return False
+    a_begin, b_begin = written.storage_offset(), read.storage_offset()
+    a_end, b_end = a_begin + a.size, b_begin + b.size
+    if (a_begin, a_end) == (b_begin, b_end):
+        return a.strides != b.strides
+    return a_begin < b_end and b_begin < a_end

@@ -1,0 +1,127 @@
+"""In-place ops: whether a write is allowed, what it does to the memory, and what it does to histories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reference_impl import dtypes
+from reference_impl.apply import Kernel, OpNode, prepare, recorded_mask
+from reference_impl.graph import Node
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Tensor
+from reference_impl.views import CopySlices, Tag, has_internal_overlap, move_retained, overlaps_partly
+from specs.op import clash
+from specs.refusal import Refusal
+
+_TAG_RULES = {Tag.NO_GRAD: "write/no-grad-view-refused", Tag.MULTI_OUTPUT: "write/multi-output-refused"}
+
+
+IDEMPOTENT = frozenset({"fill_", "zero_"})
+"""Writes that put one value everywhere, so that it does not matter how often an element is written."""
+
+
+def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
+    """Run an op that writes its result into operand 0, which it returns."""
+    target = operands[0]
+    mask = recorded_mask(kernel, operands)
+    if not dtypes.differentiable(target._array.dtype):
+        mask = 0
+    if mask & ~1 and kernel.op.name == "copy_" and not by("write/copy-passes-gradient"):
+        mask &= 1
+    if mask:
+        check_tracked(target)
+    elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
+        refuse("write/leaf-refused")
+    node = OpNode(kernel, operands, attributes, mask) if mask else None
+    _write(kernel, operands, attributes)
+    if by("version/write-bumps"):
+        target._counter.value += 1
+    if node is not None:
+        rebase(target, node)
+        node.save_output(target, written_view=target._view is not None)
+    return target
+
+
+def check_tracked(target: Tensor) -> None:
+    """Refuse a write that autograd would have to track and cannot."""
+    view = target._view
+    if view is not None:
+        if view.tag is not Tag.DEFAULT:
+            refuse(_TAG_RULES[view.tag])
+        elif target.requires_grad and view.base._node is None:
+            refuse("write/view-of-leaf-refused")
+    if target._node is None and target.requires_grad:
+        refuse("write/leaf-refused")
+
+
+def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+    target = operands[0]
+    array = target._array
+    name = kernel.op.name
+    if name not in IDEMPOTENT and has_internal_overlap(array):
+        refuse("write/overlap-refused")
+    for other in () if name in IDEMPOTENT else operands[1:2]:
+        if isinstance(other, Tensor) and overlaps_partly(target, other):
+            refuse("write/partial-overlap-refused")
+    arrays, promoted = prepare(kernel, operands)
+    try:
+        result = kernel.compute(arrays, attributes)
+    except Refusal as refused:
+        if by(refused.rule):
+            raise
+        return
+    shape = np.shape(result)
+    if shape != array.shape and not _fits(shape, array.shape):
+        return
+    if promoted is not None and not _castable(promoted, array.dtype):
+        refuse("write/result-dtype", result=dtypes.of(promoted), output=target.dtype)
+    array[...] = result
+
+
+def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a result of that shape can be written; refused if it does not broadcast, or only to more elements."""
+    try:
+        together = np.broadcast_shapes(shape, target)
+    except ValueError:
+        refuse("op/shapes-broadcast", **clash(target, shape))
+        return False
+    if together != target:
+        refuse("write/broadcast-shape", got=list(target), broadcast=list(together))
+    return together == target
+
+
+def _castable(result: np.dtype, target: np.dtype) -> bool:
+    """torch.can_cast: never down a category (complex, float, integer, bool)."""
+    order = "bifc"
+    return order.index(result.kind) <= order.index(target.kind)
+
+
+def rebase(target: Tensor, node: Node) -> None:
+    """Make ``node`` the history of what was written; a view's base then goes through `CopySlices`."""
+    view = target._view
+    node.add_output(target)
+    if not target.requires_grad and not by("write/plain-tensor-joins-graph"):
+        return
+    if view is not None and by("write/rewrites-the-base"):
+        base = view.base
+        old = base._node if base._view is None else base.grad_fn
+        required = target.requires_grad
+        target._nr = 0
+        slices = CopySlices(base, target, node)
+        if required:
+            move_retained(base, old, slices)
+        base._node, base._nr = slices, 0
+        target.grad_fn  # noqa: B018 — brings the written view up to date at once
+        return
+    if by("write/history-becomes-the-write"):
+        old = target._node
+        number = target._nr
+        target._node, target._nr = node, 0
+        if number == 0:
+            move_retained(target, old, node)
+        if view is not None:
+            view.seen = target._counter.value

@@ -1,0 +1,184 @@
+"""What a case is: a small ordinary PyTorch program that witnesses rules, and how cases are listed and run.
+
+The cases themselves live in ``specs/cases`` (one module a chapter). Parsing a case into a Program lives in
+``conformance``; here a case runs as it stands, with ``torch`` bound to any torch-shaped namespace.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import re
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from specs.rule import classify, classify_warning
+
+CASES_DIR = Path(__file__).parent / "cases"
+_RULES_LINE = re.compile(r"\brules?: ([\w/-]+(?:,\s+[\w/-]+)*)\.")
+_SEED = re.compile(r"\bseed (\d{3}_[0-9a-f]{16}\.txt)")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One witness program, with the rules its docstring names and where its text stands."""
+
+    chapter: str
+    name: str
+    rules: tuple[str, ...]
+    seeds: tuple[str, ...]
+    truth: str
+    text: str
+    line: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.chapter}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What running a case came to; ``line`` and ``source`` are where it failed, None where it passed."""
+
+    case: Case
+    passed: bool
+    line: int | None = None
+    source: str | None = None
+    why: str | None = None
+
+    def __str__(self) -> str:
+        if self.passed:
+            return f"{self.case.id}: held"
+        return f"{self.case.id}: {self.case.chapter}.py:{self.line}: {self.source}\n    {self.why}"
+
+
+class NotAsExpected(AssertionError):
+    """A line did something else than the case says."""
+
+
+def rule_of(exc: BaseException) -> str | None:
+    """The rule an exception refuses by: the one it carries, else what its words classify to."""
+    return getattr(exc, "rule", None) or classify(type(exc).__name__, str(exc))
+
+
+@contextlib.contextmanager
+def refused(rule: str) -> Iterator[None]:
+    """The one line inside must be refused by exactly that rule."""
+    try:
+        yield
+    except Exception as exc:
+        actual = rule_of(exc)
+        if actual != rule:
+            raise NotAsExpected(
+                f"expected a refusal by {rule}, got {type(exc).__name__} ({actual or 'no known rule'}): {exc}"
+            ) from exc
+    else:
+        raise NotAsExpected(f"expected a refusal by {rule}, but the line succeeded")
+
+
+@contextlib.contextmanager
+def warned(rule: str) -> Iterator[None]:
+    """The one line inside must succeed and warn by exactly that rule."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    actual = [getattr(w.message, "rule", None) or classify_warning(str(w.message)) for w in caught]
+    if rule not in actual:
+        heard = "; ".join(str(warning.message) for warning in caught) or "silence"
+        raise NotAsExpected(f"expected a warning by {rule}, got {heard}")
+
+
+def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
+    doc = ast.get_docstring(function) or ""
+    rules = tuple(rule.strip() for group in _RULES_LINE.findall(doc) for rule in group.split(","))
+    return Case(
+        chapter=chapter,
+        name=function.name,
+        rules=tuple(dict.fromkeys(rules)),
+        seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
+        truth=doc.partition("\n\n")[0].replace("\n", " "),
+        text=ast.get_source_segment(source, function) or "",
+        line=function.lineno,
+    )
+
+
+@cache
+def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
+    """Every case below ``folder``, by chapter and in the order of the files."""
+    found = []
+    for path in sorted(folder.glob("*.py")):
+        if path.stem == "__init__":
+            continue
+        source = path.read_text(encoding="utf-8")
+        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+        found += [_case(path.stem, source, node) for node in functions if not node.name.startswith("_")]
+    return tuple(found)
+
+
+@cache
+def _code(path: Path) -> Any:
+    """The chapter's module without its imports, so that ``torch`` is whatever it is run with."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    return compile(tree, str(path), "exec")
+
+
+def functions(chapter: str, namespace: Any, folder: Path = CASES_DIR) -> dict[str, Callable[[], None]]:
+    """The chapter's case functions with ``torch`` bound to ``namespace``."""
+    scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
+    exec(_code(folder / f"{chapter}.py"), scope)
+    return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in _OURS}
+
+
+_OURS = frozenset({"refused", "warned"})
+
+
+@contextlib.contextmanager
+def _plain_state(namespace: Any) -> Iterator[None]:
+    """Grad mode on and every warning shown each time, whatever a case did before or does now."""
+    set_enabled = getattr(namespace, "set_grad_enabled", None)
+    set_always = getattr(namespace, "set_warn_always", None)
+    was_always = namespace.is_warn_always_enabled() if set_always else False
+    try:
+        if set_always:
+            set_always(True)
+        if set_enabled:
+            set_enabled(True)
+        yield
+    finally:
+        if set_always:
+            set_always(was_always)
+        if set_enabled:
+            set_enabled(True)
+
+
+def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR) -> CaseResult:
+    """Run one case as it stands; whatever it raises is its failure, with the line that raised."""
+    function = functions(case.chapter, namespace, folder)[case.name]
+    try:
+        with _plain_state(namespace), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function()
+    except Exception as exc:
+        return _failure(case, exc, folder / f"{case.chapter}.py")
+    return CaseResult(case, passed=True)
+
+
+def _failure(case: Case, exc: Exception, path: Path) -> CaseResult:
+    """The failing line is the last one of the case's own file that the traceback passes."""
+    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == str(path)]
+    line = (lines[-1] if lines else None) or case.line
+    source = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    why = str(exc) if isinstance(exc, NotAsExpected) else f"{type(exc).__name__}: {exc}".rstrip(": ")
+    return CaseResult(case, passed=False, line=line, source=source, why=why)
+
+
+def run_cases(namespace: Any, chosen: Iterable[Case] | None = None) -> list[CaseResult]:
+    """Run the chosen cases, or all, with ``torch`` bound to ``namespace``."""
+    return [run_case(case, namespace) for case in (cases() if chosen is None else chosen)]

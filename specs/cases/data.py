@@ -1,0 +1,118 @@
+"""The .data attribute."""
+
+import torch
+
+from specs.case import refused
+
+
+def data_cuts_the_graph():
+    """.data is a leaf that does not require grad and shares memory.
+
+    rule: data/cuts.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    d = y.data
+    assert d.requires_grad is False and d.is_leaf is True and d.grad_fn is None
+    assert d._is_view() is False
+    d.mul_(3)
+    assert y.tolist() == [6.0, 12.0] and y.grad_fn.name() == "MulBackward0"
+    z = x * x.data
+    z.sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0]
+
+
+def writing_to_data_changes_what_was_saved():
+    """Zeroing .data of a saved result silently zeroes the gradient.
+
+    rules: data/cuts, version/data-has-its-own.
+    """
+    x = torch.tensor([0.0, 0.0], requires_grad=True)
+    y = x.exp()
+    d = y.data
+    d.zero_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def assigned_data_is_shared():
+    """After b.data = n both show one memory.
+
+    rule: data/assign-swaps.
+    """
+    b = torch.tensor([1.0, 2.0])
+    n = torch.tensor([5.0, 6.0])
+    b.data = n
+    n.add_(1)
+    assert b.tolist() == [6.0, 7.0]
+
+
+def assigning_data_keeps_the_tensor():
+    """Flags, grad and place in the graph stay; shape and dtype are those of the new data.
+
+    rule: data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    x.data = torch.tensor([5.0, 6.0])
+    assert x.is_leaf is True and x.requires_grad is True and x.tolist() == [5.0, 6.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    y.data = torch.tensor([7.0, 8.0])
+    assert y.grad_fn.name() == "MulBackward0" and y.tolist() == [7.0, 8.0]
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    w.data = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    assert w.dtype == torch.float64 and w.tolist() == [1.0, 2.0, 3.0] and w.requires_grad is True
+
+
+def assigned_data_loses_its_history():
+    """Only the memory of the assigned tensor counts, not its graph.
+
+    rule: data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+    x.data = u * 2
+    assert x.is_leaf is True and x.grad_fn is None and x.tolist() == [6.0, 8.0]
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0] and u.grad is None
+
+
+def a_views_base_is_not_swapped_along():
+    """After x.data = t a view of x still shows the old memory, with x as its base.
+
+    rule: data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x.view(2)
+    x.data = torch.tensor([5.0, 6.0])
+    assert v.tolist() == [1.0, 2.0] and v._base is x
+
+
+def integer_data_is_refused():
+    """A tensor that requires grad takes no integer data; one that does not takes any.
+
+    rule: data/assign-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with refused("data/assign-dtype"):
+        x.data = torch.tensor([1, 2])
+    with refused("data/assign-dtype"):
+        y.data = torch.tensor([True, False])
+    b = torch.tensor([1.0, 2.0])
+    b.data = torch.tensor([1, 2])
+    assert b.dtype == torch.int64 and x.tolist() == [1.0, 2.0]
+
+
+def data_must_be_a_tensor():
+    """Numbers and None are no data.
+
+    rule: data/assign-type.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("data/assign-type"):
+        x.data = 3
+    with refused("data/assign-type"):
+        x.data = None
+    assert x.tolist() == [1.0, 2.0]

@@ -1,0 +1,275 @@
+"""What lands in .grad and how it accumulates; assigning it lives in grad_assign."""
+
+import torch
+
+from specs.case import warned
+
+
+def only_leaves_are_filled():
+    """backward fills the leaf, the non-leaf keeps None.
+
+    rule: grad/only-leaves-are-filled. Source: seed 002_5576f5c856adb572.txt, seed 000_725a8afb72183ef2.txt.
+    """
+    a = torch.tensor([3.0], requires_grad=True)
+    b = a * a
+    b.backward()
+    assert a.grad.tolist() == [6.0]
+    assert b.grad is None
+
+
+def reading_a_non_leafs_grad_warns():
+    """Reading .grad of a non-leaf gives None and a warning.
+
+    rule: grad/non-leaf-read-warns. Source: seed 001_ab61d14c9099960f.txt, seed 002_5576f5c856adb572.txt.
+    """
+    a = torch.tensor([3.0], requires_grad=True)
+    b = a * a
+    with warned("grad/non-leaf-read-warns"):
+        g = b.grad
+    assert g is None
+
+
+def plain_operand_gets_no_grad():
+    """loss = 10 - (a @ b).sum(): a is filled, b, which does not require grad, is not.
+
+    rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True)
+    b = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    loss = 10 - (a @ b).sum()
+    loss.backward()
+    assert a.grad.tolist() == [[-6.0, -15.0], [-6.0, -15.0], [-6.0, -15.0]]
+    assert b.grad is None
+
+
+def plain_weight_gets_no_grad():
+    """w is a leaf but does not require grad, so it gets none.
+
+    rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    x = torch.tensor(1.0, requires_grad=True)
+    w = torch.tensor(3.0)
+    o = x * w
+    o.backward()
+    assert w.is_leaf is True and w.grad is None
+    assert x.grad.item() == 3.0
+
+
+def dropping_the_flag_before_backward_keeps_the_grad_away():
+    """A leaf that no longer requires grad when its gradient arrives gets none.
+
+    rule: grad/needs-the-flag-on-arrival.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert y.requires_grad is True
+    assert x.grad is None
+
+
+def grads_accumulate():
+    """Three backwards through one graph give 6, 12, 18.
+
+    rules: grad/accumulates, backward/retain-graph-keeps. Source: seed 002_5576f5c856adb572.txt.
+    """
+    a = torch.tensor([3.0], requires_grad=True)
+    b = a * a
+    b.retain_grad()
+    b.backward(retain_graph=True)
+    assert a.grad.tolist() == [6.0]
+    b.backward(retain_graph=True)
+    assert a.grad.tolist() == [12.0]
+    b.backward(retain_graph=False)
+    assert a.grad.tolist() == [18.0]
+
+
+def grads_accumulate_over_graphs():
+    """Gradients of different graphs add up as well.
+
+    rule: grad/accumulates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 3).sum().backward()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [5.0, 7.0]
+
+
+def grads_accumulate_in_place():
+    """Whoever holds .grad sees what a further backward adds.
+
+    rule: grad/accumulates-in-place.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.sum().backward()
+    g = x.grad
+    (x * 3).sum().backward()
+    assert g is x.grad
+    assert g.tolist() == [4.0, 4.0]
+
+
+def lone_gradient_is_stolen():
+    """.grad takes over a gradient that is a view of the given tensor and that nobody holds, memory and all.
+
+    rule: grad/stolen-when-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    g = torch.tensor([[1.0], [2.0]])
+    x.view(2, 1).backward(g)
+    assert x.grad.tolist() == [1.0, 2.0]
+    g.zero_()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def held_gradient_is_copied():
+    """.grad does not share memory with the tensor passed as gradient=.
+
+    rule: grad/copied-when-shared.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    g = torch.tensor([1.0, 2.0])
+    x.backward(g)
+    g.zero_()
+    assert x.grad.tolist() == [1.0, 2.0]
+
+
+def gradient_of_two_leaves_is_copied_for_both():
+    """x and u of x + u get the same gradient, and yet their .grad do not share memory.
+
+    rule: grad/copied-when-shared.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+    g = torch.tensor([5.0, 6.0])
+    (x + u).backward(g)
+    h = x.grad
+    h.zero_()
+    assert u.grad.tolist() == [5.0, 6.0] and g.tolist() == [5.0, 6.0]
+
+
+def gradient_of_other_layout_is_copied():
+    """A transposed gradient is copied into the leaf's own layout.
+
+    rule: grad/copied-when-layout-differs.
+    """
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    g = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    m.t().backward(g)
+    g.zero_()
+    assert m.grad.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
+def uses_are_summed():
+    """A leaf used several times gets the sum over its uses.
+
+    rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    z = x * 4
+    w = y + z + x
+    w.sum().backward()
+    assert x.grad.tolist() == [8.0, 8.0]
+
+
+def uses_of_a_result_are_summed_before_it_runs():
+    """A result used twice sends one summed gradient on.
+
+    rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    z = y * y + y
+    z.sum().backward()
+    assert x.grad.tolist() == [6.0, 36.0]
+
+
+def chain_of_products():
+    """a = 2, b = 3, c = a*b, d = 4, e = c*d: the gradients are 12, 8 and 6.
+
+    rules: grad/only-leaves-are-filled, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    c = a * b
+    d = torch.tensor(4.0, requires_grad=True)
+    e = c * d
+    e.backward()
+    assert a.grad.item() == 12.0
+    assert b.grad.item() == 8.0
+    assert d.grad.item() == 6.0
+    assert c.grad is None and e.grad is None
+
+
+def the_long_example():
+    """c becomes a leaf that requires grad, h and i are used twice, i retains its gradient, m is detached.
+
+    rules: grad/sums-paths, grad/plain-leaves-get-none, retain/fills-grad, detach/cuts,
+    requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor(2.0)
+    b = torch.tensor(2.0)
+    c = a * b
+    assert c.requires_grad is False
+    c.requires_grad = True
+    d = torch.tensor(2.0)
+    e = c * d
+    f = torch.tensor(2.0)
+    g = e * f
+    h = torch.tensor(2.0, requires_grad=True)
+    i = g / h
+    i.retain_grad()
+    j = i + h
+    k = j * i
+    assert k.item() == 80.0 and k.is_leaf is False
+    assert k.grad_fn.name() == "MulBackward0" and j.grad_fn.name() == "AddBackward0"
+    assert i.grad_fn.name() == "DivBackward0"
+    k.backward()
+    m = k.detach()
+    assert i.grad.item() == 18.0
+    assert c.grad.item() == 36.0
+    assert h.grad.item() == -64.0
+    assert a.grad is None and b.grad is None and d.grad is None and f.grad is None
+    assert m.item() == 80.0 and m.is_leaf is True and m.grad_fn is None
+
+
+def broadcast_operands_get_grads_of_their_shape():
+    """The gradient of what was broadcast is summed back to its shape.
+
+    rule: grad/reduces-broadcast.
+    """
+    s = torch.tensor([[1.0], [2.0]], requires_grad=True)
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    c = torch.tensor(2.0, requires_grad=True)
+    y = s * x * c
+    y.sum().backward()
+    assert s.grad.tolist() == [[12.0], [12.0]]
+    assert x.grad.tolist() == [6.0, 6.0, 6.0]
+    assert c.grad.item() == 18.0
+
+
+def grads_have_the_leafs_dtype():
+    """A float32 leaf in float64 arithmetic gets a float32 gradient.
+
+    rule: grad/casts-to-leaf-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    y = x * a
+    assert y.dtype == torch.float64
+    y.sum().backward()
+    assert x.grad.dtype == torch.float32 and x.grad.tolist() == [3.0, 4.0]
+    assert a.grad.dtype == torch.float64
+
+
+def a_grad_is_a_leaf_that_requires_none():
+    """The gradient itself is a tensor, a leaf, and requires no grad.
+
+    rule: double/plain-without. Source: seed 002_5576f5c856adb572.txt.
+    """
+    a = torch.tensor([3.0], requires_grad=True)
+    b = a * a
+    b.retain_grad()
+    b.backward()
+    assert a.grad.requires_grad is False and a.grad.is_leaf is True
+    assert b.grad.requires_grad is False and b.grad.is_leaf is True

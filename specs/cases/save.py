@@ -1,0 +1,183 @@
+"""What backward saves, and what becomes of a saved tensor that changes."""
+
+import torch
+
+from specs.case import refused
+
+
+def addition_saves_nothing():
+    """c += 1 between an addition and backward does no harm.
+
+    rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    c = a * b
+    d = torch.tensor(4.0, requires_grad=True)
+    e = c + d
+    c += 1
+    e.backward()
+    assert c._version == 1
+    assert a.grad.item() == 3.0 and b.grad.item() == 2.0 and d.grad.item() == 1.0
+
+
+def multiplication_saves_its_operands():
+    """c += 1 between a multiplication and backward is refused.
+
+    rule: save/modified-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    c = a * b
+    d = torch.tensor(4.0, requires_grad=True)
+    e = c * d
+    c += 1
+    with refused("save/modified-refused"):
+        e.backward()
+
+
+def only_the_other_factor_is_saved():
+    """If only x requires grad, x * w saves w and not x, so x may be written to.
+
+    rules: save/only-what-a-formula-needs, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = x + 0
+    w = torch.tensor([3.0, 4.0])
+    y = a * w
+    a.add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 4.0]
+    z = x * w
+    w.add_(1)
+    s = z.sum()
+    with refused("save/modified-refused"):
+        s.backward()
+
+
+def a_plain_saved_tensor_is_checked_too():
+    """The version of a saved plain tensor is compared as well, and a write under no_grad counts.
+
+    rule: save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0])
+    y = (x * w).sum()
+    with torch.no_grad():
+        w.mul_(3)
+    with refused("save/modified-refused"):
+        y.backward()
+    assert x.grad is None
+
+
+def a_write_before_saving_does_no_harm():
+    """What counts is the version at the time of saving.
+
+    rule: save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0])
+    w.add_(1)
+    y = (x * w).sum()
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def exp_saves_its_result():
+    """Writing to the result of exp is refused by backward, writing to its operand is not.
+
+    rule: save/output-is-saved.
+    """
+    x = torch.tensor([0.0, 0.0], requires_grad=True)
+    a = x * 1
+    y = a.exp()
+    a.add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    z = x.exp()
+    z.add_(1)
+    s = z.sum()
+    with refused("save/modified-refused"):
+        s.backward()
+
+
+def an_in_place_factor_saves_the_original():
+    """y.mul_(u) differentiates u with the value y had before.
+
+    rule: save/in-place-saves-the-original.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([5.0, 6.0], requires_grad=True)
+    y = x * 1
+    y.mul_(u)
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0, 6.0]
+    assert u.grad.tolist() == [1.0, 2.0]
+
+
+def in_place_factors_in_a_row():
+    """Each in-place op keeps the value before its own write.
+
+    rule: save/in-place-saves-the-original.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([5.0, 6.0], requires_grad=True)
+    y = x * 1
+    y.mul_(u)
+    y.mul_(u)
+    y.sum().backward()
+    assert x.grad.tolist() == [25.0, 36.0]
+    assert u.grad.tolist() == [10.0, 24.0]
+
+
+def an_in_place_square_saves_the_original():
+    """y.pow_(2) differentiates at the value y had before.
+
+    rule: save/in-place-saves-the-original.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    y.pow_(2)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def an_in_place_product_with_itself_refuses_its_backward():
+    """y.mul_(y) saves a copy for one factor, but the other factor is the written tensor itself.
+
+    rule: save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    y.mul_(y)
+    s = y.sum()
+    with refused("save/modified-refused"):
+        s.backward()
+
+
+def freed_tensors_are_refused():
+    """A node whose saved tensors are given up does not run.
+
+    rule: save/freed-refused. Source: seed 002_5576f5c856adb572.txt.
+    """
+    x = torch.tensor([0.0, 0.0], requires_grad=True)
+    y = x.exp()
+    z = y.sum()
+    torch.autograd.grad(z, x)
+    with refused("save/freed-refused"):
+        torch.autograd.grad(z, x)
+    assert x.grad is None
+
+
+def a_saved_tensor_detached_in_place_is_refused():
+    """detach_() of a saved non-leaf makes the backward that needs its history fail.
+
+    rule: save/detached-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    y = b * b
+    b.detach_()
+    s = y.sum()
+    with refused("save/detached-refused"):
+        s.backward()

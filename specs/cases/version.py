@@ -1,0 +1,148 @@
+"""The version counter: what bumps it and who shares it."""
+
+import torch
+
+from specs.case import refused
+
+
+def each_write_bumps():
+    """Every in-place op adds one, assignment by index included; an op that is not in place adds none.
+
+    rule: version/write-bumps. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    c = torch.tensor([1.0, 2.0])
+    assert c._version == 0
+    c += 1
+    assert c._version == 1
+    c.zero_()
+    c.fill_(2.0)
+    c.copy_(torch.tensor([3.0, 4.0]))
+    assert c._version == 4
+    c[0] = 1.0
+    assert c._version == 5
+    d = c + 1
+    assert c._version == 5 and d._version == 0
+
+
+def writes_bump_in_every_mode():
+    """A write under no_grad counts, and one to a tensor with history counts once.
+
+    rule: version/write-bumps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.mul_(3)
+    assert y._version == 1
+    with torch.no_grad():
+        y.mul_(3)
+        x.add_(1)
+    assert y._version == 2 and x._version == 1
+
+
+def a_refused_write_bumps_nothing():
+    """A write that is refused leaves version and data as they were.
+
+    rules: version/write-bumps, write/leaf-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("write/leaf-refused"):
+        x.add_(1)
+    assert x._version == 0 and x.tolist() == [1.0, 2.0]
+
+
+def views_share_the_counter():
+    """A write through a view counts for the base and for its other views.
+
+    rule: version/shared-by-views.
+    """
+    b = torch.tensor([1.0, 2.0])
+    b.add_(1)
+    v = b[:1]
+    w = b.view(2)
+    assert v._version == 1 and w._version == 1
+    v.add_(1)
+    assert b._version == 2 and v._version == 2 and w._version == 2
+
+
+def a_write_through_a_view_is_noticed():
+    """Saved b, written to through its view: backward refuses.
+
+    rules: version/shared-by-views, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    v = b.view(2)
+    y = b * b
+    v.add_(1)
+    s = y.sum()
+    with refused("save/modified-refused"):
+        s.backward()
+
+
+def detach_shares_the_counter():
+    """A write to the detached tensor counts for the original, and backward refuses.
+
+    rules: version/shared-by-detach, save/modified-refused. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0])
+    y = (x * w).sum()
+    d = w.detach()
+    d.add_(1)
+    assert w._version == 1 and d._version == 1
+    with refused("save/modified-refused"):
+        y.backward()
+
+
+def data_counts_its_own():
+    """A write to .data does not count for the original, and backward silently uses the new values.
+
+    rule: version/data-has-its-own.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0])
+    y = (x * w).sum()
+    d = w.data
+    d.add_(1)
+    assert w._version == 0 and d._version == 1
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def data_starts_at_zero():
+    """A tensor written to before has .data of version 0, but a detached one of its own version.
+
+    rules: version/data-has-its-own, version/shared-by-detach.
+    """
+    b = torch.tensor([1.0, 2.0])
+    b.add_(1)
+    d = b.data
+    e = b.detach()
+    assert b._version == 1 and d._version == 0 and e._version == 1
+
+
+def assigning_data_keeps_the_version():
+    """x.data = t is no write.
+
+    rule: version/set-data-keeps.
+    """
+    b = torch.tensor([1.0, 2.0])
+    n = torch.tensor([5.0, 6.0])
+    n.add_(1)
+    b.data = n
+    assert b._version == 0 and n._version == 1
+    b.add_(1)
+    assert b._version == 1 and n._version == 1
+
+
+def assigning_data_goes_unnoticed():
+    """A saved tensor whose data is swapped is used with its new data.
+
+    rules: version/set-data-keeps, data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0])
+    y = (x * w).sum()
+    w.data = torch.tensor([5.0, 6.0])
+    y.backward()
+    assert x.grad.tolist() == [5.0, 6.0]

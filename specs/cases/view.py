@@ -1,0 +1,175 @@
+"""Tensors that share memory: bases, creation tags, and how a view learns of writes."""
+
+import torch
+
+from specs.case import refused
+
+
+def a_view_shows_its_bases_memory():
+    """A write to the base is seen in the view and the other way round.
+
+    rule: view/shares-storage.
+    """
+    b = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    v = b[0]
+    w = b.t()
+    b.mul_(2)
+    assert v.tolist() == [2.0, 4.0]
+    v.zero_()
+    assert b.tolist() == [[0.0, 0.0], [6.0, 8.0]]
+    assert w.tolist() == [[0.0, 6.0], [0.0, 8.0]]
+
+
+def a_clone_shows_its_own():
+    """clone copies, and stays connected.
+
+    rules: view/shares-storage, leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    assert y.is_leaf is False and y._is_view() is False
+    y.mul_(3)
+    assert x.tolist() == [1.0, 2.0] and x._version == 0
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def the_base_is_the_root():
+    """The base of a view of a view is the tensor that is no view.
+
+    rule: view/base-is-the-root.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x.view(2)
+    w = v[:1]
+    assert x._is_view() is False and x._base is None
+    assert v._is_view() is True and v._base is x
+    assert w._is_view() is True and w._base is x
+
+
+def plain_views_have_a_base_too():
+    """Views are views also where nothing requires grad.
+
+    rule: view/base-is-the-root.
+    """
+    b = torch.tensor([1.0, 2.0])
+    v = b[:1]
+    w = v.view(1)
+    y = b + 1
+    assert v._base is b and w._base is b and v._is_view() is True
+    assert y._is_view() is False and y._base is None
+
+
+def outputs_of_unbind_share_a_node():
+    """b, c, d = a.unbind(): one UnbindBackward0 with outputs 0, 1, 2.
+
+    rule: view/outputs-share-a-node. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    b, c, d = a.unbind()
+    assert b.output_nr == 0 and c.output_nr == 1 and d.output_nr == 2
+    assert b.grad_fn.name() == "UnbindBackward0"
+    assert b.grad_fn is d.grad_fn
+    e = b * c * d
+    assert e.grad_fn.next_functions[1][0].name() == "UnbindBackward0"
+    assert e.grad_fn.next_functions[1][1] == 2
+    e.backward()
+    assert a.grad.tolist() == [6.0, 3.0, 2.0]
+
+
+def a_no_grad_view_is_a_leaf_that_requires_grad():
+    """A view made under no_grad reports its base's flag, has no grad_fn, and passes no gradient on.
+
+    rule: view/no-grad-tag.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    with torch.no_grad():
+        v = b.view(2)
+    assert v._is_view() is True and v._base is b
+    assert v.requires_grad is True and v.is_leaf is True and v.grad_fn is None
+    (v * 2).sum().backward()
+    assert x.grad is None and v.grad is None
+
+
+def a_no_grad_view_cannot_be_written_to_later():
+    """The tag is what makes a later write refuse.
+
+    rules: view/no-grad-tag, write/no-grad-view-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    with torch.no_grad():
+        v = b.view(2)
+    with refused("write/no-grad-view-refused"):
+        v.mul_(2)
+
+
+def pieces_are_tagged():
+    """A piece of unbind, split or chunk refuses writes, a slice does not.
+
+    rules: view/multi-output-tag, write/multi-output-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    a, b = y.unbind()
+    c, d = y.split(1)
+    e, f = y.chunk(2)
+    v = y[:1]
+    with refused("write/multi-output-refused"):
+        a.mul_(2)
+    with refused("write/multi-output-refused"):
+        c.mul_(2)
+    with refused("write/multi-output-refused"):
+        f.mul_(2)
+    v.mul_(2)
+    assert y.tolist() == [2.0, 2.0]
+
+
+def plain_pieces_are_tagged_but_writable():
+    """A piece of a plain tensor takes plain writes, but nothing that requires grad.
+
+    rules: view/multi-output-tag, write/multi-output-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor([1.0, 1.0])
+    v, w = b.unbind()
+    v.mul_(3.0)
+    assert b.tolist() == [3.0, 1.0] and w._version == 1
+    with refused("write/multi-output-refused"):
+        v.mul_(x[0])
+
+
+def a_view_of_a_no_grad_view_is_tagged():
+    """Viewing once more, with grad mode on, does not launder the tag.
+
+    rules: view/tag-is-inherited, write/no-grad-view-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    with torch.no_grad():
+        v = b[:1]
+    w = v.view(1)
+    with refused("write/no-grad-view-refused"):
+        w.mul_(2)
+    c = torch.tensor([1.0, 1.0])
+    with torch.no_grad():
+        v = c.view(2)
+    w = v.view(2)
+    with refused("write/no-grad-view-refused"):
+        w.mul_(x)
+
+
+def a_view_of_a_piece_is_tagged():
+    """A view of a piece refuses writes as the piece does.
+
+    rules: view/tag-is-inherited, write/multi-output-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    a, b = y.split(1)
+    v = a.view(1)
+    with refused("write/multi-output-refused"):
+        v.mul_(2)
+    with refused("write/multi-output-refused"):
+        a[0] = 2.0

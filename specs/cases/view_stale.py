@@ -1,0 +1,142 @@
+"""Views whose base was written to since; what views are lives in view."""
+
+import torch
+
+from specs.case import refused
+
+
+def a_stale_view_gets_a_new_history():
+    """After a write to the base a view's grad_fn leads through the write.
+
+    rule: view/stale-regenerates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y[:1]
+    assert v.grad_fn.name() == "SliceBackward0"
+    y.mul_(3)
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    assert v.tolist() == [6.0]
+    v.backward()
+    assert x.grad.tolist() == [6.0, 0.0]
+
+
+def a_stale_view_is_regenerated_by_use():
+    """A stale view that nobody looked at is used with its new history.
+
+    rule: view/stale-regenerates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y.view(2)
+    y.mul_(3)
+    (v * 5).sum().backward()
+    assert x.grad.tolist() == [30.0, 30.0]
+
+
+def another_views_write_makes_a_view_stale():
+    """A write to one view changes the history of another.
+
+    rules: view/stale-regenerates, write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y.view(2)
+    a = y[:1]
+    a.mul_(3)
+    assert v.tolist() == [6.0, 4.0]
+    v.sum().backward()
+    assert x.grad.tolist() == [6.0, 2.0]
+
+
+def a_plain_view_joins_with_its_base():
+    """A view of a plain base requires grad as soon as the base does, and is no leaf any more.
+
+    rules: view/requires-grad-follows-base, view/stale-regenerates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor([1.0, 1.0])
+    v = b.view(2)
+    assert v.requires_grad is False and v.is_leaf is True
+    b.mul_(x)
+    assert v.requires_grad is True and v.is_leaf is False
+    v.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def a_view_of_a_flagged_leaf_passes_nothing_on():
+    """A view made before its base's flag was set reports the flag but stays a leaf without gradient.
+
+    rule: view/requires-grad-follows-base.
+    """
+    b = torch.tensor([1.0, 2.0])
+    v = b.view(2)
+    b.requires_grad_(True)
+    assert v.requires_grad is True and v.is_leaf is True and v.grad_fn is None
+    v.sum().backward()
+    assert v.grad is None and b.grad is None
+
+
+def a_stale_no_grad_view_refuses_to_be_looked_at():
+    """A view made under no_grad cannot follow a write to its base.
+
+    rule: view/stale-tag-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    with torch.no_grad():
+        v = b.view(2)
+    b.mul_(2)
+    assert v.requires_grad is True
+    with refused("view/stale-tag-refused"):
+        v.grad_fn
+    with refused("view/stale-tag-refused"):
+        v.is_leaf
+    with refused("view/stale-tag-refused"):
+        v * 3
+    assert v.tolist() == [2.0, 4.0]
+
+
+def a_stale_piece_refuses_to_be_looked_at():
+    """A piece of an unbind cannot follow a write to its base.
+
+    rule: view/stale-tag-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    v, w = b.unbind()
+    b.mul_(2)
+    with refused("view/stale-tag-refused"):
+        v.grad_fn
+    with refused("view/stale-tag-refused"):
+        w * 2
+
+
+def a_write_under_no_grad_makes_stale_too():
+    """The write that makes a tagged view stale may itself be unrecorded, and be made through that very view.
+
+    rule: view/stale-tag-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        v = x.view(2)
+        v.mul_(2)
+    assert x.tolist() == [2.0, 4.0] and x._version == 1
+    with refused("view/stale-tag-refused"):
+        v.is_leaf
+
+
+def reshape_is_a_view_where_it_can_be():
+    """reshape of a contiguous tensor is a view, of a transposed one a copy.
+
+    rule: view/reshape-copies-when-it-must.
+    """
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    s = m.reshape(4)
+    r = m.t().reshape(4)
+    assert s._is_view() is True and s._base is m
+    assert r._is_view() is False and r.tolist() == [1.0, 3.0, 2.0, 4.0]
+    assert s.grad_fn.name() == "ViewBackward0"
+    with torch.no_grad():
+        m.zero_()
+    assert s.tolist() == [0.0, 0.0, 0.0, 0.0] and r.tolist() == [1.0, 3.0, 2.0, 4.0]

@@ -1,0 +1,211 @@
+"""In-place ops: who may be written to. What a write does to history lives in write_history."""
+
+import torch
+
+from specs.case import refused
+
+
+def a_leaf_that_requires_grad_refuses():
+    """Every kind of in-place op on a leaf that requires grad is refused, and nothing has changed after.
+
+    rule: write/leaf-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("write/leaf-refused"):
+        x.add_(1)
+    with refused("write/leaf-refused"):
+        x += 1
+    with refused("write/leaf-refused"):
+        x.zero_()
+    with refused("write/leaf-refused"):
+        x.copy_(torch.tensor([3.0, 4.0]))
+    assert x.tolist() == [1.0, 2.0] and x._version == 0 and x.is_leaf is True
+
+
+def a_view_of_a_leaf_refuses():
+    """Neither indexing nor a view is a way round.
+
+    rule: write/view-of-leaf-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x.view(2)
+    with refused("write/view-of-leaf-refused"):
+        x[0] = 1.0
+    with refused("write/view-of-leaf-refused"):
+        x[:1].add_(1)
+    with refused("write/view-of-leaf-refused"):
+        v.mul_(2)
+    with refused("write/view-of-leaf-refused"):
+        x.expand(2, 2).add_(1)
+    assert x.tolist() == [1.0, 2.0] and x._version == 0
+
+
+def a_view_whose_leaf_was_flagged_later_refuses():
+    """It counts whether the base requires grad now.
+
+    rule: write/view-of-leaf-refused.
+    """
+    b = torch.tensor([1.0, 2.0])
+    v = b.view(2)
+    v.add_(1)
+    b.requires_grad_()
+    with refused("write/view-of-leaf-refused"):
+        v.add_(1)
+    assert b.tolist() == [2.0, 3.0]
+
+
+def a_no_grad_view_refuses():
+    """A view made under no_grad refuses a write in grad mode, of a leaf or of a result.
+
+    rule: write/no-grad-view-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    with torch.no_grad():
+        v = b[:1]
+        w = x.view(2)
+    with refused("write/no-grad-view-refused"):
+        v.mul_(2)
+    with refused("write/no-grad-view-refused"):
+        w.mul_(2)
+    assert b.tolist() == [1.0, 2.0] and b._version == 0
+
+
+def a_no_grad_view_of_a_plain_tensor():
+    """There only a write of something that requires grad is refused.
+
+    rule: write/no-grad-view-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor([1.0, 1.0])
+    with torch.no_grad():
+        v = b.view(2)
+    v.mul_(2)
+    assert b.tolist() == [2.0, 2.0]
+    with refused("write/no-grad-view-refused"):
+        v.mul_(x)
+    assert b.tolist() == [2.0, 2.0] and b.requires_grad is False
+
+
+def a_piece_refuses():
+    """One of several views of one op refuses writes, also of a leaf.
+
+    rule: write/multi-output-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = (x * 1).unbind()
+    with refused("write/multi-output-refused"):
+        a.add_(1)
+    c, d = x.unbind()
+    with refused("write/multi-output-refused"):
+        d.add_(1)
+    assert x.tolist() == [1.0, 2.0] and x._version == 0
+
+
+def leaves_can_be_written_to_under_no_grad():
+    """The usual update of a parameter: data changes, the leaf stays a leaf.
+
+    rule: write/allowed-under-no-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 2).sum().backward()
+    with torch.no_grad():
+        x -= 0.5 * x.grad
+    assert x.tolist() == [0.0, 1.0] and x._version == 1
+    assert x.is_leaf is True and x.requires_grad is True and x.grad_fn is None
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def views_of_leaves_can_be_written_to_under_no_grad():
+    """Views, pieces and items of a leaf take writes under no_grad.
+
+    rule: write/allowed-under-no-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = x.unbind()
+    v = x.view(2)
+    with torch.no_grad():
+        v.mul_(2)
+        a.add_(1)
+        x[1] = 7.0
+    assert x.tolist() == [3.0, 7.0] and x._version == 3 and x.is_leaf is True
+
+
+def results_keep_their_history_under_no_grad():
+    """A write under no_grad to a non-leaf leaves its grad_fn.
+
+    rules: write/allowed-under-no-grad, mode/no-grad-records-nothing.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    with torch.no_grad():
+        y.add_(10)
+    assert y.tolist() == [13.0, 16.0] and y.grad_fn.name() == "MulBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def an_expanded_tensor_refuses():
+    """Several elements at one place cannot be written to.
+
+    rule: write/overlap-refused.
+    """
+    e = torch.tensor([1.0]).expand(3)
+    with refused("write/overlap-refused"):
+        e.add_(1)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 1).expand(2, 2)
+    with refused("write/overlap-refused"):
+        y.copy_(torch.ones(2, 2))
+    assert e.tolist() == [1.0, 1.0, 1.0] and y._version == 0
+
+
+def reading_where_is_written_refuses():
+    """A shifted or transposed view of the written tensor is no operand; the very same elements are.
+
+    rule: write/partial-overlap-refused.
+    """
+    b = torch.tensor([1.0, 2.0, 3.0])
+    with refused("write/partial-overlap-refused"):
+        b[1:].add_(b[:2])
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with refused("write/partial-overlap-refused"):
+        m.add_(m.t())
+    b.add_(b)
+    assert b.tolist() == [2.0, 4.0, 6.0]
+    assert m.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def a_float_result_does_not_fit_an_integer_tensor():
+    """The tensor written to keeps its dtype, and a result of a higher kind is refused; copy_ casts.
+
+    rule: write/result-dtype.
+    """
+    a = torch.tensor([1, 2])
+    with refused("write/result-dtype"):
+        a.add_(1.5)
+    with refused("write/result-dtype"):
+        a.mul_(torch.tensor([1.0, 2.0]))
+    b = torch.tensor([True, False])
+    with refused("write/result-dtype"):
+        b.add_(1)
+    assert a.tolist() == [1, 2] and a._version == 0
+    a.copy_(torch.tensor([3.5, 4.0]))
+    assert a.tolist() == [3, 4]
+
+
+def a_larger_result_does_not_fit():
+    """A write does not resize.
+
+    rule: write/broadcast-shape.
+    """
+    a = torch.tensor([1.0])
+    with refused("write/broadcast-shape"):
+        a.add_(torch.tensor([1.0, 2.0]))
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with refused("write/broadcast-shape"):
+        y.mul_(torch.ones(2, 2))
+    assert a.tolist() == [1.0] and y._version == 0
+    y.mul_(torch.tensor([3.0]))
+    assert y.tolist() == [6.0, 12.0]

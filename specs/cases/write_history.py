@@ -1,0 +1,186 @@
+"""What a write does to history; who may be written to lives in write."""
+
+import torch
+
+
+def the_grad_fn_becomes_the_write():
+    """After y.mul_(3) y's grad_fn is a MulBackward0 on top of the AddBackward0 before it.
+
+    rule: write/history-becomes-the-write.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x + 1
+    y.mul_(3)
+    assert y.grad_fn.name() == "MulBackward0" and y.is_leaf is False
+    assert y.grad_fn.next_functions[0][0].name() == "AddBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def writes_in_a_row_are_all_differentiated():
+    """Each write counts.
+
+    rule: write/history-becomes-the-write.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y *= 3
+    y += x
+    y -= 1
+    assert y.tolist() == [6.0, 13.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [7.0, 7.0]
+
+
+def an_earlier_use_keeps_its_history():
+    """What was computed before the write is differentiated as it was.
+
+    rule: write/history-becomes-the-write.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = y + 1
+    y.mul_(5)
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def a_write_to_a_view_rewrites_the_base():
+    """After a write to y[:1] y's grad_fn is CopySlices.
+
+    rule: write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y[:1]
+    v.mul_(3)
+    assert y.tolist() == [6.0, 4.0]
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    assert y.grad_fn.next_functions[0][0].name() == "MulBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 2.0]
+
+
+def writes_to_two_views_stack_up():
+    """Two slices written to: two CopySlices.
+
+    rule: write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+    y = x * 1
+    a = y[:1]
+    b = y[1:]
+    a.mul_(u[:1])
+    b.mul_(u[1:])
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::CopySlices"
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 4.0]
+    assert u.grad.tolist() == [1.0, 2.0]
+
+
+def assignment_by_index_is_differentiated():
+    """y[0] = 5 cuts the first element, y[1] = u[0] replaces the second.
+
+    rules: write/rewrites-the-base, write/cuts-what-it-overwrites, write/copy-passes-gradient.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    u = torch.tensor([7.0], requires_grad=True)
+    y = x * 2
+    y[0] = 5.0
+    y[1] = u[0]
+    assert y.tolist() == [5.0, 7.0, 6.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 2.0]
+    assert u.grad.tolist() == [1.0]
+
+
+def a_plain_buffer_joins_the_graph():
+    """A buffer into which something tracked is written requires grad and is no leaf.
+
+    rule: write/plain-tensor-joins-graph.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.zeros(2)
+    assert b.is_leaf is True
+    b += x
+    assert b.requires_grad is True and b.is_leaf is False
+    assert b.grad_fn.name() == "AddBackward0"
+    b.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def a_plain_buffer_is_filled_row_by_row():
+    """Rows assigned one after the other pass their gradients to what they came from.
+
+    rules: write/plain-tensor-joins-graph, write/copy-passes-gradient.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.zeros(2, 2)
+    b[0] = x
+    b[1] = x * 2
+    assert b.requires_grad is True and b.is_leaf is False
+    b.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def a_write_to_a_plain_view_draws_the_base_in():
+    """The base, and its other views, join with the view.
+
+    rules: write/plain-tensor-joins-graph, view/requires-grad-follows-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.zeros(2)
+    v = b[:1]
+    w = b[1:]
+    v.add_(x[:1])
+    assert b.requires_grad is True and b.is_leaf is False
+    assert w.requires_grad is True and w.is_leaf is False
+    b.sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0]
+
+
+def an_overwritten_value_gets_zeros():
+    """After zero_ and fill_ the old value's gradient is zeros, not None.
+
+    rule: write/cuts-what-it-overwrites.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.zero_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    z = x * 2
+    z.fill_(3.0)
+    z.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0] and z.requires_grad is True
+
+
+def copy_replaces_the_gradients_way():
+    """After y.copy_(u) u gets the gradient and what y was before gets zeros.
+
+    rules: write/copy-passes-gradient, write/cuts-what-it-overwrites.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+    y = x * 2
+    y.copy_(u)
+    assert y.grad_fn.name() == "torch::autograd::CopyBackwards"
+    (y * 5).sum().backward()
+    assert u.grad.tolist() == [5.0, 5.0]
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def copy_sums_and_casts_for_its_source():
+    """The source was broadcast and cast, so its gradient is summed and cast back.
+
+    rule: write/copy-passes-gradient.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.zeros(2, 2, dtype=torch.float64)
+    y.copy_(x)
+    assert y.dtype == torch.float64 and y.requires_grad is True
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0] and x.grad.dtype == torch.float32

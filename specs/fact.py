@@ -1,0 +1,71 @@
+"""The observable facts of a tensor, in the order they are read, and how each is compared.
+
+Reading is an action: in PyTorch it regenerates a stale view's history, and can be refused. So the order below is part
+of the semantics, and both sides read in it. How facts are obtained lives in the adapters, how traces are compared in
+the conformance package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class _Unseen:
+    """The one value that says an implementation does not show a fact; it is equal to nothing it is compared with."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNSEEN"
+
+    def __reduce__(self) -> str:
+        return "UNSEEN"
+
+
+UNSEEN = _Unseen()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One observable fact: `how` is exact, rounded (exact unless something upstream rounds), change or grad."""
+
+    name: str
+    how: str
+    meaning: str
+
+
+DECLARED = (
+    Fact("value", "rounded", "the elements, as nested lists; zero equals minus zero, NaN equals NaN"),
+    Fact("dtype", "exact", "the dtype's PyTorch name"),
+    Fact("shape", "exact", "the sizes"),
+    Fact("is_leaf", "exact", "whether no recorded operation made it"),
+    Fact("requires_grad", "exact", "whether gradients are computed for it"),
+    Fact("retains_grad", "exact", "whether it is a non-leaf whose grad is kept; false on leaves"),
+    Fact("grad_fn", "exact", "the name of the node that made it, or None"),
+    Fact("output_nr", "exact", "which output of that node it is"),
+    Fact("is_view", "exact", "whether it is a differentiable view of another tensor"),
+    Fact("version", "change", "how far its version counter moved since the name was bound"),
+    Fact("grad", "grad", "None, or the facts of its grad in the order of GRAD_FACTS"),
+)
+
+FACTS = tuple(fact.name for fact in DECLARED)
+"""The reading order; an observed tensor is a tuple of values in this order."""
+
+GRAD_FACTS = ("dtype", "shape", "value", "requires_grad", "is_leaf", "grad_fn")
+"""What is read of a grad that is not None, in this order."""
+
+POSITION = {name: index for index, name in enumerate(FACTS)}
+
+DENSITIES = ("each", "touched", "end")
+"""How much is looked at: all live tensors after each step, those a step names, or nothing before the end."""
+
+
+def refused(rule: str) -> tuple[str, str]:
+    """The value of a fact whose reading was refused by a rule."""
+    return ("refused", rule)
+
+
+def as_dict(seen: tuple[Any, ...]) -> dict[str, Any]:
+    """An observed tuple by fact name, unseen facts left out (a plain value or None shows `value` only)."""
+    return {name: value for name, value in zip(FACTS, seen, strict=False) if value is not UNSEEN}

@@ -1,0 +1,118 @@
+"""The words an op's annotations may use: what kind of operand or attribute a parameter is, and how it is
+read.
+
+Each is an alias a type checker understands (``Dim`` is an ``int`` in a body) that carries a `Kind`. How
+values of a kind are drawn is the generator's business, by the kind's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+NUMBERS = (bool, int, float, complex)
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+def _as_tuple(value: Any) -> Any:
+    """One int or a sequence of them, as a tuple; None stays None."""
+    if value is None:
+        return None
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What may stand for a parameter: Python types (``tensor`` adds the tensor type), and how it reaches the
+    body.
+    """
+
+    name: str
+    meaning: str
+    types: tuple[type, ...] = ()
+    tensor: bool = False
+    operand: bool = False
+    variadic: bool = False  # ints may also be passed one by one: x.view(2, 3)
+    read: Callable[[Any], Any] = _as_given
+
+    def takes(self, given: type, tensor: type) -> bool:
+        """Whether a value of type ``given`` may stand here; ``tensor`` is the type of tensors."""
+        return issubclass(given, self.types) or (self.tensor and issubclass(given, tensor))
+
+
+NONE = type(None)
+SEQUENCE = (tuple, list)
+
+EITHER = Kind("either", "a tensor or a Python number", NUMBERS, tensor=True, operand=True)
+"""The kind of a parameter that bears no annotation."""
+
+# -- operands
+Tensor = Annotated[Any, Kind("tensor", "a tensor", tensor=True, operand=True)]
+Number = Annotated[Any, Kind("number", "a Python number, never a tensor", NUMBERS, operand=True)]
+Mask = Annotated[Any, Kind("mask", "a bool tensor; not promoted", tensor=True, operand=True)]
+Indices = Annotated[
+    Any, Kind("indices", "an int64 tensor of positions; not promoted", tensor=True, operand=True)
+]
+
+# -- attributes
+Dim = Annotated[int, Kind("dim", "a dimension of operand x, -ndim..ndim-1", (int,))]
+NewDim = Annotated[int, Kind("new_dim", "a place for a new dimension, -ndim-1..ndim", (int,))]
+OptDim = Annotated[int | None, Kind("opt_dim", "a dimension, or None for all", (int, NONE))]
+Dims = Annotated[
+    tuple[int, ...],
+    Kind("dims", "distinct dimensions; none means all", (int, *SEQUENCE), read=_as_tuple),
+]
+OptDims = Annotated[
+    tuple[int, ...] | None,
+    Kind("opt_dims", "distinct dimensions; None or none means all", (int, *SEQUENCE, NONE), read=_as_tuple),
+]
+Perm = Annotated[
+    tuple[int, ...],
+    Kind("perm", "each dimension once, in any order", SEQUENCE, variadic=True, read=_as_tuple),
+]
+Shape = Annotated[
+    tuple[int, ...],
+    Kind("shape", "sizes, not negative, one of which may be -1", SEQUENCE, variadic=True, read=_as_tuple),
+]
+Size = Annotated[
+    tuple[int, ...],
+    Kind("size", "the sizes of a new tensor, not negative", SEQUENCE, variadic=True, read=_as_tuple),
+]
+Index = Annotated[
+    Any,
+    Kind(
+        "index", "what stands in brackets: int, slice, None, Ellipsis, tensor, or a tuple of them", (object,)
+    ),
+]
+Position = Annotated[int, Kind("position", "an index into dimension dim, negative from the end", (int,))]
+OptPosition = Annotated[int | None, Kind("opt_position", "an index into dimension dim, or None", (int, NONE))]
+Length = Annotated[int, Kind("length", "how many elements, not negative", (int,))]
+Stride = Annotated[int, Kind("stride", "a positive step", (int,))]
+Count = Annotated[int, Kind("count", "a positive number of pieces", (int,))]
+Sections = Annotated[
+    int | tuple[int, ...],
+    Kind("sections", "the size of each piece, or the list of sizes", (int, *SEQUENCE)),
+]
+IntList = Annotated[tuple[int, ...], Kind("int_list", "integers", (int, *SEQUENCE), read=_as_tuple)]
+Offset = Annotated[int, Kind("offset", "which diagonal, 0 is the main one", (int,))]
+Bool = Annotated[bool, Kind("bool", "True or False", (bool,))]
+Scale = Annotated[Any, Kind("scale", "a Python number to multiply by", NUMBERS)]
+Scalar = Annotated[Any, Kind("scalar", "a Python number", NUMBERS)]
+OptNumber = Annotated[Any, Kind("opt_number", "a Python number, or None", (*NUMBERS, NONE))]
+Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
+Value = Annotated[Any, Kind("value", "a number or nested lists of them", (*NUMBERS, *SEQUENCE))]
+
+
+def kind_of(hint: Any, default: Kind) -> Kind:
+    """The kind an annotation carries; ``default`` where there is none."""
+    if hint is None:
+        return default
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    found = [note for note in notes if isinstance(note, Kind)]
+    if not found:
+        raise TypeError(f"{hint!r} says nothing about an op's parameter")
+    return found[0]

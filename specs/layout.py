@@ -1,0 +1,60 @@
+"""How torch lays out the result of an elementwise op whose operands are not all laid out by rows.
+
+It matters to programs: whether a result can be viewed, whether ``reshape`` copies, whether a gradient is
+taken over. Numpy agrees only where operands agree among each other. What dense means to ``grad`` is the
+engine's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
+    """``result`` in the order of dimensions that torch would choose; itself where it has that."""
+    arrays = [a for a in operands if isinstance(a, np.ndarray) and a.ndim]
+    if all(array.flags.c_contiguous for array in arrays):
+        return result
+    order = _fastest_first(result.shape, [_strides(array, result.ndim) for array in arrays])
+    slowest_first = order[::-1]
+    if np.transpose(result, slowest_first).flags.c_contiguous:
+        return result
+    laid = np.empty([result.shape[d] for d in slowest_first], result.dtype)
+    back = np.argsort(slowest_first)
+    out = laid.transpose(back)
+    out[...] = result
+    return out
+
+
+def _strides(array: np.ndarray, ndim: int) -> list[int]:
+    """Strides against a result of ``ndim`` dimensions, 0 where the operand is broadcast."""
+    own = [s if n != 1 else 0 for s, n in zip(array.strides, array.shape, strict=True)]
+    return [0] * (ndim - array.ndim) + [s // array.itemsize for s in own]
+
+
+def _fastest_first(shape: tuple[int, ...], strides: list[list[int]]) -> list[int]:
+    """Dimensions from the one that moves fastest, by the first operand that can tell two of them apart."""
+    order = list(range(len(shape)))[::-1]
+    for i in range(1, len(order)):
+        at = i
+        for before in range(i - 1, -1, -1):
+            verdict = _compare(shape, strides, order[before], order[at])
+            if verdict > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif verdict < 0:
+                break
+    return order
+
+
+def _compare(shape: tuple[int, ...], strides: list[list[int]], a: int, b: int) -> int:
+    """-1 if dimension ``a`` moves faster, 1 if ``b`` does, 0 if no operand says."""
+    for own in strides:
+        if own[a] and own[b]:
+            if own[a] != own[b]:
+                return -1 if own[a] < own[b] else 1
+            if shape[a] > shape[b]:
+                return 1
+    return 0

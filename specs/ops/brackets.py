@@ -1,0 +1,298 @@
+"""``x[...]`` and ``x[...] = value``, taken apart as PyTorch does: selects, slices, new dimensions, tensors.
+
+What the pieces do is in ``parts``, ``views`` and ``create``; the indexing by several tensors, which only
+brackets use, is here. A list in brackets stands for an index tensor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+
+from specs.kind import Bool, Index, IntList, Kind, Tensor
+from specs.op import Op, composite, op
+from specs.refusal import refuse
+
+Positions = Annotated[
+    Any, Kind("indices", "an int64 or bool tensor, or a list", (list,), tensor=True, operand=True)
+]
+Assigned = Annotated[Any, Kind("assigned", "what is assigned: a tensor or a Python number", (object,))]
+MOST = 3
+"""How many tensors may stand in one pair of brackets."""
+
+
+# -- by tensors ------------------------------------------------------------------------------------
+def _key(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
+    """The numpy index with each tensor at its place, checked; a mask covers as many dimensions as it has."""
+    given = dict(zip(places, indices, strict=True))
+    key: list[Any] = []
+    dim = 0
+    for place in range(max(places) + 1):
+        index = given.get(place)
+        if index is None:
+            key.append(slice(None))
+            dim += 1
+            continue
+        index = np.asarray(index, dtype=None if len(index) else getattr(index, "dtype", np.int64))
+        if index.dtype.kind == "b":
+            if index.shape != x.shape[dim : dim + index.ndim]:
+                refuse("op/mask-shape", mask=list(index.shape), x=list(x.shape), dim=dim)
+        elif index.dtype.kind == "i":
+            wrong = (index < -x.shape[dim]) | (index >= x.shape[dim])
+            if wrong.any():
+                refuse("op/index-range", index=index[wrong][0], dim=dim, size=x.shape[dim])
+        else:
+            refuse("op/index-dtype-in-brackets", dtype=index.dtype)
+        key.append(index)
+        dim += index.ndim if index.dtype.kind == "b" else 1
+    return tuple(key)
+
+
+def _picked(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> np.ndarray:
+    key = _key(x, indices, places)
+    try:
+        return x[key].copy(order="C")
+    except IndexError:
+        refuse("op/index-shapes", shapes=[list(np.shape(index)) for index in indices])
+
+
+def _index(x: Any, *indices: Any, places: Any) -> Any:
+    """The elements that index tensors and masks name together, each at its place among the dimensions."""
+    return _picked(x, indices, places)
+
+
+def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
+    """``x`` with ``value`` put, or added, where `_index` would read."""
+    if value.dtype != x.dtype:
+        refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
+    key, room = _key(x, indices, places), _picked(x, indices, places).shape
+    if not _fits(value.shape, room):
+        refuse("op/index-put-shape", value=list(value.shape), room=list(room))
+    out = x.copy()
+    if accumulate:
+        np.add.at(out, key, value)
+    else:
+        out[key] = value
+    return out
+
+
+def _fits(shape: tuple[int, ...], room: tuple[int, ...]) -> bool:
+    """Whether a value of that shape broadcasts into the room, which itself stays as it is."""
+    return len(shape) <= len(room) and all(
+        n in (1, m) for n, m in zip(reversed(shape), reversed(room), strict=False)
+    )
+
+
+def _declared(body: Callable[..., Any], operands: tuple[str, ...], count: int, **facts: Any) -> Op:
+    """The overload that takes ``count`` index tensors after the other operands."""
+
+    def declared(*given: Any, **attributes: Any) -> Any:
+        return body(*given, **attributes)
+
+    kind = inspect.Parameter
+    indices = [f"i{n}" for n in range(count)]
+    attributes = [p for p in inspect.signature(body).parameters.values() if p.kind is kind.KEYWORD_ONLY]
+    places = [kind(name, kind.POSITIONAL_OR_KEYWORD) for name in (*operands, *indices)]
+    declared.__name__ = f"{facts['name'].strip('_')}_{count}"
+    declared.__doc__ = body.__doc__
+    declared.__annotations__ = (
+        dict.fromkeys(operands, Tensor)
+        | dict.fromkeys(indices, Positions)
+        | {a.name: Bool if a.name == "accumulate" else IntList for a in attributes}
+    )
+    declared.__signature__ = inspect.Signature([*places, *attributes])  # type: ignore[attr-defined]
+    return op(internal=True, dtypes="keep", complex=True, **facts)(declared)
+
+
+def _with_indices(count: int, takes: tuple[str, ...], formula: Callable[..., Any]) -> Callable[..., Any]:
+    """``formula(indices, *takes)`` as a formula that names each index tensor, so that each is saved."""
+
+    def gradient(*given: Any) -> Any:
+        return formula(given[:count], *given[count:])
+
+    names = (*(f"i{n}" for n in range(count)), *takes)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    gradient.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect honours it on any function
+        [inspect.Parameter(name, kind) for name in names]
+    )
+    return gradient
+
+
+def _family() -> dict[str, Op]:
+    made: dict[str, Op] = {}
+    for count in range(1, MOST + 1):
+        index = _declared(_index, ("x",), count, name="_index", node="IndexBackward0")
+        index.wrt(x=_with_indices(count, ("g", "x_shape", "places"), _index_backward))
+        put = _declared(
+            _index_put, ("x", "value"), count, name="_index_put", node="IndexPutBackward0", inplace=True
+        )
+        add = _declared(
+            _index_put,
+            ("x", "value"),
+            count,
+            name="_index_put_impl_",
+            node="IndexPutImplBackward0",
+            inplace="only",
+        )
+        for writing in (put, add):
+            writing.wrt(
+                x=_with_indices(count, ("g", "value_shape", "places", "accumulate"), _index_put_backward),
+                value=_with_indices(count, ("g", "places"), _read_again),
+            )
+        made |= {each.key: each for each in (index, put, add)}
+    return made
+
+
+def _read_again(indices: tuple[Any, ...], g: Any, places: tuple[int, ...]) -> Any:
+    return g._index(*indices, places=places)
+
+
+def _index_backward(
+    indices: tuple[Any, ...], g: Any, x_shape: tuple[int, ...], places: tuple[int, ...]
+) -> Any:
+    return g.new_zeros(x_shape)._index_put_impl_(g, *indices, places=places, accumulate=True)
+
+
+def _index_put_backward(
+    indices: tuple[Any, ...], g: Any, value_shape: tuple[int, ...], places: tuple[int, ...], accumulate: bool
+) -> Any:
+    return g if accumulate else g._index_put(g.new_zeros(value_shape), *indices, places=places)
+
+
+globals().update(_family())  # an op is found by being a module's attribute
+
+
+# -- brackets --------------------------------------------------------------------------------------
+def _is_tensor(item: Any) -> bool:
+    return hasattr(item, "requires_grad")
+
+
+def _is_bool(tensor: Any) -> bool:
+    return str(tensor.dtype) == "torch.bool"
+
+
+def _items(index: Any) -> tuple[Any, ...]:
+    """What stands in brackets as a tuple; a list that holds more than numbers is taken for one."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, list) and any(
+        _is_tensor(i) or i is None or i is Ellipsis or isinstance(i, (list, tuple, slice)) for i in index
+    ):
+        return tuple(index)
+    return (index,)
+
+
+def _bounds(index: slice) -> tuple[int, int | None, int]:
+    """Start, end and step of a slice; only steps forward are taken."""
+    given = (index.start, index.stop, index.step)
+    start, end, step = (None if at is None else operator.index(at) for at in given)
+    if step is not None and step < 1:
+        refuse("op/slice-step", step=step)
+    return start or 0, end, step or 1
+
+
+def _covers(item: Any) -> int:
+    """How many dimensions an item in brackets takes up."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.ndim if _is_tensor(item) and _is_bool(item) else 1
+
+
+def _select(x: Any, dim: int, index: int, place: int) -> Any:
+    if not index and not dim and not x.ndim:
+        refuse("op/scalar-has-no-items", name="indexing")
+    size = x.shape[dim] if x.ndim else 0
+    if not -size <= index < size:
+        refuse("op/index-range", index=index, dim=place, size=size)
+    return x.select(dim, index)
+
+
+def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
+    """The view that ints, slices and new dimensions make of ``x``, and the index tensors left, by place."""
+    if type(index) is int:
+        return _select(x, 0, index, 0), {}
+    items = _items(index)
+    taken = sum(_covers(item) for item in items)
+    if taken > x.ndim:
+        refuse("op/index-count", count=taken, ndim=x.ndim)
+    view, dim, shift = x, 0, 0
+    tensors: dict[int, Any] = {}
+    for place, item in enumerate(items):
+        if item is Ellipsis:
+            dim += x.ndim - taken
+        elif item is None:
+            view = view.unsqueeze(dim)
+            dim += 1
+        elif isinstance(item, slice):
+            start, end, step = _bounds(item)
+            if start or step > 1 or (end is not None and end < view.shape[dim]):
+                view = view.slice(dim, start, end, step)
+            dim += 1
+        elif isinstance(item, bool) or (_is_tensor(item) and _is_bool(item) and not item.ndim):
+            view = view.unsqueeze(dim)
+            tensors[dim - shift] = [0] if bool(item) else []
+            dim += 1
+        elif isinstance(item, list) or (_is_tensor(item) and item.ndim):
+            tensors[dim - shift] = item
+            covered = item.ndim if _is_tensor(item) and _is_bool(item) else 1
+            shift += covered - 1
+            dim += covered
+        elif hasattr(item, "__index__"):
+            view = _select(view, dim, operator.index(item), place)
+        else:
+            refuse("op/index-kind", type=type(item).__name__)
+    return view, tensors
+
+
+@composite(complex=True)
+def getitem(x: Tensor, index: Index) -> Any:
+    """``x[index]``: a view, unless tensors or lists stand in the brackets."""
+    if index is Ellipsis:
+        return x.alias()
+    if isinstance(index, slice):
+        return x.slice(0, *_bounds(index))
+    view, tensors = _taken_apart(x, index)
+    if tensors:
+        return view._index(*tensors.values(), places=tuple(tensors))
+    return x.alias() if view is x else view
+
+
+@composite(inplace="only", complex=True)
+def setitem(x: Tensor, index: Index, value: Assigned) -> None:
+    """``x[index] = value``: a copy into the view that the brackets make, a fill for a single value."""
+    if not _is_tensor(value):
+        if not isinstance(value, (bool, int, float, complex)):
+            refuse("op/assign-type", type=type(value).__name__)
+        value = x.new_full((), value)
+    if index is False:
+        return
+    if index is None or index is True:
+        index = (None,)
+    view, tensors = _taken_apart(x, index)
+    if tensors:
+        shape = _without_leading_ones(value)
+        value = value if shape == tuple(value.shape) else value.view(shape)
+        view._index_put_(value, *tensors.values(), places=tuple(tensors))
+    else:
+        _copy_to(view, value)
+
+
+def _copy_to(view: Any, value: Any) -> None:
+    shape = tuple(view.shape)
+    if shape == tuple(value.shape):
+        view.copy_(value)
+    elif not value.ndim:
+        view.fill_(value)
+    else:
+        value = value.view(_without_leading_ones(value))
+        view.copy_(value if shape == tuple(value.shape) else value.expand(shape))
+
+
+def _without_leading_ones(value: Any) -> tuple[int, ...]:
+    shape = tuple(value.shape)
+    ones = next((n for n, size in enumerate(shape) if size != 1), len(shape))
+    return shape[ones:]

@@ -1,0 +1,68 @@
+"""Copying tensors and filling them; making them from numbers, casting and ``detach`` are the machine's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from specs.kind import Number, Tensor
+from specs.op import composite, op
+from specs.refusal import refuse
+
+
+@op(node="CloneBackward0", dtypes="keep", layout=("x",), complex=True)
+def clone(x: Tensor):
+    """A copy in its own memory, keeping a dense layout."""
+    return x.copy(order="K")
+
+
+clone.wrt(x=lambda g: g)
+
+
+@composite(complex=True)
+def contiguous(x: Tensor):
+    """The tensor itself if it is laid out by rows, else a copy that is."""
+    return x if x.is_contiguous() else x.clone_contiguous()
+
+
+@op(inplace="only", node="torch::autograd::CopyBackwards", dtypes="keep", complex=True)
+def copy_(x: Tensor, y: Tensor):
+    """Overwrite with another tensor's values, broadcast and cast."""
+    return y
+
+
+copy_.wrt(x=lambda g: g.new_zeros(g.shape), y=lambda g: g)
+
+
+@op(inplace="only", node="ZeroBackward0", dtypes="keep", complex=True)
+def zero_(x: Tensor):
+    """Overwrite with zeros."""
+    return np.zeros((), x.dtype)
+
+
+zero_.wrt(x=lambda g: g.zeros_like())
+
+
+@op(inplace="only", name="fill_", node="FillBackward2", dtypes="keep", complex=True)
+def fill_number_(x: Tensor, value: Number):
+    """Overwrite with a number."""
+    return np.asarray(value)
+
+
+fill_number_.wrt(x=lambda g: g.zeros_like())
+
+
+@op(inplace="only", name="fill_", node="FillBackward3", dtypes="keep", complex=True)
+def fill_tensor_(x: Tensor, value: Tensor):
+    """Overwrite with the one element of a 0-d tensor."""
+    if value.ndim:
+        refuse("op/fill-value", ndim=value.ndim)
+    return value
+
+
+fill_tensor_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
+
+
+@op(internal=True, dtypes="keep", complex=True)
+def zeros_like(x: Tensor):
+    """Zeros laid out as ``x`` is, recorded by nobody: the gradient of what was overwritten."""
+    return np.zeros_like(x)

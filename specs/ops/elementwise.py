@@ -1,0 +1,277 @@
+"""Elementwise arithmetic and functions; comparisons and choices between operands are in ``compare``.
+
+Ops ending in ``_scalar`` that are internal are torch's ``.Scalar`` overloads, which formulas written in C++
+reach when they multiply by a plain number; from Python a number is always wrapped into a 0-d tensor first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from specs.kind import Number, Scale, Tensor
+from specs.op import composite, op
+from specs.refusal import refuse
+
+
+def _times(g, factor):
+    """``g`` scaled by a number, without a node if the number is one."""
+    return g if factor == 1 else g.mul_scalar(factor)
+
+
+def _no_bool(name, *arrays):
+    if any(isinstance(array, np.ndarray) and array.dtype.kind == "b" for array in arrays):
+        refuse("op/bool-arithmetic", name=name)
+
+
+def _scaled(y, alpha, x):
+    """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to."""
+    if alpha == 1:
+        return y
+    if x.dtype.kind in "bi" and isinstance(alpha, float):
+        refuse("op/integer-alpha")
+    return np.multiply(y, alpha) if isinstance(y, np.ndarray) else y * alpha
+
+
+@op(inplace=True, node="AddBackward0", complex=True)
+def add(x: Tensor, y, *, alpha: Scale = 1):
+    """``x + alpha * y``; saves nothing."""
+    return np.add(x, _scaled(y, alpha, x))
+
+
+add.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
+
+
+@op(inplace=True, node="SubBackward0", complex=True)
+def sub(x: Tensor, y, *, alpha: Scale = 1):
+    """``x - alpha * y``; saves nothing, refuses bool."""
+    _no_bool("-", x, y)
+    return np.subtract(x, _scaled(y, alpha, x))
+
+
+sub.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
+
+
+@op(node="RsubBackward0", name="rsub", layout=("y", "x"), complex=True)
+def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
+    """``y - alpha * x``."""
+    _no_bool("-", x, y)
+    return np.subtract(y, _scaled(x, alpha, x))
+
+
+rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
+
+
+@op(node="RsubBackward1", name="rsub", complex=True)
+def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
+    """A number minus a tensor, what ``2 - x`` calls."""
+    _no_bool("-", x)
+    return np.subtract(y, _scaled(x, alpha, x))
+
+
+rsub_scalar.wrt(x=lambda g, alpha: _times(g.neg(), alpha))
+
+
+@op(inplace=True, node="MulBackward0")
+def mul(x: Tensor, y):
+    """Product; each operand is saved for the other's gradient."""
+    return np.multiply(x, y)
+
+
+mul.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
+
+
+@op(internal=True, node="MulBackward1")
+def mul_scalar(x: Tensor, y: Number):
+    """Product with a number, inside formulas."""
+    return np.multiply(x, y)
+
+
+mul_scalar.wrt(x=lambda g, y: g.mul_scalar(y))
+
+
+@op(inplace=True, node="DivBackward0", dtypes="float", domain={"y": "power_of_two"})
+def div(x: Tensor, y):
+    """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
+    return np.true_divide(x, y)
+
+
+div.wrt(x=lambda g, y: g.div(y), y=lambda g, x, y: g.neg().mul(x.div(y).div(y)))
+
+
+@op(internal=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
+def div_scalar(x: Tensor, y: Number):
+    """Quotient by a number, inside formulas."""
+    return np.true_divide(x, y)
+
+
+div_scalar.wrt(x=lambda g, y: g.div_scalar(y))
+
+
+@op(internal=True, node="AddBackward1")
+def add_scalar(x: Tensor, y: Number):
+    """Sum with a number, inside formulas."""
+    return np.add(x, y)
+
+
+add_scalar.wrt(x=lambda g: g)
+
+
+@op(internal=True, node="SubBackward1")
+def sub_scalar(x: Tensor, y: Number):
+    """Difference from a number, inside formulas."""
+    return np.subtract(x, y)
+
+
+sub_scalar.wrt(x=lambda g: g)
+
+
+@op(inplace=True, node="NegBackward0", complex=True)
+def neg(x: Tensor):
+    """``-x``; refuses bool."""
+    _no_bool("neg", x)
+    return np.negative(x)
+
+
+neg.wrt(x=lambda g: g.neg())
+
+
+@op(inplace=True, node="AbsBackward0")
+def abs(x: Tensor):
+    """Absolute value; its derivative at zero is zero."""
+    return np.abs(x)
+
+
+abs.wrt(x=lambda g, x: g.mul(x.sgn()))
+
+
+@op(internal=True, node="SgnBackward0")
+def sgn(x: Tensor):
+    """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only."""
+    return np.sign(x)
+
+
+sgn.wrt(x=lambda g, x, out: g.new_zeros(g.shape))
+
+
+@op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two")
+def reciprocal(x: Tensor):
+    """``1 / x``; saves its result."""
+    return np.reciprocal(x)
+
+
+reciprocal.wrt(x=lambda g, out: g.neg().mul(out.mul(out)))
+
+
+@composite(domain={"x": "power_of_two"})
+def rtruediv(x: Tensor, y):
+    """``y / x``, as Python writes it: a reciprocal and a product."""
+    return x.reciprocal().mul(y)
+
+
+@op(inplace=True, node="ExpBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
+def exp(x: Tensor):
+    """Exponential; saves its result."""
+    return np.exp(x)
+
+
+exp.wrt(x=lambda g, out: g.mul(out))
+
+
+@op(inplace=True, node="LogBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
+def log(x: Tensor):
+    """Natural logarithm."""
+    return np.log(x)
+
+
+log.wrt(x=lambda g, x: g.div(x))
+
+
+@op(inplace=True, node="SqrtBackward0", dtypes="float", exact=False, ulp=1, domain="positive")
+def sqrt(x: Tensor):
+    """Square root; saves its result."""
+    return np.sqrt(x)
+
+
+sqrt.wrt(x=lambda g, out: g.div(out.mul_scalar(2)))
+
+
+@op(inplace=True, node="SinBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
+def sin(x: Tensor):
+    """Sine."""
+    return np.sin(x)
+
+
+sin.wrt(x=lambda g, x: g.mul(x.cos()))
+
+
+@op(inplace=True, node="CosBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
+def cos(x: Tensor):
+    """Cosine."""
+    return np.cos(x)
+
+
+cos.wrt(x=lambda g, x: g.mul(x.sin().neg()))
+
+
+@op(inplace=True, node="TanhBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
+def tanh(x: Tensor):
+    """Hyperbolic tangent; saves its result, not its operand."""
+    return np.tanh(x)
+
+
+tanh.wrt(x=lambda g, out: g.tanh_backward(out))
+
+
+@op(internal=True, node="TanhBackwardBackward0", exact=False, ulp=4)
+def tanh_backward(dy: Tensor, y: Tensor):
+    """The gradient through a tanh whose result is ``y``."""
+    return np.multiply(dy, 1 - np.multiply(y, y))
+
+
+tanh_backward.wrt(
+    dy=lambda g, y: g.tanh_backward(y),
+    y=lambda g, dy, y: g.mul(y.mul_scalar(-2).mul(dy)),
+)
+
+
+@op(inplace=True, node="SigmoidBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
+def sigmoid(x: Tensor):
+    """Logistic function; saves its result."""
+    return np.reciprocal(1 + np.exp(-x))
+
+
+sigmoid.wrt(x=lambda g, out: g.sigmoid_backward(out))
+
+
+@op(internal=True, node="SigmoidBackwardBackward0", exact=False, ulp=4)
+def sigmoid_backward(dy: Tensor, y: Tensor):
+    """The gradient through a sigmoid whose result is ``y``."""
+    return np.multiply(dy, np.multiply(1 - y, y))
+
+
+sigmoid_backward.wrt(
+    dy=lambda g, y: g.sigmoid_backward(y),
+    y=lambda g, dy, y: g.mul(dy).mul(y.mul_scalar(-2).add_scalar(1)),
+)
+
+
+@op(inplace=True, node="ReluBackward0")
+def relu(x: Tensor):
+    """``max(x, 0)``; saves its result, and its derivative at zero is zero."""
+    _no_bool("relu", x)
+    return np.maximum(x, 0)
+
+
+relu.wrt(x=lambda g, out: g.threshold_backward(out, 0))
+
+
+@op(internal=True, node="ThresholdBackwardBackward0")
+def threshold_backward(dy: Tensor, y: Tensor, threshold: Scale):
+    """``dy`` where ``y`` is above the threshold, else zero."""
+    return np.where(np.greater(y, threshold), dy, 0)
+
+
+threshold_backward.wrt(
+    dy=lambda g, y, threshold: g.threshold_backward(y, threshold),
+    y=lambda g: g.zeros_like(),
+)

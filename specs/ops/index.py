@@ -1,0 +1,194 @@
+"""Indexing by tensors, along a dimension or by mask, and what its backward calls.
+
+Brackets (``x[0, 1:]``) are taken apart in ``brackets``; views of some elements are in ``parts``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Dim, Indices, Mask, Number, Scalar, Size, Tensor
+from specs.op import op
+from specs.ops.reduce import axis_of
+from specs.refusal import refuse
+
+
+# -- along a dimension -----------------------------------------------------------------------------
+def _need_integers(name: str, index: np.ndarray) -> None:
+    if index.dtype.kind != "i":
+        refuse("op/index-dtype", name=name, dtype=index.dtype)
+
+
+def _line(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
+    """``x`` with at least one dimension, and the dimension counted from the front."""
+    return np.atleast_1d(x), axis_of(dim, x.ndim)
+
+
+@op(node="IndexSelectBackward0", dtypes="keep", complex=True)
+def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
+    """The positions along a dimension that a vector of indices names."""
+    line, axis = _line(x, dim)
+    _need_integers("index_select", index)
+    if index.ndim > 1:
+        refuse("op/index-vector", ndim=index.ndim)
+    if not x.ndim and index.size != 1:
+        refuse("op/index-of-scalar", count=index.size)
+    index = np.atleast_1d(index)
+    wrong = (index < 0) | (index >= line.shape[axis])
+    if wrong.any():
+        refuse("op/index-range", index=index[wrong][0], dim=axis, size=line.shape[axis])
+    out = np.take(line, index, axis)
+    return out if x.ndim else out.reshape(())
+
+
+index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add_(dim, index, g))
+
+
+@op(internal=True, inplace=True, node="IndexAddBackward0", dtypes="keep", complex=True)
+def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
+    """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does."""
+    out = x.copy()
+    line, axis = _line(out, dim)
+    np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(y))
+    return line.reshape(x.shape)
+
+
+def _index_add_backward(g: Any, dim: int, index: Any, y_shape: tuple[int, ...]) -> Any:
+    return g.index_select(dim, index).expand(y_shape) if y_shape else g.index_select(dim, index)
+
+
+index_add.wrt(x=lambda g: g, y=_index_add_backward)
+
+
+def _places(index: np.ndarray, axis: int) -> tuple[Any, ...]:
+    """A numpy index: ``index`` along ``axis``, each position itself in the other dimensions."""
+    grid: list[Any] = list(np.indices(index.shape, sparse=True))
+    grid[axis] = index
+    return tuple(grid)
+
+
+@op(node="GatherBackward0", dtypes="keep", complex=True)
+def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
+    """Along a dimension, one element for each index."""
+    line, axis = _line(x, dim)
+    _need_integers("gather", index)
+    if not index.size:
+        return np.empty(index.shape, x.dtype)
+    if max(index.ndim, 1) != line.ndim:
+        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+    lined = np.atleast_1d(index)
+    if any(d != axis and n > line.shape[d] for d, n in enumerate(lined.shape)):
+        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+    wrong = (lined < 0) | (lined >= line.shape[axis])
+    if wrong.any():
+        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+    return line[_places(lined, axis)].reshape(index.shape)
+
+
+gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(dim, index, g))
+
+
+@op(internal=True, inplace=True, node="ScatterAddBackward0", dtypes="keep", complex=True)
+def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
+    """``x`` with each element of ``y`` added where its index says."""
+    out = x.copy()
+    line, axis = _line(out, dim)
+    if index.size:
+        lined = np.atleast_1d(index)
+        np.add.at(line, _places(lined, axis), np.atleast_1d(y)[tuple(slice(n) for n in lined.shape)])
+    return line.reshape(x.shape)
+
+
+scatter_add.wrt(x=lambda g: g, y=lambda g, dim, index: g.gather(dim, index))
+
+
+# -- by mask ---------------------------------------------------------------------------------------
+def _need_mask(mask: np.ndarray) -> None:
+    if mask.dtype != np.bool_:
+        refuse("op/mask-dtype", dtype=mask.dtype)
+
+
+def _need_real(value: Any, dtype: np.dtype) -> None:
+    """A complex value does not fit a real tensor, unless it is real after all."""
+    if dtype.kind != "c" and np.imag(value) != 0:
+        refuse("op/value-overflow", value=value, dtype=dtype)
+
+
+def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    _need_mask(mask)
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    _need_real(value, x.dtype)
+    np.copyto(out, np.asarray(value).real if x.dtype.kind != "c" else value, casting="unsafe", where=mask)
+    return out
+
+
+@op(name="masked_fill", inplace=True, node="MaskedFillBackward0", dtypes="keep", complex=True)
+def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
+    """A number where the mask is True, ``x`` elsewhere."""
+    return _filled(x, mask, value)
+
+
+masked_fill_number.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
+
+
+@op(name="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes="keep", complex=True)
+def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
+    """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
+    if value.ndim:
+        refuse("op/masked-fill-value", ndim=value.ndim)
+    return _filled(x, mask, value)
+
+
+masked_fill_tensor.wrt(
+    x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum()
+)
+
+
+@op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True)
+def masked_select(x: Tensor, mask: Mask) -> Any:
+    """The elements where the mask is True, in a row."""
+    _need_mask(mask)
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    return np.broadcast_to(x, shape)[np.broadcast_to(mask, shape)]
+
+
+masked_select.wrt(
+    x=lambda g, x, mask: g.new_zeros(np.broadcast_shapes(x.shape, mask.shape)).masked_scatter(mask, g)
+)
+
+
+@op(internal=True, node="MaskedScatterBackward0", dtypes="keep", complex=True)
+def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
+    """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
+    where = np.broadcast_to(mask, out.shape)
+    out[where] = y.reshape(-1)[: np.count_nonzero(where)]
+    return out
+
+
+masked_scatter.wrt(
+    x=lambda g, mask: g.masked_fill(mask, 0),
+    y=lambda g, mask, y_shape: g.masked_scatter_backward(mask, y_shape),
+)
+
+
+@op(internal=True, node="MaskedScatterBackwardBackward0", dtypes="keep", complex=True)
+def masked_scatter_backward(x: Tensor, mask: Mask, size: Size) -> Any:
+    """The elements where the mask is True, then zeros, in the shape ``size``."""
+    out = np.zeros(math.prod(size), x.dtype)
+    taken = x[np.broadcast_to(mask, x.shape)]
+    out[: taken.size] = taken
+    return out.reshape(size)
+
+
+masked_scatter_backward.wrt(x=lambda g, mask, x_shape: g.new_zeros(x_shape).masked_scatter(mask, g))
+
+
+@op(internal=True, dtypes="keep", complex=True)
+def new_full(x: Tensor, size: Size, fill_value: Scalar) -> Any:
+    """One number everywhere, in ``x``'s dtype, recorded by nobody."""
+    _need_real(fill_value, x.dtype)
+    return np.full(size, fill_value if x.dtype.kind == "c" else np.real(fill_value)).astype(x.dtype)

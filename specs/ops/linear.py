@@ -1,0 +1,180 @@
+"""Products of vectors and matrices; ``matmul`` is made of them as torch makes it.
+
+None of them promotes: operands must have one dtype.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from specs.kind import Dim, Tensor
+from specs.op import clash, composite, op
+from specs.refusal import refuse
+
+
+def _one_dtype(name, x, y):
+    if x.dtype != y.dtype:
+        refuse("op/one-dtype", name=name, x=x.dtype, y=y.dtype)
+
+
+def _need_ndim(name, rank, *arrays):
+    if any(array.ndim != rank for array in arrays):
+        refuse("op/matmul-rank", name=name, rank=rank)
+
+
+def _need_size(name, fits, x, y):
+    if not fits:
+        refuse("op/matmul-shape", name=name, x=list(x.shape), y=list(y.shape))
+
+
+@op(node="DotBackward0", dtypes="same")
+def dot(x: Tensor, y: Tensor):
+    """Inner product of two vectors."""
+    _need_ndim("dot", 1, x, y)
+    _one_dtype("dot", x, y)
+    _need_size("dot", x.shape == y.shape, x, y)
+    return np.dot(x, y)
+
+
+dot.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
+
+
+@op(node="MvBackward0", dtypes="same")
+def mv(x: Tensor, y: Tensor):
+    """Matrix times vector."""
+    _need_ndim("mv", 2, x)
+    _need_ndim("mv", 1, y)
+    _need_size("mv", x.shape[1] == y.shape[0], x, y)
+    _one_dtype("mv", x, y)
+    return np.matmul(x, y)
+
+
+mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(y), y=lambda g, x: x.t().mv(g))
+
+
+@op(node="MmBackward0", dtypes="same")
+def mm(x: Tensor, y: Tensor):
+    """Matrix times matrix."""
+    _need_ndim("mm", 2, x, y)
+    _need_size("mm", x.shape[1] == y.shape[0], x, y)
+    _one_dtype("mm", x, y)
+    return np.matmul(x, y)
+
+
+def _by_columns(shape, strides):
+    return strides[0] == 1 and strides[1] == shape[0]
+
+
+def _mm_left(g, y, x_shape, x_strides):
+    """Laid out by columns if the operand is."""
+    return y.mm(g.t()).t() if _by_columns(x_shape, x_strides) else g.mm(y.t())
+
+
+def _mm_right(g, x, y_shape, y_strides):
+    return g.t().mm(x).t() if _by_columns(y_shape, y_strides) else x.t().mm(g)
+
+
+mm.wrt(x=_mm_left, y=_mm_right)
+
+
+@op(node="BmmBackward0", dtypes="same")
+def bmm(x: Tensor, y: Tensor):
+    """A batch of matrix products."""
+    _need_ndim("bmm", 3, x, y)
+    _need_size("bmm", x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
+    _one_dtype("bmm", x, y)
+    return np.matmul(x, y)
+
+
+bmm.wrt(x=lambda g, y: g.bmm(y.transpose(1, 2)), y=lambda g, x: x.transpose(1, 2).bmm(g))
+
+
+@op(internal=True, node="SqueezeBackward4", dtypes="keep")
+def squeeze_fresh(x: Tensor, dim: Dim):
+    """A fresh result squeezed in place, as a vector times a matrix is: no view of anything."""
+    return np.squeeze(x, axis=dim)
+
+
+squeeze_fresh.wrt(x=lambda g, dim: g.unsqueeze(dim))
+
+
+def _folds(x, y):
+    """Whether the larger operand is folded into one matrix, so that no batch of the smaller need be made."""
+    larger, smaller = (x, y) if x.ndim >= y.ndim else (y.transpose(-2, -1), x)
+    if larger.ndim < 3 or smaller.ndim > 2:
+        return False
+    if smaller.requires_grad:
+        return True
+    if x.ndim == 2:
+        return False
+    if 0 in larger.shape:
+        return True
+    strides = larger.stride()
+    return all(strides[i] == strides[i + 1] * larger.shape[i + 1] for i in range(larger.ndim - 2))
+
+
+def _folded(x, y):
+    flipped = y.ndim > x.ndim
+    larger, smaller = (y.transpose(-2, -1), x.t() if x.ndim == 2 else x) if flipped else (x, y)
+    *rows, inner = larger.shape
+    matrix = larger.reshape((math.prod(rows), inner))
+    if smaller.ndim == 1:
+        return matrix.mv(smaller)._unsafe_view(tuple(rows))
+    out = matrix.mm(smaller)._unsafe_view((*rows, smaller.shape[1]))
+    return out.transpose(-2, -1).contiguous() if flipped else out
+
+
+def _batched(x, y):
+    if x.ndim == y.ndim == 3 and x.shape[0] != y.shape[0]:
+        if x.shape[0] == 1 and x.requires_grad:
+            return _matmul(x.squeeze(0), y)
+        if y.shape[0] == 1 and y.requires_grad:
+            return _matmul(x, y.squeeze(0))
+    rows = x.shape[-2:-1] or (1,)
+    columns = y.shape[-1:] if y.ndim > 1 else ()
+    batch = _broadcast(x.shape[:-2], y.shape[:-2])
+    count = math.prod(batch)
+    left = x.expand((*batch, *rows, x.shape[-1])).reshape((count, *rows, x.shape[-1]))
+    right = y.expand((*batch, *y.shape[-2:]))
+    if y.ndim == 1:
+        product = left.bmm(right.reshape((count, y.shape[0])).unsqueeze(2)).squeeze(-1)
+    else:
+        product = left.bmm(right.reshape((count, *y.shape[-2:])))
+    return product._unsafe_view((*batch, *(rows if x.ndim > 1 else ()), *columns))
+
+
+def _broadcast(a, b):
+    """The shape two batches broadcast to."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        refuse("op/shapes-broadcast", shapes=[a, b], **clash(a, b))
+
+
+def _matmul(x, y):
+    if not x.ndim or not y.ndim:
+        refuse("op/matmul-scalar", x=x.ndim, y=y.ndim)
+    ranks = (x.ndim, y.ndim)
+    if ranks == (1, 1):
+        return x.dot(y)
+    if ranks == (2, 1):
+        return x.mv(y)
+    if ranks == (1, 2):
+        return x.unsqueeze(0).mm(y).squeeze_fresh(0)
+    if ranks == (2, 2):
+        return x.mm(y)
+    return _folded(x, y) if _folds(x, y) else _batched(x, y)
+
+
+@composite()
+def matmul(x: Tensor, y: Tensor):
+    """The product the ranks of the operands call for, batched if one has three dimensions or more."""
+    return _matmul(x, y)
+
+
+@composite()
+def rmatmul(x: Tensor, y: Tensor):
+    """``y @ x``, for Python's reflected operator."""
+    return y.matmul(x)

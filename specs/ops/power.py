@@ -1,0 +1,92 @@
+"""Powers: three overloads that differ in which of base and exponent is a tensor, as torch's schemas do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from specs.kind import Number, Tensor
+from specs.op import composite, op
+from specs.refusal import refuse
+
+
+def _power(x, exponent):
+    if np.result_type(x, exponent).kind in "biu" and np.any(np.less(exponent, 0)):
+        refuse("op/integer-negative-power")
+    return np.power(x, exponent)
+
+
+@op(inplace=True, name="pow", node="PowBackward1", domain={"x": "positive"}, exact=False, ulp=4)
+def pow_tensor(x: Tensor, exponent: Tensor):
+    """Tensor to a tensor's power; the result is saved besides both operands."""
+    return _power(x, exponent)
+
+
+def _wrt_base(g, x, exponent):
+    slope = g.mul(exponent.mul(x.pow(exponent.sub_scalar(1))))
+    return g.new_zeros(()).where(exponent.eq(0), slope)
+
+
+def _wrt_exponent(g, x, exponent, out):
+    flat = x.eq(0).mul(exponent.ge(0))
+    if x.dtype != exponent.dtype:
+        x = x.to(x.detach().mul(exponent.detach()).dtype)
+    slope = out.mul(x.log())
+    return g.mul(g.new_zeros(()).where(flat, slope))
+
+
+pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
+
+
+@op(inplace=True, name="pow", node="PowBackward0", avoid=("inexact_power",))
+def pow_scalar(x: Tensor, exponent: Number):
+    """Tensor to a number's power."""
+    return _power(x, exponent)
+
+
+pow_scalar.wrt(
+    x=lambda g, x, exponent: (
+        x.new_zeros(x.shape) if exponent == 0 else g.mul(x.pow(exponent - 1.0).mul_scalar(float(exponent)))
+    ),
+)
+
+
+@op(
+    name="rpow",
+    node="PowBackward2",
+    layout=(),
+    exact=False,
+    ulp=4,
+    domain={"x": "moderate", "base": "positive"},
+)
+def rpow_number(x: Tensor, base: Number):
+    """A number to a tensor's power, what ``2 ** x`` calls; the result is saved."""
+    return np.array(_power(base, x), order="C")
+
+
+def _wrt_exponent_of_number(g, x, base, out):
+    if base == 0:
+        return g.mul(g.new_zeros(()).where(x.ge(0), out.mul_scalar(-math.inf)))
+    return g.mul(out.mul_scalar(math.log(base) if base > 0 else math.nan))
+
+
+rpow_number.wrt(x=_wrt_exponent_of_number)
+
+
+@composite(name="rpow", exact=False, ulp=4, domain={"x": "moderate", "base": "positive"})
+def rpow_tensor(x: Tensor, base: Tensor):
+    """``base ** x`` of two tensors."""
+    return base.pow(x)
+
+
+@composite(name="pow", exact=False, ulp=4, domain={"base": "positive", "exponent": "moderate"})
+def pow_base(base: Number, exponent: Tensor):
+    """The function's form of ``2 ** x``."""
+    return exponent.rpow(base)
+
+
+@composite()
+def square(x: Tensor):
+    """``x ** 2``."""
+    return x.pow(2)

@@ -1,0 +1,229 @@
+"""Reductions and running sums along dimensions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from specs.kind import Bool, Dim, Dims, OptDims, Tensor
+from specs.op import op
+from specs.refusal import refuse
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """A dimension counted from the front, or refused; a 0-d tensor counts as having one."""
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        refuse("op/dim-range", low=-span, high=span - 1, dim=dim)
+    return dim % span
+
+
+def _axes(dim, ndim):
+    """Numpy's axes for torch's ``dim``, of which none at all means every one."""
+    if not dim:
+        return tuple(range(ndim))
+    axes = [axis_of(d, ndim) for d in dim]
+    for n, axis in enumerate(axes):
+        if axis in axes[:n]:
+            refuse("op/dim-repeated", dim=axis)
+    return tuple(axes) if ndim else ()
+
+
+def _reduce(ufunc, x, axes, keepdim=False):
+    """The reduction, laid out contiguously as torch lays out a reduction's result."""
+    result = ufunc.reduce(x, axis=axes, keepdims=keepdim)
+    return np.ascontiguousarray(result) if np.ndim(result) > 1 else result
+
+
+def _unreduced(g, x_shape, dim, keepdim):
+    """A reduction's gradient, spread over what was reduced."""
+    if not keepdim and x_shape and dim:
+        dims = dim if len(dim) == 1 else sorted(d % len(x_shape) for d in dim)
+        for d in dims:
+            g = g.unsqueeze(d)
+    return g.expand(x_shape)
+
+
+@op(name="sum", node="SumBackward0", dtypes="sum", complex=True)
+def sum_all(x: Tensor):
+    """The sum of all elements; bool and integers become int64."""
+    return _reduce(np.add, x, None)
+
+
+sum_all.wrt(x=lambda g, x_shape: g.expand(x_shape))
+
+
+@op(name="sum", node="SumBackward1", dtypes="sum", complex=True)
+def sum_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
+    """The sum along dimensions, all of them for None or none."""
+    return _reduce(np.add, x, _axes(dim, x.ndim), keepdim)
+
+
+sum_dim.wrt(x=lambda g, x_shape, dim, keepdim: _unreduced(g, x_shape, dim, keepdim))
+
+
+def _mean(x, axes, keepdim=False):
+    if x.dtype.kind not in "fc":
+        refuse("op/mean-dtype", dtype=x.dtype)
+    count = math.prod(x.shape[axis] for axis in axes)
+    return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
+
+
+@op(name="mean", node="MeanBackward0", dtypes="keep", avoid=("inexact_count",))
+def mean_all(x: Tensor):
+    """The mean of all elements."""
+    return _mean(x, _axes(None, x.ndim))
+
+
+mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
+
+
+@op(name="mean", node="MeanBackward1", dtypes="keep", avoid=("inexact_count",))
+def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
+    """The mean along dimensions, all of them for None or none."""
+    return _mean(x, _axes(dim, x.ndim), keepdim)
+
+
+def _mean_backward(g, x_shape, dim, keepdim):
+    reduced = [x_shape[d] for d in dim] if dim and x_shape else x_shape
+    return _unreduced(g, x_shape, dim, keepdim).div_scalar(math.prod(reduced))
+
+
+mean_dim.wrt(x=_mean_backward)
+
+
+def _has_zero(x):
+    return bool(x.eq(0).sum().item())
+
+
+def _times_others(g, x, dim):
+    """The product of the other elements along a dimension, made without dividing by any."""
+    size = x.shape[dim]
+    if size == 1:
+        return g
+    rest = list(x.shape)
+    rest[dim] = 1
+    one = g.new_zeros(rest).add(1)
+    sizes = (1, size - 1)
+    before = one._cat(x.narrow(dim, 0, size - 1), dim=dim, sizes=sizes).cumprod(dim)
+    after = one._cat(x.narrow(dim, 1, size - 1).flip((dim,)), dim=dim, sizes=sizes).cumprod(dim).flip((dim,))
+    return g.mul(before.mul(after))
+
+
+def _prod_all_backward(g, x, out):
+    """The product of the other elements: the result over each, unless one is zero."""
+    if not x.ndim:
+        return g
+    if not _has_zero(x):
+        return g.mul(out.div(x))
+    return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
+
+
+@op(internal=True, node="CumprodBackward0", dtypes="keep", domain="nonzero")
+def cumprod(x: Tensor, dim: Dim):
+    """Running products, inside the derivative of a product."""
+    return np.ascontiguousarray(np.cumprod(x, axis=dim, dtype=x.dtype))
+
+
+def _cumprod_backward(g, x, out, dim):
+    # NB: PyTorch multiplies out the derivative at a zero element instead; here that is nan.
+    return out.mul(g).flip((dim,)).cumsum(dim).flip((dim,)).div(x)
+
+
+cumprod.wrt(x=_cumprod_backward)
+
+
+@op(name="prod", node="ProdBackward0", dtypes="sum", domain="power_of_two", avoid=("zero_factor",))
+def prod_all(x: Tensor):
+    """The product of all elements."""
+    return _reduce(np.multiply, x, None)
+
+
+prod_all.wrt(x=_prod_all_backward)
+
+
+@op(name="prod", node="ProdBackward1", dtypes="sum", domain="power_of_two", avoid=("zero_factor",))
+def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
+    """The product along a dimension."""
+    return _reduce(np.multiply, x, _axes((dim,), x.ndim), keepdim)
+
+
+def _prod_dim_backward(g, x, out, dim, keepdim):
+    if not x.ndim:
+        return g
+    if not keepdim:
+        g, out = g.unsqueeze(dim), out.unsqueeze(dim)
+    return _times_others(g, x, dim % x.ndim) if _has_zero(x) else g.mul(out.div(x))
+
+
+prod_dim.wrt(x=_prod_dim_backward)
+
+
+def _extreme(ufunc, x, dim, keepdim):
+    axes = _axes(dim, x.ndim)
+    if not x.size and not dim:
+        refuse("op/empty-extreme", name="amax" if ufunc is np.maximum else "amin")
+    for axis in axes:
+        if not x.shape[axis]:
+            refuse("op/empty-extreme-dim", name="amax" if ufunc is np.maximum else "amin", dim=axis)
+    return _reduce(ufunc, x, axes, keepdim)
+
+
+def _restored(reduced, dim, keepdim):
+    """A reduction's result with the reduced dimensions put back as ones."""
+    if keepdim:
+        return reduced
+    ndim = reduced.ndim + len(dim)
+    gone = {d % ndim for d in dim}
+    left = iter(reduced.shape)
+    return reduced.reshape(tuple(1 if d in gone else next(left) for d in range(ndim)))
+
+
+def _extreme_backward(g, x, out, dim, keepdim):
+    """Tied extremes share the gradient evenly."""
+    at = _restored(out, dim, keepdim).eq(x)
+    return _restored(g, dim, keepdim).div(at.sum(dim, True)).mul(at)
+
+
+@op(node="AmaxBackward0", dtypes="keep", avoid=("odd_ties",))
+def amax(x: Tensor, dim: Dims = (), keepdim: Bool = False):
+    """The maximum along dimensions, all of them if none is given."""
+    return _extreme(np.maximum, x, dim, keepdim)
+
+
+amax.wrt(x=_extreme_backward)
+
+
+@op(node="AminBackward0", dtypes="keep", avoid=("odd_ties",))
+def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
+    """The minimum along dimensions, all of them if none is given."""
+    return _extreme(np.minimum, x, dim, keepdim)
+
+
+amin.wrt(x=_extreme_backward)
+
+
+@op(inplace=True, node="CumsumBackward0", dtypes="sum", complex=True)
+def cumsum(x: Tensor, dim: Dim):
+    """Running sums along a dimension."""
+    axis = axis_of(dim, x.ndim)
+    return np.cumsum(x, axis=axis).astype(x.dtype, order="C") if x.ndim else x
+
+
+def _cumsum_backward(g, dim):
+    if math.prod(g.shape) <= 1 or g.shape[dim] == 1:
+        return g
+    return g.flip((dim,)).cumsum(dim).flip((dim,))
+
+
+cumsum.wrt(x=_cumsum_backward)
+
+
+@op(node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
+def flip(x: Tensor, dims: Dims):
+    """A copy with dimensions reversed."""
+    return np.flip(x, _axes(dims, x.ndim) if dims else ()).copy(order="K") if x.ndim else x.copy()
+
+
+flip.wrt(x=lambda g, dims: g.flip(dims))

@@ -1,0 +1,56 @@
+"""How an implementation of ours says no: an exception that carries the rule it obeys.
+
+Which class and which words a refusal has is the rule's business (``specs/rules``), not the caller's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from specs.rule import RULES
+
+
+class Refusal(Exception):
+    """A refusal by rule; raised as a subclass that also is the Python class torch raises there."""
+
+    rule: str
+
+
+def _with(base: type[Exception]) -> type[Refusal]:
+    return type(f"Refused{base.__name__}", (Refusal, base), {})
+
+
+_CLASSES = {
+    base.__name__: _with(base)
+    for base in (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError, AssertionError)
+}
+
+
+class _Blank(dict):
+    """Details a caller left out read as ``?`` instead of failing the refusal itself."""
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def refusal(rule: str, **details: Any) -> Refusal:
+    """The exception that refuses by ``rule``, worded with ``details``."""
+    spec = RULES.get(rule)
+    error = _CLASSES[spec.error if spec else "RuntimeError"]
+    exception = error(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)
+    exception.rule = rule
+    return exception
+
+
+def refuse(rule: str, **details: Any) -> NoReturn:
+    """Raise the refusal of ``rule``."""
+    raise refusal(rule, **details)
+
+
+class RuleWarning(UserWarning):
+    """A warning by rule."""
+
+    def __init__(self, rule: str) -> None:
+        spec = RULES.get(rule)
+        super().__init__(spec.says if spec and spec.says else rule)
+        self.rule = rule

@@ -1,0 +1,108 @@
+"""What a rule is, and the rules themselves, read from ``specs/rules/*.toml`` (one file a chapter).
+
+An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version, lie beside
+it as patterns: they serve only to tell which kind an exception is, never as something compared.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+RULES_DIR = Path(__file__).parent / "rules"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How one range of torch releases words a refusal or a warning."""
+
+    pattern: str
+    torch: str = ">=2.11"
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named statement about autograd's behaviour that a program can witness.
+
+    ``id`` is ``chapter/what-is-so`` and permanent; ``says`` is the reference's own text of a refusal, with ``{fields}``.
+    """
+
+    id: str
+    statement: str
+    catches: str
+    cites: tuple[str, ...]
+    level: str = "core"
+    since: str = "2.11"
+    until: str | None = None
+    depends: tuple[str, ...] = ()
+    refuses: bool = False
+    warns: bool = False
+    error: str = "RuntimeError"
+    says: str = ""
+    wordings: tuple[Wording, ...] = field(default=())
+
+    @property
+    def chapter(self) -> str:
+        return self.id.partition("/")[0]
+
+    def holds_for(self, torch_version: str) -> bool:
+        """Whether the rule speaks of that torch release."""
+        release = version_key(torch_version)
+        return version_key(self.since) <= release and (self.until is None or release < version_key(self.until))
+
+
+def version_key(text: str) -> tuple[int, ...]:
+    """``"2.13.0+cpu"`` -> ``(2, 13, 0)``."""
+    return tuple(int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3])
+
+
+def _read(entry: dict) -> Rule:
+    entry = dict(entry)
+    entry["cites"] = tuple(entry.get("cites", ()))
+    entry["depends"] = tuple(entry.get("depends", ()))
+    entry["wordings"] = tuple(Wording(**wording) for wording in entry.get("wordings", ()))
+    return Rule(**entry)
+
+
+def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
+    """Every rule below ``folder`` by id, in the order of the chapters' files; a repeated id is an error."""
+    rules: dict[str, Rule] = {}
+    for path in sorted(folder.glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ()):
+            rule = _read(entry)
+            if rule.id in rules:
+                raise ValueError(f"{path.name}: rule {rule.id} is declared twice")
+            rules[rule.id] = rule
+    return rules
+
+
+RULES = load()
+
+
+@cache
+def _kinds(warns: bool) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    return tuple(
+        (rule.id, rule.error, wording.regex)
+        for rule in RULES.values()
+        if (rule.warns if warns else rule.refuses)
+        for wording in rule.wordings
+    )
+
+
+@cache
+def classify(error: str, message: str) -> str | None:
+    """The refusal that an exception of class name ``error`` with that ``message`` is, or None if no rule words it so."""
+    return next((rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)), None)
+
+
+@cache
+def classify_warning(message: str) -> str | None:
+    """The warning rule that words ``message`` so, or None."""
+    return next((rule for rule, _, regex in _kinds(True) if regex.search(message)), None)

@@ -1,0 +1,47 @@
+"""What every test shares: the Hypothesis profiles, one thread for torch, and a word about what was skipped.
+
+Profiles are chosen with ``HYPOTHESIS_PROFILE`` (default ``ci``); fixtures of a single test file live in that file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+# Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks further each time.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=list(HealthCheck),
+    print_blob=True,
+)
+settings.register_profile("dev", settings.get_profile("ci"), max_examples=25)
+settings.register_profile(
+    "soak",
+    settings.get_profile("ci"),
+    derandomize=False,
+    max_examples=5_000,
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tiny tensors gain nothing from threads, and xdist already fills the cores."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why anything was skipped: a skipped test is a claim that nobody checked."""
+    reasons = Counter(
+        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for report in terminalreporter.stats.get("skipped", ())
+    )
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"skipped {count}: {reason}")

@@ -1,0 +1,133 @@
+"""Every case holds on real torch and on the reference, and the list of cases is whole.
+
+What a case looks like as a Program is tested with ``conformance.case``; that knocking out a rule fails a case is
+``test_ties``.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+
+import pytest
+import torch
+
+import reference_impl
+from specs.case import CASES_DIR, Case, cases, run_case
+from specs.rule import RULES
+
+NAMESPACES = {"torch": torch, "reference": reference_impl}
+SEEDS = (
+    "000_725a8afb72183ef2.txt",
+    "001_ab61d14c9099960f.txt",
+    "002_5576f5c856adb572.txt",
+    "003_08ed0c2a945abd78.txt",
+    "004_fc81070469924520.txt",
+)
+PENDING = tomllib.loads((CASES_DIR / "pending.toml").read_text(encoding="utf-8"))["pending"]
+
+# The statements of a case, and inside a case nothing that branches or repeats: it is read as a Program as well.
+STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.Delete)
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_case_holds(name: str, case: Case) -> None:
+    """The case runs as it stands, and each of its expectations is met."""
+    result = run_case(case, NAMESPACES[name])
+    assert result.passed, str(result)
+
+
+def test_every_module_has_cases() -> None:
+    """A module without cases is a chapter that nobody runs."""
+    modules = {path.stem for path in CASES_DIR.glob("*.py")} - {"__init__"}
+    assert modules == {case.chapter for case in cases()}
+    assert len(cases()) >= 200
+
+
+def test_case_ids_are_unique() -> None:
+    """A second function of the same name would hide the first."""
+    ids = [case.id for case in cases()]
+    assert sorted(set(ids)) == sorted(ids)
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_case_is_well_formed(case: Case) -> None:
+    """A case says what it holds, names known rules, cites known seeds, and is straight-line with an expectation."""
+    assert case.truth.endswith((".", '".')), case.truth
+    assert case.rules, "names no rule"
+    assert set(case.rules) <= set(RULES)
+    assert set(case.seeds) <= set(SEEDS)
+    (function,) = ast.parse(case.text).body
+    assert isinstance(function, ast.FunctionDef)
+    assert not function.args.args
+    expectations = 0
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node is not function:
+            assert isinstance(node, STRAIGHT_LINE), f"line {node.lineno}: {type(node).__name__}"
+        if isinstance(node, ast.With):
+            called = node.items[0].context_expr
+            if isinstance(called, ast.Call) and getattr(called.func, "id", "") in ("refused", "warned"):
+                assert len(node.body) == 1, f"line {node.lineno}: more than one line is expected to fail"
+                expectations += 1
+        expectations += isinstance(node, ast.Assert)
+    assert expectations
+
+
+def test_expected_refusals_are_named_by_the_docstring_or_known() -> None:
+    """`refused` and `warned` name rules of the right kind."""
+    for case in cases():
+        for node in ast.walk(ast.parse(case.text)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("refused", "warned"):
+                (argument,) = node.args
+                assert isinstance(argument, ast.Constant)
+                rule = RULES[argument.value]
+                assert rule.refuses if node.func.id == "refused" else rule.warns, f"{case.id}: {rule.id}"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_seed_document_is_cited(seed: str) -> None:
+    """Each document has cases, and what waits is listed with what it waits for."""
+    assert [case.id for case in cases() if seed in case.seeds]
+
+
+@pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry["what"][:40])
+def test_pending_entries_are_whole(entry: dict) -> None:
+    """What is pending says where it comes from, what it is, and what it waits for."""
+    assert set(entry) == {"seed", "what", "waits_for"}
+    assert entry["seed"] in SEEDS
+    assert entry["what"].endswith(".")
+    assert entry["waits_for"]
+
+
+def test_a_wrong_expectation_fails_with_its_line(tmp_path) -> None:
+    """The runner reports the line that did not do as it says, for assertions, refusals and surprises."""
+    (tmp_path / "wrong.py").write_text(
+        "import torch\n\n\n"
+        "def wrong_value():\n    x = torch.tensor([1.0])\n    assert x.tolist() == [2.0]\n\n\n"
+        "def wrong_rule():\n    x = torch.tensor([1.0])\n    with refused('grad/assign-self'):\n        x.backward()\n\n\n"
+        "def no_refusal():\n    x = torch.tensor([1.0])\n    with refused('grad/assign-self'):\n        x.tolist()\n\n\n"
+        "def no_warning():\n    x = torch.tensor([1.0])\n    with warned('grad/non-leaf-read-warns'):\n        x.grad\n\n\n"
+        "def surprise():\n    x = torch.tensor([1.0])\n    x.backward()\n",
+        encoding="utf-8",
+    )
+    results = {case.name: run_case(case, torch, tmp_path) for case in cases(tmp_path)}
+    assert not any(result.passed for result in results.values())
+    assert {name: result.line for name, result in results.items()} == {
+        "wrong_value": 6,
+        "wrong_rule": 11,
+        "no_refusal": 17,
+        "no_warning": 23,
+        "surprise": 29,
+    }
+    assert "backward/root-needs-grad" in str(results["wrong_rule"])
+
+
+def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
+    """A case that switches grad mode off and fails does not spoil the next."""
+    (tmp_path / "off.py").write_text(
+        "import torch\n\n\ndef off():\n    torch.set_grad_enabled(False)\n    assert torch is None\n", encoding="utf-8"
+    )
+    (case,) = cases(tmp_path)
+    assert not run_case(case, torch, tmp_path).passed
+    assert torch.is_grad_enabled()

@@ -1,0 +1,101 @@
+"""Work that dies or hangs costs one item, and no result depends on how the work was split."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.isolate import Died, note, run_isolated, survive
+from conformance.program import Program
+from conformance.text import from_text
+from conformance.trace import Crashed, Done
+
+TWO_STEPS = from_text("import torch\nx = torch.tensor(1.0)\ny = x.mul(2.0)\n")
+
+
+def work(item: int) -> int:
+    """Squares, but for the items that segfault, exit or hang."""
+    note(TWO_STEPS, step=item % 2)
+    if item % 10 == 7:
+        ctypes.string_at(0)
+    if item == 4:
+        os._exit(3)
+    if item == 13:
+        time.sleep(3600)
+    return item * item
+
+
+def raises(item: int) -> int:
+    raise LookupError(f"item {item}")
+
+
+def expected(item: int) -> object:
+    if item % 10 == 7:
+        return Died("SIGSEGV", TWO_STEPS, item % 2)
+    return {4: Died("exit code 3", TWO_STEPS, 0), 13: Died("no answer for 1 s", TWO_STEPS, 1)}.get(item, item * item)
+
+
+@pytest.mark.parametrize(("workers", "chunk"), [(1, 30), (2, 4), (3, 1)])
+def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> None:
+    """Each item has its own result, in order, whatever the number of workers and the size of the chunks."""
+    assert list(map(expected, range(20))) == list(survive(work, range(20), workers=workers, chunk=chunk, timeout=1))
+
+
+def test_exceptions_are_raised_to_the_caller() -> None:
+    """An exception of the function is a bug of the suite, not a death."""
+    with pytest.raises(LookupError, match="item 0"):
+        list(survive(raises, range(3)))
+
+
+def test_leaving_early_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A consumer that stops keeps what it has got, and nothing is left running."""
+    results = survive(work, range(3), chunk=1)
+    assert 0 == next(results)
+    results.close()
+
+
+ADAPTER = '''
+import ctypes, time
+name, version = "deadly", "1"
+def start(): return None
+def perform(session, step, operands):
+    if step.op == "mul": ctypes.string_at(0)
+    if step.op == "exp": time.sleep(3600)
+    return object()
+def facts(session, value): return {"is_leaf": True}
+def refusal(error): return None
+'''
+
+
+@pytest.fixture
+def deadly(tmp_path: Path) -> str:
+    path = tmp_path / "deadly.py"
+    path.write_text(ADAPTER, encoding="utf-8")
+    return str(path)
+
+
+def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
+    """The steps before are observed, the deadly one crashed, those after were not run."""
+    program = from_text("x = torch.tensor(1.0)\ny = x.neg()\nz = y.mul(2.0)\nw = x.neg()\n")
+    trace = run_isolated(program, deadly)
+    assert ["Done", "Done", "Crashed", "Unbound"] == [type(seen.outcome).__name__ for seen in trace.observations]
+    assert {"x", "y"} == set(trace[1].facts)
+    crash = trace[2].outcome
+    assert isinstance(crash, Crashed) and crash.error == "SIGSEGV"
+
+
+def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
+    """What gives no answer in time is killed and recorded."""
+    trace = run_isolated(Program(from_text("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5)
+    crash = trace[1].outcome
+    assert isinstance(crash, Crashed) and crash.error == "no answer for 0.5 s"
+
+
+def test_a_harmless_program_runs_isolated(deadly: str) -> None:
+    """Isolation changes nothing about a program that does not die."""
+    trace = run_isolated(from_text("x = torch.tensor(1.0)\n"), deadly, "end")
+    assert isinstance(trace[0].outcome, Done)

@@ -1,0 +1,345 @@
+"""Every declared op of the arithmetic families against torch: values, dtypes, layout, formulas, saved sets,
+overloads.
+
+Formulas call methods of whatever tensor they get, so here they get torch's; no machine of ours takes part.
+The views and the indexing families, and the machine itself, are tested elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from op_calls import CALLS, ONE, Calls, Leaf, T, plain
+
+from specs.domain import AVOIDANCES, DOMAINS
+from specs.op import Op, Overloads
+
+torch = pytest.importorskip("torch")
+
+FAMILIES = ("elementwise", "power", "compare", "reduce", "linear", "create")
+OPS = {
+    op.key: op
+    for family in FAMILIES
+    for op in vars(import_module(f"specs.ops.{family}")).values()
+    if isinstance(op, Op) and op.key != "squeeze_fresh"  # in torch it writes; its graph is met in matmul's
+}
+FORMS = {op.key: op for o in OPS.values() for op in (o, o.in_place) if op is not None}
+aten = torch.ops.aten
+
+INTERNAL = {
+    "mul_scalar": aten.mul.Scalar,
+    "div_scalar": aten.div.Scalar,
+    "add_scalar": aten.add.Scalar,
+    "sub_scalar": aten.sub.Scalar,
+    "tanh_backward": aten.tanh_backward,
+    "sigmoid_backward": aten.sigmoid_backward,
+    "threshold_backward": aten.threshold_backward,
+    "_unsafe_view": aten._unsafe_view,
+    "zeros_like": torch.zeros_like,
+    "squeeze_fresh": torch.Tensor.squeeze_,
+    "_cat": lambda *parts, dim, sizes: torch.cat(parts, dim),
+    "clone_contiguous": lambda x: x.clone(memory_format=torch.contiguous_format),
+    "rsub": torch.rsub,
+    "rpow": lambda x, base: torch.pow(base, x),
+    "rmatmul": lambda x, y: torch.matmul(y, x),
+    "rtruediv": lambda x, y: y / x,
+}
+"""The names that only formulas and operators use, as torch has them."""
+
+
+def as_method(function: Any) -> Any:
+    """A Python function, since a builtin one would not be bound to the tensor."""
+    return lambda *args, **kwargs: function(*args, **kwargs)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def internal_names() -> Iterator[None]:
+    """Give torch's tensors the methods that formulas expect of ours, as long as this module runs."""
+    for name, function in INTERNAL.items():
+        setattr(torch.Tensor, name, as_method(function))
+    yield
+    for name in INTERNAL:
+        delattr(torch.Tensor, name)
+
+
+def calls_of(op: Op) -> Calls:
+    """The calls of an op; an in-place form takes those whose result fits its first operand."""
+    base = OPS.get(op.key) or OPS[op.key.removesuffix("_")]
+    calls = CALLS.get(base.key) or plain(*ONE)
+    if not op.mutates:
+        return calls
+    return [c for c in calls if isinstance(c[0][0], Leaf) and _in_place_fits(c[0])]
+
+
+def _in_place_fits(operands: tuple[Any, ...]) -> bool:
+    shapes = [o.shape for o in operands if isinstance(o, Leaf)]
+    return operands[0].dtype.startswith("float") and np.broadcast_shapes(*shapes) == operands[0].shape
+
+
+def subsets(op: Op, operands: tuple[Any, ...]) -> list[tuple[int, ...]]:
+    """Every non-empty choice of the operands that may require grad."""
+    able = [i for i in _edges(op) if isinstance(operands[i], Leaf) and operands[i].dtype.startswith("float")]
+    return list(chain.from_iterable(combinations(able, n) for n in range(1, len(able) + 1)))
+
+
+def _edges(op: Op) -> tuple[int, ...]:
+    return tuple(range(len(op.operands))) if op.composite else op.edges
+
+
+GRID = [
+    pytest.param(
+        op,
+        call,
+        id=f"{op.key}-{'-'.join(map(repr, call[0]))}-{'-'.join(f'{k}={v}' for k, v in call[1].items())}",
+    )
+    for op in FORMS.values()
+    for call in calls_of(op)
+]
+
+
+PRIMITIVE = [param for param in GRID if not param.values[0].composite]
+"""A composite has no numpy body and saves nothing; the graph it makes is compared."""
+
+
+# making and running
+SIGNED = [1.0, -2.0, 4.0, 0.5, -1.0, 2.0, 3.0, -0.5, 0.25]
+POSITIVE = [1.0, 2.0, 4.0, 0.5, 0.25, 8.0, 2.0, 1.0, 0.5]
+
+
+def make(op: Op, spec: Any, index: int) -> Any:
+    """A torch tensor with values in the op's domain; numbers stay themselves."""
+    if not isinstance(spec, Leaf):
+        return spec
+    domain = op.domain if isinstance(op.domain, str) else op.domain.get(op.names[index], "any")
+    size = int(np.prod(spec.shape))
+    values = np.resize(np.roll(SIGNED if domain == "any" else POSITIVE, -index), size).reshape(spec.shape)
+    if spec.dtype == "bool":
+        values = np.resize([True, False, False], size).reshape(spec.shape)
+    elif spec.dtype == "int64":
+        values = np.ceil(np.abs(values))
+    tensor = torch.tensor(values, dtype=getattr(torch, spec.dtype))
+    if spec.order is None:
+        return tensor
+    return tensor.permute(spec.order).contiguous().permute(tuple(np.argsort(spec.order)))
+
+
+def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """The op as torch does it."""
+    if op.name == "where":
+        return torch.where(*operands)
+    given = dict(zip(op.names, operands, strict=True)) | attributes
+    args = [given.pop(name) for name in op.order if name in op.names]
+    method = torch.pow if op.key == "pow_base" else getattr(torch.Tensor, op.name)
+    return method(*args, **given)
+
+
+def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numpy operands cast as the op's ``dtypes`` says, by torch's own promotion."""
+    arrays = [o.numpy() if isinstance(o, torch.Tensor) else o for o in operands]
+    if op.dtypes in ("keep", "same"):
+        return tuple(arrays)
+    taking = [o for o, p in zip(operands, op.operands, strict=True) if p.kind.name != "mask"]
+    dtype = taking[0].dtype if len(taking) == 1 else torch.result_type(*taking)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        dtype = {"float": torch.float32, "sum": torch.int64}.get(op.dtypes, dtype)
+    numpy = np.dtype(str(dtype).removeprefix("torch."))
+    return tuple(
+        a if p.kind.name == "mask" or not isinstance(a, np.ndarray) else a.astype(numpy, copy=False)
+        for a, p in zip(arrays, op.operands, strict=True)
+    )
+
+
+def tree(node: Any) -> str:
+    """The names of a graph from a node down, leaves as dots."""
+    if node is None:
+        return "-"
+    below = ",".join(tree(n) for n, _ in node.next_functions)
+    return "." if "AccumulateGrad" in node.name() else f"{node.name()}({below})"
+
+
+def strides(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides that mean anything: those of dimensions longer than one of a tensor that has elements."""
+    return tuple(s for n, s in zip(shape, stride, strict=True) if n > 1) if 0 not in shape else ()
+
+
+def same_values(expected: Any, actual: Any) -> bool:
+    return torch.allclose(expected, actual, rtol=1e-6, atol=0, equal_nan=True)
+
+
+# the tests
+def test_every_op_is_called():
+    """No op of these families is left out, and each stays in the domain and the avoidances it names."""
+    assert all(calls_of(op) for op in FORMS.values())
+    for op in FORMS.values():
+        domains = {op.domain} if isinstance(op.domain, str) else set(op.domain.values())
+        assert domains <= set(DOMAINS)
+        assert set(op.avoid) <= set(AVOIDANCES)
+
+
+@pytest.mark.parametrize(("op", "call"), PRIMITIVE)
+def test_a_body_computes_what_torch_computes(op, call):
+    """Value, dtype, shape and layout of the numpy body's result are torch's."""
+    operands = tuple(make(op, spec, i) for i, spec in enumerate(call[0]))
+    copies = tuple(o.clone() if isinstance(o, torch.Tensor) else o for o in operands)
+    with np.errstate(all="ignore"):
+        body = np.asarray(op.compute(prepared(op, copies), op.defaults | call[1]))
+    expected = run(op, operands, call[1])
+    if op.mutates:
+        target = copies[0].numpy()
+        target[...] = body
+        body = target
+    actual = torch.from_numpy(body.copy())
+    assert (expected.dtype, tuple(expected.shape)) == (actual.dtype, body.shape)
+    item = body.itemsize
+    assert strides(body.shape, expected.stride()) == strides(
+        body.shape, tuple(s // item for s in body.strides)
+    )
+    assert same_values(expected, actual) if not op.ulp else torch.allclose(expected, actual, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("op", "call"), GRID)
+def test_formulas_make_the_graph_torch_makes(op, call):
+    """Gradients, their layout, and the whole graph below them under create_graph are torch's."""
+    for needs in subsets(op, call[0]):
+        operands = [make(op, spec, i) for i, spec in enumerate(call[0])]
+        for i in needs:
+            operands[i].requires_grad_()
+        passed = list(operands)
+        originals = list(operands)
+        if op.mutates:
+            passed[0] = operands[0].clone()
+            originals[0] = passed[0].clone()
+        ours = op.body(*passed, **(op.defaults | call[1])) if op.composite else None
+        before = passed[0].grad_fn if op.mutates else None
+        out = run(op, tuple(passed), call[1])
+        if op.composite:
+            assert tree(out.grad_fn) == tree(ours.grad_fn)
+            assert strides(out.shape, out.stride()) == strides(ours.shape, ours.stride())
+            assert same_values(out, ours)
+            continue
+        assert op.node == out.grad_fn.name()
+        assert len(op.edges) == len(out.grad_fn.next_functions)
+        g = torch.ones_like(out).requires_grad_()
+        inputs = [operands[i] for i in needs]
+        expected = torch.autograd.grad(out, inputs, g, create_graph=True, allow_unused=True)
+        for i, theirs in zip(needs, expected, strict=True):
+            formula = op.formulas[op.names[i]]
+            values = [value_of(op, slot, g, originals, out, call[1]) for slot in op.slots]
+            mine = finished(formula.fn(*[values[n] for n in formula.picks]), operands[i])
+            if op.mutates and i == 0 and before is not None:
+                assert before.name() == "CloneBackward0"
+            assert same_values(theirs, mine)
+            assert tree(theirs.grad_fn) == tree(mine.grad_fn)
+            assert strides(theirs.shape, theirs.stride()) == strides(mine.shape, mine.stride())
+
+
+@pytest.mark.parametrize("data", [[0.0, 2.0, 3.0], [0.0, 0.0, 2.0], [0.0], [[0.0, 2.0], [1.0, 3.0]]], ids=str)
+def test_a_product_with_a_zero_factor_has_a_gradient(data):
+    """Its derivative is made of running products, by the same nodes as torch's."""
+    for key, attributes in (
+        ("prod_all", {}),
+        ("prod_dim", {"dim": 0, "keepdim": False}),
+        ("prod_dim", {"dim": -1, "keepdim": True}),
+    ):
+        op = OPS[key]
+        x = torch.tensor(data, requires_grad=True)
+        out = run(op, (x,), attributes)
+        g = torch.ones_like(out).requires_grad_()
+        (expected,) = torch.autograd.grad(out, x, g, create_graph=True)
+        formula = op.formulas["x"]
+        values = [value_of(op, slot, g, [x], out, attributes) for slot in op.slots]
+        actual = finished(formula.fn(*[values[n] for n in formula.picks]), x)
+        assert expected.tolist() == actual.tolist()
+        assert tree(expected.grad_fn) == tree(actual.grad_fn)
+
+
+def value_of(op: Op, slot: Any, g: Any, operands: list[Any], out: Any, attributes: dict[str, Any]) -> Any:
+    """What a formula gets for a slot."""
+    if slot.source == "g":
+        return g
+    if slot.source == "out":
+        return out
+    if slot.source == "attribute":
+        value = (op.defaults | attributes)[slot.name]
+        return value
+    operand = operands[slot.operand]
+    if slot.source == "operand":
+        return operand
+    return {
+        "shape": lambda: tuple(operand.shape),
+        "dtype": lambda: operand.dtype,
+        "strides": lambda: operand.stride(),
+        "offset": lambda: operand.storage_offset(),
+    }[slot.source]()
+
+
+def finished(grad: Any, operand: Any) -> Any:
+    """What the engine makes of a formula's result: the operand's shape and dtype."""
+    if grad.shape != operand.shape:
+        grad = grad.sum_to_size(operand.shape)
+    return grad.to(operand.dtype)
+
+
+@pytest.mark.parametrize(("op", "call"), PRIMITIVE)
+def test_a_write_is_refused_where_the_declaration_says_saved(op, call):
+    """Writing to an operand or to the result makes backward refuse exactly if that was saved."""
+    for needs in subsets(op, call[0]):
+        written = [
+            i for i, spec in enumerate(call[0]) if isinstance(spec, Leaf) and not (op.mutates and i == 0)
+        ]
+        for target in (*written, "out"):
+            operands = [make(op, spec, i) for i, spec in enumerate(call[0])]
+            leaves = [operands[i].requires_grad_() for i in needs]
+            if op.mutates:
+                operands[0] = operands[0].clone()
+            out = run(op, tuple(operands), call[1])
+            with torch.no_grad():
+                (out if target == "out" else operands[target]).zero_()
+            saved = op.saves("out" if target == "out" else op.names[target], [op.names[i] for i in needs])
+            assert saved == refuses(out, leaves), (needs, target)
+
+
+def refuses(out: Any, leaves: list[Any]) -> bool:
+    """Whether backward finds something it saved modified; any other refusal is a failure."""
+    try:
+        torch.autograd.grad(out, leaves, torch.ones_like(out), allow_unused=True)
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        return True
+    return False
+
+
+OVERLOADED = {
+    "pow": [(T(2), 2), (T(2), T(2)), (2, T(2))],
+    "rsub": [(T(2), 2), (T(2), T(2))],
+    "sum": [(T(2),), (T(2), 0), (T(2), (0,)), (T(2), None), (T(2), 0, True)],
+    "mean": [(T(2),), (T(2), 0), (T(2), None)],
+    "prod": [(T(2),), (T(2), 0), (T(2), 0, True)],
+    "fill_": [(T(2), 2), (T(2), T())],
+    "amax": [(T(2),), (T(2), 0), (T(2), (0,), True)],
+    "pow_": [(T(2), 2), (T(2), T(2))],
+}
+
+
+@pytest.mark.parametrize(("name", "args"), [(n, a) for n, rows in OVERLOADED.items() for a in rows], ids=repr)
+def test_overloads_are_chosen_as_torch_chooses(name, args):
+    """The first overload that takes the arguments is the one whose node torch records."""
+    overloads = Overloads(name, [op for op in FORMS.values() if op.name == name])
+    any_op = overloads.ops[0]
+    operands = [make(any_op, spec, 0) for spec in args]
+    for operand in operands:
+        if isinstance(operand, torch.Tensor):
+            operand.requires_grad_()
+    if name.endswith("_"):
+        operands[0] = operands[0].clone()
+    op, _, attributes = overloads.bind(tuple(operands), {}, torch.Tensor)
+    function = torch.pow if name == "pow" else getattr(torch.Tensor, name)
+    node = function(*operands).grad_fn.name()
+    assert node == ("PowBackward2" if op.composite else op.node)
+    assert set(attributes) == {attribute.name for attribute in op.attributes}

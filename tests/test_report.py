@@ -1,0 +1,128 @@
+"""The report as a value, as JSON and on a terminal. How reports come about is tested in ``test_check``."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from conformance.report import Crash, Finding, Report, RuleResult, Status, Subject, Totals, Verdict, as_json, terminal
+
+FINDING = Finding(
+    where="program 17",
+    blames=Verdict.NONCONFORMANCE,
+    line="b = a.mul(2.0)",
+    name="b",
+    fact="is_leaf",
+    expected="False",
+    actual="True",
+    because=("leaf/op-result-is-no-leaf",),
+    downstream=2,
+    script="import torch\n\na = torch.ones(2, requires_grad=True)\nb = a.mul(2.0)\nprint(b.is_leaf)\n",
+    sides=("torch", "mine"),
+    ops=("torch.ones", "mul"),
+    alike=3,
+)
+CRASH = Crash(
+    where="program 4",
+    side="torch",
+    blames=Verdict.BROKEN_SUITE,
+    error="SIGSEGV",
+    script="import torch\n",
+)
+
+
+def report(**changed) -> Report:
+    """A small report of everything going well, but for what is changed."""
+    rules = {
+        "leaf/op-result-is-no-leaf": RuleResult("leaf/op-result-is-no-leaf", Status.HELD, fired=9, compared=50, cases=1),
+        "view/shares-storage": RuleResult("view/shares-storage"),
+    }
+    plain = {
+        "subject": Subject("mine", "1.0"),
+        "against": "torch",
+        "seed": 1,
+        "source": "prng",
+        "device": "cpu",
+        "versions": {"torch": "2.13.0"},
+        "totals": Totals(programs=10, agree=10, steps=100, error_steps=12, compared=900),
+        "cases": {"held": 3, "broken": 0, "unsupported": 0},
+        "rules": rules,
+    }
+    return Report(**plain | changed)
+
+
+def printed(value: Report) -> str:
+    stream = io.StringIO()
+    terminal.show(value, Console(file=stream, width=132))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        report(),
+        report(findings=(FINDING,), crashes=(CRASH,), incomparable={"density": 2}, broken=("no facts",)),
+        report(times={"programs": 1.23456}),
+        Report(Subject("empty", "0"), "reference", 0, "hypothesis", "cpu", {}, cases=dict(held=0, broken=0, unsupported=0)),
+    ],
+)
+def test_json_keeps_to_its_schema(value):
+    """Whatever a report holds, its JSON is what the published schema says."""
+    jsonschema.Draft202012Validator.check_schema(as_json.schema())
+    jsonschema.validate(as_json.to_json(value), as_json.schema())
+
+
+def test_the_schema_refuses_what_it_does_not_name():
+    """A misspelt key or an unknown status is an error, so that the schema test can fail."""
+    for spoil in ({"total": {}}, {"exit_code": 7}, {"rules": {"leaf/x": {"status": "fine"}}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(as_json.to_json(report()) | spoil, as_json.schema())
+
+
+def test_times_are_in_the_json_only_when_measured():
+    """Two runs of one seed write the same bytes, because times are left out unless asked for."""
+    assert "times" not in json.loads(as_json.to_text(report()))
+    assert as_json.to_text(report()) == as_json.to_text(report(times={"all": 2.0}).without_times())
+    assert {"all": 2.0} == json.loads(as_json.to_text(report(times={"all": 2.0})))["times"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "changed"),
+    [
+        (Verdict.CONFORMS, {}),
+        (Verdict.NONCONFORMANCE, {"findings": (FINDING,)}),
+        (Verdict.NONCONFORMANCE, {"rules": {"a/b": RuleResult("a/b", Status.BROKEN)}}),
+        (Verdict.BROKEN_SUITE, {"crashes": (CRASH,)}),
+        (Verdict.BROKEN_ADAPTER, {"broken": ("facts() raised",)}),
+        (Verdict.BROKEN_ADAPTER, {"totals": Totals(), "cases": {"held": 0}}),
+    ],
+)
+def test_the_worst_finding_is_the_verdict(verdict, changed):
+    """Each kind of failure has its own verdict, and comparing nothing is never conformance."""
+    assert verdict == report(**changed).verdict
+
+
+def test_a_known_crash_fails_nothing():
+    """A crash on record is counted and shown, and the run still conforms."""
+    known = Crash("program 4", "torch", Verdict.BROKEN_SUITE, "SIGSEGV", "import torch\n", known="pytorch#196459")
+    value = report(crashes=(known,))
+    assert Verdict.CONFORMS == value.verdict
+    assert "pytorch#196459" in printed(value)
+
+
+def test_totals_add_up():
+    """Chunks of a campaign are summed count by count."""
+    assert Totals(programs=3, agree=2, steps=7) == Totals(programs=1, agree=1) + Totals(programs=2, agree=1, steps=7)
+
+
+def test_the_scorecard_names_chapters_rules_and_what_they_rest_on():
+    """A reader sees each rule under its chapter, the divergence with its because and script, and the seed."""
+    text = printed(report(findings=(FINDING,)))
+    for words in ("leaf", "op-result-is-no-leaf", "not exercised", "program 17", "b.is_leaf", "because", "seed", "does not conform"):
+        assert words in text
+    for line in FINDING.script.splitlines():
+        assert line in text

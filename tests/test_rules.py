@@ -1,0 +1,215 @@
+"""The rules are well-formed, and real torch's words lead to exactly one of them.
+
+That the reference cites them and that a mutant without them is caught is ``test_ties``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import tomllib
+import warnings
+from functools import cache
+from pathlib import Path
+from string import Formatter
+
+import jsonschema
+import pytest
+import torch
+
+from specs.case import Case, cases, functions
+from specs.rule import RULES, RULES_DIR, Rule, classify, classify_warning
+
+SCHEMA = json.loads((RULES_DIR.parent / "schema" / "rules.schema.json").read_text(encoding="utf-8"))
+FILES = sorted(RULES_DIR.glob("*.toml"))
+SPOKEN = [rule for rule in RULES.values() if rule.refuses or rule.warns]
+CATALOGUE = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8"))["row"]
+UNREACHED = tomllib.loads((RULES_DIR / "unreached.toml").read_text(encoding="utf-8"))["unreached"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_file_obeys_the_schema(path: Path) -> None:
+    """Each file holds what the schema says, and a chapter's file only that chapter's rules."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert {rule["id"].partition("/")[0] for rule in document.get("rule", ())} <= {path.stem}
+
+
+def test_ids_are_unique() -> None:
+    """No id is declared twice over all files."""
+    ids = [
+        rule["id"] for path in FILES for rule in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ())
+    ]
+    assert sorted(ids) == sorted(set(ids))
+    assert set(ids) == set(RULES)
+
+
+def test_dependencies_exist_and_go_one_way() -> None:
+    """A rule depends on known rules, and never on itself by a detour."""
+
+    def walk(rule: str, path: tuple[str, ...]) -> None:
+        assert rule in RULES, f"{path[-1]} depends on {rule}, which is no rule"
+        assert rule not in path, " -> ".join((*path, rule))
+        for dependency in RULES[rule].depends:
+            walk(dependency, (*path, rule))
+
+    for rule in RULES:
+        walk(rule, ())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_is_witnessed(rule: str) -> None:
+    """At least one case names the rule."""
+    assert [case.id for case in cases() if rule in case.rules]
+
+
+@pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
+def test_patterns_compile_and_says_can_be_worded(rule: Rule) -> None:
+    """Patterns are regular expressions; what the reference says is a plain template that no pattern of torch's matches."""
+    for wording in rule.wordings:
+        assert wording.regex
+    for _, field, spec, conversion in Formatter().parse(rule.says):
+        assert field is None or field.isidentifier()
+        assert not spec
+        assert not conversion
+
+
+class Heard:
+    """What torch said in a case's `refused` and `warned` blocks: (kind expected, class, message)."""
+
+    def __init__(self) -> None:
+        self.refusals: list[tuple[str, str, str]] = []
+        self.warnings: list[tuple[str, str]] = []
+
+    def refused(self, rule: str) -> _Listener:
+        return _Listener(self, rule)
+
+    def warned(self, rule: str) -> _Listener:
+        return _Listener(self, rule)
+
+
+class _Listener:
+    """Writes down what its block raises and warns, and lets the case go on."""
+
+    def __init__(self, heard: Heard, rule: str) -> None:
+        self.heard, self.rule = heard, rule
+
+    def __enter__(self) -> None:
+        self.catcher = warnings.catch_warnings(record=True)
+        self.caught = self.catcher.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, kind, exc, traceback) -> bool:
+        self.catcher.__exit__(None, None, None)
+        if exc is not None:
+            self.heard.refusals.append((self.rule, type(exc).__name__, str(exc)))
+        elif RULES[self.rule].warns:
+            self.heard.warnings += [(self.rule, str(warning.message)) for warning in self.caught or ()]
+        return True
+
+
+@cache
+def heard(case: Case) -> Heard:
+    """What real torch says in the case."""
+    listener = Heard()
+    function = functions(case.chapter, torch)[case.name]
+    function.__globals__.update(refused=listener.refused, warned=listener.warned)
+    was = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function()
+    finally:
+        torch.set_warn_always(was)
+    return listener
+
+
+def matches(message: str, error: str | None) -> list[str]:
+    """Every rule one of whose patterns matches, whatever comes first."""
+    kinds = [rule for rule in SPOKEN if rule.warns is (error is None)]
+    return [
+        rule.id
+        for rule in kinds
+        if (error is None or rule.error == error) and any(wording.regex.search(message) for wording in rule.wordings)
+    ]
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if "refused(" in case.text], ids=lambda case: case.id)
+def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
+    """What real torch says where a case expects a refusal matches that rule's pattern and no other's."""
+    assert heard(case).refusals
+    for rule, error, message in heard(case).refusals:
+        assert [rule] == matches(message, error), message
+        assert classify(error, message) == rule
+
+
+@pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
+def test_every_spoken_rule_is_heard_from_torch(rule: Rule) -> None:
+    """Some case makes real torch refuse or warn by the rule."""
+    witnesses = [case for case in cases() if rule.id in case.rules]
+    said = [what[0] for case in witnesses for what in (*heard(case).refusals, *heard(case).warnings)]
+    assert rule.id in said
+
+
+def outcome(trigger: str) -> tuple[str | None, str, list[str]]:
+    """Class and message of what torch raises, and the texts of what it warns."""
+    namespace: dict = {"torch": torch, "x": torch.tensor([1.0, 2.0], requires_grad=True)}
+    was = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    error, message = None, ""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                exec(trigger, namespace)
+            except Exception as exc:
+                error, message = type(exc).__name__, str(exc)
+    finally:
+        torch.set_warn_always(was)
+        torch.set_grad_enabled(True)
+    return error, message, [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row["trigger"][:60])
+def test_catalogue_row_is_a_rule(row: dict) -> None:
+    """What torch answers to the trigger is the refusal or warning of the rule beside it, and of no other."""
+    error, message, said = outcome(row["trigger"])
+    if error is not None:
+        assert [row["rule"]] == matches(message, error), message
+    else:
+        assert [row["rule"]] == [rule for text in said for rule in matches(text, None)]
+
+
+@pytest.mark.parametrize("row", UNREACHED, ids=lambda row: row["trigger"][:60])
+def test_unreached_row_is_no_rule(row: dict) -> None:
+    """What is listed as unreached still raises or warns, and no rule speaks of it: else it belongs in the catalogue."""
+    error, message, said = outcome(row["trigger"])
+    assert error is not None or said
+    if error is not None:
+        assert classify(error, message) is None
+    else:
+        assert [classify_warning(text) for text in said] == [None] * len(said)
+
+
+def test_no_trigger_is_listed_twice() -> None:
+    """A trigger is either reached or unreached."""
+    triggers = [row["trigger"] for row in (*CATALOGUE, *UNREACHED)]
+    assert sorted(triggers) == sorted(set(triggers))
+
+
+def test_citations_name_files_and_not_lines() -> None:
+    """A source is cited by file and release, so that it can be looked up; line numbers go stale."""
+    for rule in RULES.values():
+        for cite in rule.cites:
+            if cite.startswith("source: "):
+                path = cite.removeprefix("source: ").partition(" (")[0]
+                assert "@v" in path, f"{rule.id}: {cite}"
+
+
+def test_every_refused_line_is_one_expression_or_statement() -> None:
+    """The block of `refused` holds one line, so that what is refused is no matter of doubt."""
+    for case in cases():
+        for node in ast.walk(ast.parse(case.text)):
+            if isinstance(node, ast.With) and getattr(getattr(node.items[0].context_expr, "func", None), "id", "") == "refused":
+                assert [type(statement).__name__ for statement in node.body] in (["Expr"], ["Assign"], ["AugAssign"])
