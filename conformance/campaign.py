@@ -1,29 +1,31 @@
-"""One chunk of a campaign: draw programs beside the reference, run them on the other sides, judge, reduce, add up.
+"""One chunk of a campaign: draw programs beside the reference, run them on the other sides, judge, reduce,
+add up.
 
-A chunk is a plain value that any process can work through with the same result. Who hands chunks out, and what becomes
-of one that dies, lives in ``check``; the witness cases are not drawn and live in ``witness``.
+A chunk is a plain value that any process can work through with the same result. Who hands chunks out, and
+what becomes of one that dies, lives in ``check``; the witness cases are not drawn and live in ``witness``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from conformance import adapters
+from conformance.compare import Divergence
+from conformance.draws import programs_from
 from conformance.generate.guide import Drawn
-from conformance.generate.sources import programs_from
 from conformance.isolate import note
 from conformance.judge import Finding as Found
 from conformance.judge import Judgement, judge
+from conformance.known import issue_of
 from conformance.program import Program
 from conformance.reduce import reduce
 from conformance.report import words
 from conformance.report.value import Crash, Finding, Totals, Verdict
 from conformance.run import run
 from conformance.tally import Tally, distinct
-from conformance.text import report_script, statement, to_text
+from conformance.text import READING, statement, to_text
+from conformance.text import script as text_of
 from conformance.trace import Crashed, Trace
 
 SIZE = 100
@@ -37,7 +39,9 @@ REFERENCE, TORCH = "reference", "torch"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """So many programs from one source and seed, from number ``first`` on; ``skip`` holds texts that killed a process."""
+    """So many programs from one source and seed, from number ``first`` on; ``skip`` holds texts that killed a
+    process.
+    """
 
     subject: str
     against: str
@@ -64,8 +68,12 @@ class Sides:
     def with_torch(self) -> bool:
         return TORCH in (self.subject, self.against)
 
-    def judged(self, program: Program, density: str, reference: Trace | None = None) -> tuple[Judgement, Trace, Trace]:
-        """Run the program on all sides; the judgement, the reference's trace and the one that settles what is right."""
+    def judged(
+        self, program: Program, density: str, reference: Trace | None = None
+    ) -> tuple[Judgement, Trace, Trace]:
+        """Run the program on all sides; the judgement, the reference's trace and the one that settles what is
+        right.
+        """
         if reference is None:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
@@ -117,7 +125,7 @@ class Sums:
         if found.finding in (Found.NONCONFORMANCE, Found.SUITE):
             self._differ(number, drawn, found, right)
         elif found.finding is Found.CRASH:
-            self._crash(number, drawn, reference)
+            self._crash(number, drawn)
         elif found.finding in (Found.INCOMPARABLE, Found.VACUOUS):
             self.incomparable[getattr(found.comparison, "why", "nothing was compared")] += 1
 
@@ -160,14 +168,31 @@ class Sums:
         final, _, right = self.sides.judged(small, drawn.density)
         return explain(where, small, final, right)
 
-    def _crash(self, number: int, drawn: Drawn, reference: Trace) -> None:
-        dead = reference.crashed
-        side, error = (REFERENCE, dead.error) if dead else (TORCH, self._died_of(drawn))
-        self.crashes.append(Crash(f"program {number}", side, Verdict.BROKEN_SUITE, error, to_text(drawn.program)))
+    def _crash(self, number: int, drawn: Drawn) -> None:
+        """An exception that no rule words, of the reference or of torch: the first of each chunk is
+        reduced.
+        """
+        dead = self._death(drawn.program, drawn.density)
+        program, (side, at, error) = drawn.program, dead
+        if not self.crashes:
+            program = reduce(program, lambda p: self._death(p, drawn.density)[::2] == (side, error)).program
+            side, at, error = self._death(program, drawn.density)
+        cut = Program(program.steps[: at + 1])
+        known = None
+        if side in (REFERENCE, TORCH):
+            known = issue_of([step.op for step in cut], side, adapters.load(side).version, error)
+        self.crashes.append(
+            Crash(f"program {number}", side, Verdict.BROKEN_SUITE, error, to_text(cut), known)
+        )
 
-    def _died_of(self, drawn: Drawn) -> str:
-        dead = run(drawn.program, adapters.load(TORCH), drawn.density).crashed
-        return dead.error if dead else "not seen again"
+    def _death(self, program: Program, density: str) -> tuple[str, int, str]:
+        """Which side crashed on the program, at which step, and of what."""
+        for side in (REFERENCE, TORCH) if self.sides.with_torch else (REFERENCE,):
+            trace = run(program, adapters.load(side), density)
+            for index, seen in enumerate(trace.observations):
+                if (error := seen.crash) is not None:
+                    return side, index, error
+        return "nobody", len(program) - 1, "a crash that was not seen again"
 
     def tally(self) -> Tally:
         return Tally(
@@ -205,36 +230,61 @@ def same(found: Judgement, again: Judgement, program: Program, other: Program) -
     if found.finding is not again.finding or x is None or y is None:
         return False
     alike = (x.fact, type(x.expected), type(x.actual)) == (y.fact, type(y.expected), type(y.actual))
-    return alike and isinstance(x.actual, Crashed) is isinstance(y.actual, Crashed) and program[x.step].op == other[y.step].op
+    return (
+        alike
+        and isinstance(x.actual, Crashed) is isinstance(y.actual, Crashed)
+        and program[x.step].op == other[y.step].op
+    )
 
 
 def explain(where: str, program: Program, found: Judgement, right: Trace) -> Finding:
-    """The finding about a program as the report tells it; torch's value is the expected one wherever it took part."""
+    """The finding about a program as the report tells it; torch's value is the expected one wherever it took
+    part.
+    """
     first = found.first
     assert first is not None
     expected, actual, sides = first.expected, first.actual, found.decided_by
     suite = found.finding is Found.SUITE
     if suite and sides[1] == TORCH:
         expected, actual, sides = actual, expected, (sides[1], sides[0])
+    told = words.value(expected), words.value(actual)
     return Finding(
         where=where,
         blames=Verdict.BROKEN_SUITE if suite else Verdict.NONCONFORMANCE,
         line=statement(program[first.step]),
         name=first.name or "",
         fact=first.fact,
-        expected=words.value(expected),
-        actual=words.value(actual),
+        expected=told[0],
+        actual=told[1],
         because=found.because,
         downstream=sum(d.downstream for d in found.comparison.divergences),  # type: ignore[union-attr]
-        script=script(program, right, first, words.value(expected), words.value(actual), sides),
+        script=script(program, right, first, sides, told),
         sides=sides,
         ops=tuple(dict.fromkeys(step.op for step in program)),
     )
 
 
-def script(program: Program, right: Trace, first: Any, expected: str, actual: str, sides: tuple[str, str]) -> str:
-    """A script that runs by itself under torch and prints the fact in question."""
-    return report_script(program, right.refused, first.step, first.name, first.fact, expected, actual, sides[1])
+def script(
+    program: Program, right: Trace, first: Divergence, sides: tuple[str, str], told: tuple[str, str]
+) -> str:
+    """A script that runs by itself under torch and prints the fact in question where it differs."""
+    fact = first.fact.partition(".")[0]
+    note = [f"# {side}: {value}" for side, value in zip(sides, told, strict=True)]
+    if first.name is not None and fact in READING:
+        note.insert(0, f"print({READING[fact].format(first.name)})")
+    return text_of(program, refused=right.refused, notes={first.step: note})
 
 
-Progress = Callable[[str, int, int], None]
+def reach(rule: str, programs: int) -> tuple[int, int]:
+    """How many steps of so many drawn programs (PRNG, seed 0) the rule fires in, and in how many programs."""
+    steps = reached = 0
+
+    def take(number: int, drawn: Drawn) -> None:
+        nonlocal steps, reached
+        assert drawn.trace is not None
+        here = sum(rule in seen.fired for seen in drawn.trace.observations)
+        steps += here
+        reached += here > 0
+
+    programs_from("prng", 0, 0, programs, adapters.capabilities(adapters.load(REFERENCE)), take)
+    return steps, reached

@@ -1,8 +1,8 @@
 """A case read as a program with expectations, for implementations that no torch-shaped namespace shows.
 
-Where an implementation is torch-shaped a case runs as it stands (`specs.case`); here its text is parsed, run like any
-program, and its trace held against the lines. What an observation cannot show (who is whose base, which node follows
-which) is listed as unchecked, never passed over in silence.
+Where an implementation is torch-shaped a case runs as it stands (`specs.case`); here its text is parsed, run
+like any program, and its trace held against the lines. What an observation cannot show (who is whose base,
+which node follows which) is listed as unchecked, never passed over in silence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FLAGS = frozenset(["is_leaf", "requires_grad", "retains_grad", "output_nr", "gr
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What must be so after step `step`: a fact of a name, or that a rule refused or warned from step `start` on.
+    """What must be so after `step`: a fact of a name, or that a rule refused or warned from `start` on.
 
     `fact` is one of FACTS, `grad.<fact>`, `outcome` or `warnings`; for the last two `value` is the rule.
     """
@@ -73,7 +73,11 @@ class _CaseLowering(Lowering):
             case ast.Assert(test=test):
                 self.assertion(test)
             case ast.With(
-                items=[ast.withitem(context_expr=ast.Call(func=ast.Name(id="refused" | "warned" as kind), args=[rule]))],
+                items=[
+                    ast.withitem(
+                        context_expr=ast.Call(func=ast.Name(id="refused" | "warned" as kind), args=[rule])
+                    )
+                ],
                 body=body,
             ):
                 start = len(self.steps)
@@ -83,7 +87,9 @@ class _CaseLowering(Lowering):
             case _:
                 super().statement(node)
 
-    def expect(self, node: ast.AST, name: str | None, fact: str, value: Any, start: int | None = None) -> None:
+    def expect(
+        self, node: ast.AST, name: str | None, fact: str, value: Any, start: int | None = None
+    ) -> None:
         step = len(self.steps) - 1
         line = getattr(node, "lineno", 0)
         self.expectations.append(Expectation(line, step if start is None else start, step, name, fact, value))
@@ -138,7 +144,7 @@ def _value(node: ast.expr) -> Any:
     if path is not None and path.startswith("torch."):
         return path.removeprefix("torch.")
     match node:
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=word)]):
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as word)]):
             return float(word)
     return ast.literal_eval(node)
 

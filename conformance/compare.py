@@ -1,12 +1,13 @@
 """Holds two traces of one program against each other, fact by fact.
 
-The result is data; no English is made here, and nobody is blamed (`judge` does that). Values are compared with `==`
-(so zero equals minus zero) and NaN equals NaN; where something upstream belongs to the rounding tier, within a bound
-stated in units in the last place.
+The result is data; no English is made here, and nobody is blamed (`judge` does that). Values are compared
+with `==` (so zero equals minus zero) and NaN equals NaN; where something upstream belongs to the rounding
+tier, within a bound stated in units in the last place.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +17,16 @@ from conformance.trace import Crashed, Observation, Trace, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, UNSEEN
 
 _DTYPE = FACTS.index("dtype")
+_COARSE = ("float32", "complex64")
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """One difference: at `step`, about `name` (None: the step itself), in `fact`.
 
-    `fact` is one of FACTS, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the name is bound to).
-    `because` are the rules that fired where the expected value came about; `downstream` marks what follows an earlier
-    difference.
+    `fact` is one of FACTS, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the name is
+    bound to). `because` are the rules that fired where the expected value came about; `downstream` marks what
+    follows an earlier difference.
     """
 
     step: int
@@ -93,13 +95,19 @@ class _Comparing:
             self._rounding = Rounding(self._expected.program, self._rounding_ops)
         return self._rounding
 
+    @functools.cached_property
+    def precision(self) -> str:
+        """The coarsest dtype in sight: a value may have been rounded to it before it was cast up again."""
+        seen = (facts for o in self._expected.observations for facts in o.facts.values() if len(facts) > 1)
+        return "float32" if any(facts[_DTYPE] in _COARSE for facts in seen) else "float64"
+
     def step(self, index: int, expected: Observation, actual: Observation) -> bool:
         """Compare one step; False where nothing after it can be compared."""
         wanted, got = expected.outcome, actual.outcome
         if type(wanted) is Unsupported or type(got) is Unsupported:
             return False
         self.compared += 1
-        if wanted is not got and wanted != got or type(wanted) is Crashed:
+        if (wanted is not got and wanted != got) or type(wanted) is Crashed:
             self.differ(index, None, "outcome", wanted, got, expected)
         if type(wanted) is Crashed or type(got) is Crashed:
             return True
@@ -128,8 +136,7 @@ class _Comparing:
                 if x == y:
                     continue
                 if fact == "value":
-                    dtype = wanted[_DTYPE] if len(wanted) > 1 else "float64"
-                    if not near(x, y, self.rounding.of(index, name), dtype):
+                    if not near(x, y, self.rounding.of(index, name), self.precision):
                         self.differ(index, name, fact, x, y, expected)
                 elif fact == "grad":
                     self.grad(index, name, x, y, expected)
@@ -141,14 +148,16 @@ class _Comparing:
                 self.differ(index, name, "bound", kind(None), kind(got), expected)
 
     def grad(self, index: int, name: str, wanted: Any, got: Any, expected: Observation) -> None:
-        """Grads that are not equal as they stand: both have one, or one side has none or refuses to show it."""
+        """Grads that are not equal as they stand; one side may have none, or refuse to show it."""
         if not (_is_grad(wanted) and _is_grad(got)):
             self.differ(index, name, "grad", wanted, got, expected)
             return
         for fact, x, y in zip(GRAD_FACTS, wanted, got, strict=True):
             if x is UNSEEN or y is UNSEEN:
                 self.unseen += 1
-            elif x != y and not (fact == "value" and near(x, y, self.rounding.of_grads(index), wanted[0])):
+            elif x != y and not (
+                fact == "value" and near(x, y, self.rounding.of_grads(index), self.precision)
+            ):
                 self.differ(index, name, f"grad.{fact}", x, y, expected)
 
     def differ(self, step: int, name: str | None, fact: str, x: Any, y: Any, expected: Observation) -> None:
@@ -161,7 +170,8 @@ class _Comparing:
 def compare(expected: Trace, actual: Trace, rounding: Mapping[str, int] | None = None) -> Comparison:
     """Compare two traces of the same program.
 
-    `rounding` maps operations that round to the ULP bound of one application; by default the ops say so themselves.
+    `rounding` maps operations that round to the ULP bound of one application; by default the ops say so
+    themselves.
     """
     if expected.program is not actual.program and expected.program != actual.program:
         raise ValueError("the traces are of different programs")

@@ -1,8 +1,9 @@
 """Runs work where it may die: in processes of its own, each leaving breadcrumbs.
 
-`survive` maps a function over items and yields results in the items' order whatever the number of workers or the size
-of chunks. An item that kills its process (or hangs) is tried once more, alone; if that dies too, it yields a `Died`.
-The work goes on in a fresh process. Nothing here knows what the items are, save `run_isolated`, which runs one program.
+`survive` maps a function over items and yields results in the items' order whatever the number of workers or
+the size of chunks. An item that kills its process (or hangs) is tried once more, alone; if that dies too, it
+yields a `Died`. The work goes on in a fresh process. Nothing here knows what the items are; running one
+program isolated lives in `adapters.isolated`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from conformance.program import Program
-from conformance.trace import UNBOUND, Crashed, Observation, Trace
 
 STARTING = 120.0
 """Seconds a fresh process may take before its first item (importing torch on a cold disk is slow)."""
@@ -195,8 +195,8 @@ def survive(
 ) -> Iterator[Any]:
     """Yield `function(item)` for each item in order, or a `Died` where that killed its process twice or hung.
 
-    `function` must be importable by name, and depend on its item alone. An exception it raises is raised here. On
-    Ctrl-C the processes are ended and KeyboardInterrupt is raised; what was yielded before stands.
+    `function` must be importable by name, and depend on its item alone. An exception it raises is raised
+    here. On Ctrl-C the processes are ended and KeyboardInterrupt is raised; what was yielded before stands.
     """
     waiting = deque(_chunks(enumerate(items), chunk))
     alone: deque[Chunk] = deque()
@@ -276,7 +276,7 @@ def _collect(
 
 def _bury(pool: _Pool, worker: _Worker, waiting: deque[Chunk], alone: deque[Chunk], done: dict[int, Any],
           how: str | None) -> None:  # fmt: skip
-    """Find the item a process died of; put back the others of its chunk, and that one for a second try alone."""
+    """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone."""
     chunk = worker.chunk
     item, step, program = worker.crumbs.read()
     ended = pool.remove(worker)
@@ -289,42 +289,3 @@ def _bury(pool: _Pool, worker: _Worker, waiting: deque[Chunk], alone: deque[Chun
     for rest in (chunk[:at], chunk[at + 1 :]):
         if rest:
             waiting.appendleft(rest)
-
-
-# one program
-
-
-def _traced(job: tuple[Program, str, str]) -> Trace:
-    from conformance import adapters
-    from conformance.run import Runner
-
-    program, spec, density = job
-    runner = Runner(adapters.load(spec), density)
-    try:
-        for number, step in enumerate(program.steps):
-            note(step=number)
-            runner.step(step)
-        return runner.finish()
-    finally:
-        runner.close()
-
-
-def run_isolated(program: Program, spec: str, density: str = "each", timeout: float = TIMEOUT) -> Trace:
-    """Run one program on the adapter that `spec` names, in a process of its own.
-
-    If it dies, the trace has a crash at the step it died in; the steps before are as they are without it, those after
-    were not run.
-    """
-    (result,) = survive(_traced, [(program, spec, density)], timeout=timeout)
-    if not isinstance(result, Died):
-        return result
-    at = result.step or 0
-    before: tuple[Observation, ...] = ()
-    if at:
-        (prefix,) = survive(_traced, [(Program(program.steps[:at]), spec, density)], timeout=timeout)
-        if isinstance(prefix, Trace):
-            before = prefix.observations
-    before = (*before, *(Observation(UNBOUND, {}, None) for _ in range(at - len(before))))
-    crash = Observation(Crashed(result.how), {}, None)
-    after = tuple(Observation(UNBOUND, {}, None) for _ in range(len(program) - at - 1))
-    return Trace(program, spec, density, (*before, crash, *after))

@@ -1,8 +1,8 @@
 """Programs and traces as versioned JSON values; the schemas beside the specs say what is in them.
 
-The text form of a program is what people read (`text`); this one is for other languages and for files. What JSON has
-no word for is spelled as an object with one key: {"ref": "x"}, {"dtype": "float64"}, {"float": "nan"},
-{"complex": [re, im]}, {"tuple": [...]}, {"slice": [a, b, c]}, {"ellipsis": true}.
+The text form of a program is what people read (`text`); this one is for other languages and for files. What
+JSON has no word for is spelled as an object with one key: {"ref": "x"}, {"dtype": "float64"}, {"float":
+"nan"}, {"complex": [re, im]}, {"tuple": [...]}, {"slice": [a, b, c]}, {"ellipsis": true}.
 """
 
 from __future__ import annotations
@@ -129,7 +129,11 @@ def fact_form(value: Any) -> Any:
         if len(value) == 2 and value[0] in ("refused", "crashed"):
             return {value[0]: value[1]}
         if len(value) == len(GRAD_FACTS) and isinstance(value[0], str):
-            return {name: fact_form(held) for name, held in zip(GRAD_FACTS, value, strict=True) if held is not UNSEEN}
+            return {
+                name: fact_form(held)
+                for name, held in zip(GRAD_FACTS, value, strict=True)
+                if held is not UNSEEN
+            }
         return list(map(fact_form, value))
     return argument(value)
 
@@ -207,7 +211,10 @@ def _from_observation(form: dict[str, Any]) -> Observation:
             facts[name] = tuple(_from_fact(fact, shown[fact]) if fact in shown else UNSEEN for fact in FACTS)
     warned = form.get("warnings")
     return Observation(
-        _from_outcome(form["outcome"]), facts, None if warned is None else tuple(warned), tuple(form.get("fired", ()))
+        _from_outcome(form["outcome"]),
+        facts,
+        None if warned is None else tuple(warned),
+        tuple(form.get("fired", ())),
     )
 
 

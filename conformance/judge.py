@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from conformance.compare import Agree, Comparison, Diverge, Divergence, Incomparable, compare
-from conformance.trace import Crashed, Trace
+from conformance.trace import Trace
 
 
 class Finding(StrEnum):
@@ -27,8 +27,8 @@ class Finding(StrEnum):
 class Judgement:
     """The finding about one program, with the comparison that decided it.
 
-    `decided_by` says which two were compared, expected first. `because` are the rules behind the expected value of the
-    first divergence, from the reference's run.
+    `decided_by` says which two were compared, expected first. `because` are the rules behind the expected
+    value of the first divergence, from the reference's run.
     """
 
     finding: Finding
@@ -44,13 +44,13 @@ class Judgement:
 def judge(reference: Trace, actual: Trace, torch: Trace | None = None) -> Judgement:
     """Judge `actual` by what the reference and torch say; without torch the reference alone decides.
 
-    Where reference and torch differ the suite is at fault (or torch), and nobody else is blamed. A step at which torch
-    or the reference crashed ends the matter as a crash.
+    Where reference and torch differ the suite is at fault (or torch), and nobody else is blamed. A step at
+    which torch or the reference crashed ends the matter as a crash.
     """
     if torch is not None:
         tie = compare(reference, torch)
         pair = (reference.adapter, torch.adapter)
-        dead = _crash(reference, torch)
+        dead = _crash(tie, reference, torch)
         if dead is not None and (actual is torch or not _earlier(tie, dead)):
             return Judgement(Finding.CRASH, tie, pair, _because(reference, tie))
         if isinstance(tie, Diverge):
@@ -59,7 +59,9 @@ def judge(reference: Trace, actual: Trace, torch: Trace | None = None) -> Judgem
             return Judgement(Finding.INCOMPARABLE, tie, pair)
         if actual is torch:
             return _verdict(tie, pair, reference)
-        return _verdict(_explained(compare(torch, actual), reference), (torch.adapter, actual.adapter), reference)
+        return _verdict(
+            _explained(compare(torch, actual), reference), (torch.adapter, actual.adapter), reference
+        )
     return _verdict(compare(reference, actual), (reference.adapter, actual.adapter), reference)
 
 
@@ -71,9 +73,11 @@ def _verdict(found: Comparison, pair: tuple[str, str], reference: Trace) -> Judg
     return Judgement(Finding.VACUOUS if found.vacuous else Finding.AGREE, found, pair)
 
 
-def _crash(*traces: Trace) -> int | None:
-    """The first step at which any of the traces crashed."""
-    steps = [i for t in traces for i, seen in enumerate(t.observations) if isinstance(seen.outcome, Crashed)]
+def _crash(tie: Comparison, *traces: Trace) -> int | None:
+    """The first step at which any of the traces crashed; a crash equals nothing, so there is none without a difference."""
+    if not isinstance(tie, Diverge):
+        return None
+    steps = [i for t in traces for i, seen in enumerate(t.observations) if seen.crash is not None]
     return min(steps, default=None)
 
 

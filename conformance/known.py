@@ -1,4 +1,6 @@
-"""The crashes on record (``specs/known.toml``), and whether a crash is one of them. What a run makes of it: ``check``."""
+"""The crashes on record (``specs/known.toml``), and whether a crash is one of them. What a run makes of it:
+``check``.
+"""
 
 from __future__ import annotations
 
@@ -59,4 +61,6 @@ def records() -> tuple[Known, ...]:
 def issue_of(operations: Iterable[str], side: str, version: str, error: str) -> str | None:
     """The issue that a crash of ``side`` is recorded under, or None."""
     ops = tuple(operations)
-    return next((k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(ops, error)), None)
+    return next(
+        (k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(ops, error)), None
+    )

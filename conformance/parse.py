@@ -1,8 +1,9 @@
 """A PyTorch script read back as a program.
 
-Accepted is the straight line a program prints as, and what people write by hand: nested expressions become steps on
-temporaries (`_1`, `_2`) that are deleted when their statement is over, as Python drops them. `print` and `try` are
-observation, not program, and are passed over. Expectations (`assert`, `refused`) are read by `case`.
+Accepted is the straight line a program prints as, and what people write by hand: nested expressions become
+steps on temporaries (`_1`, `_2`) that are deleted when their statement is over, as Python drops them. `print`
+and `try` are observation, not program, and are passed over. Expectations (`assert`, `refused`) are read by
+`case`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from typing import Any
 from conformance.program import DELETE, MODES, REST, Dtype, Program, Ref, Step
 from conformance.text import BINARY, IN_PLACE, REFLECTED, TUPLES
 
-DTYPES = frozenset(
-    "float64 double float32 float float16 half bfloat16 complex128 cdouble complex64 cfloat "
-    "int64 long int32 int int16 short int8 uint8 bool".split()
-)
+_FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
+_COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
+_INTEGER = ("int64", "long", "int32", "int", "int16", "short", "int8", "uint8", "bool")
+DTYPES = frozenset([*_FLOATING, *_COMPLEX, *_INTEGER])
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Gt: ">",
     ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
 _METHOD = {sign: op for op, sign in BINARY.items()}
 _REFLECTED = {sign: op for op, sign in REFLECTED.items()}
-_REFLECTED.update({">": "__lt__", "<": "__gt__", ">=": "__le__", "<=": "__ge__", "==": "__eq__", "!=": "__ne__"})
+_REFLECTED.update(
+    {">": "__lt__", "<": "__gt__", ">=": "__le__", "<=": "__ge__", "==": "__eq__", "!=": "__ne__"}
+)
 _IN_PLACE = {sign[:-1]: op for op, sign in IN_PLACE.items()}
 _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
@@ -106,7 +109,9 @@ class Lowering:
             case ast.Try(body=body):
                 self.statements(body)
             case ast.Assert():
-                raise ProgramError(node, "a program holds no assert", "write it as a case, or leave the line out")
+                raise ProgramError(
+                    node, "a program holds no assert", "write it as a case, or leave the line out"
+                )
             case _:
                 kind = type(node).__name__.lower()
                 raise ProgramError(node, f"a program is a straight line; {kind} has no place in it")
@@ -249,11 +254,15 @@ class Lowering:
             case ast.Call(func=ast.Call(func=opener, args=[ast.Lambda(body=body)]), args=[], keywords=[]):
                 mode = mode_of(opener)
                 if mode is None:
-                    raise ProgramError(node, f"{ast.unparse(opener)} decorates nothing", "torch.no_grad()(lambda: ...)()")
+                    raise ProgramError(
+                        node, f"{ast.unparse(opener)} decorates nothing", "torch.no_grad()(lambda: ...)()"
+                    )
                 outer, self.mode = self.mode, (*self.mode, f"@{mode}")
                 self.bind(out, body)
                 self.mode = outer
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str() as name), value]):
+            case ast.Call(
+                func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str() as name), value]
+            ):
                 self.emit(f".{name}=", (self.operand(owner), self.value(value)), out=out)
             case ast.Call(func=ast.Attribute(value=owner, attr=method) as function):
                 path = dotted(function)
@@ -261,7 +270,9 @@ class Lowering:
                     self.emit(path, *self._arguments((), node), out=out)
                 else:
                     self.emit(method, *self._arguments((self.operand(owner),), node), out=out)
-            case ast.Subscript(value=owner, slice=ast.Constant(value=int() as at)) if at >= 0 and self._is_tuple(owner):
+            case ast.Subscript(value=owner, slice=ast.Constant(value=int() as at)) if (
+                at >= 0 and self._is_tuple(owner)
+            ):
                 if len(out) != 1:
                     raise ProgramError(node, "one name for one element")
                 skipped = tuple(self.temporary().name for _ in range(at))
@@ -279,7 +290,9 @@ class Lowering:
             case _:
                 raise ProgramError(node, f"{ast.unparse(node)} is no operation on tensors")
 
-    def _operator(self, node: ast.expr, left: ast.expr, sign: str, right: ast.expr, out: tuple[str, ...]) -> None:
+    def _operator(
+        self, node: ast.expr, left: ast.expr, sign: str, right: ast.expr, out: tuple[str, ...]
+    ) -> None:
         made = self._binary(node, left, sign, right)
         if not isinstance(made, Step):
             raise ProgramError(node, f"{ast.unparse(node)} is a number", "write it as an argument")
@@ -291,7 +304,9 @@ class Lowering:
         path = dotted(node.func) or ""
         return (path if path.startswith("torch.") else node.func.attr) in TUPLES
 
-    def _arguments(self, first: tuple[Any, ...], node: ast.Call) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]:
+    def _arguments(
+        self, first: tuple[Any, ...], node: ast.Call
+    ) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]:
         for given in node.args:
             if isinstance(given, ast.Starred):
                 raise ProgramError(node, "starred arguments have no place in a program")

@@ -1,9 +1,9 @@
 """A program as a value: a tuple of steps whose operations are spelled as PyTorch spells them.
 
-Here live `Step`, `Program`, `Ref` and `Dtype`, and the questions a step answers about itself. How a program is
-printed and parsed lives in `text`, its JSON form in `json_form`, how it is executed in `run`.
+Here live `Step`, `Program`, `Ref` and `Dtype`, and the questions a step answers about itself. How a program
+is printed and parsed lives in `text`, its JSON form in `json_form`, how it is executed in `run`.
 
-NB: steps compare as Python compares their arguments (`1 == 1.0 == True`); where two programs must be told apart
+NB: steps compare as Python compares their arguments (`1 == 1.0 == True`); where programs must be told apart
 to the letter, compare `to_text(program)`.
 """
 
@@ -21,7 +21,7 @@ DELETE = "del"
 """The operation that unbinds its operands, as Python's `del` does."""
 
 MODES = ("no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)")
-"""The grad modes a step can be nested in; `"@" + mode`, as the last one, runs the step as a decorated function."""
+"""The grad modes a step can be nested in; `"@" + mode`, as the last, runs it as a decorated function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,10 @@ def ref(name: str) -> Ref:
 class Step(NamedTuple):
     """One operation of a program, applied to values and earlier names.
 
-    `op` literally is the PyTorch text: `mul`, `backward`, `__add__` are methods of `args[0]`; a dotted path such as
-    `torch.autograd.grad` starts at the namespace; `.grad` reads an attribute and `.grad=` assigns one; `del` unbinds.
-    An argument is a `Ref`, a `Dtype`, a number, a bool, a str, None, Ellipsis, a slice, or a tuple or list of those.
+    `op` literally is the PyTorch text: `mul`, `backward`, `__add__` are methods of `args[0]`; a dotted path
+    such as `torch.autograd.grad` starts at the namespace; `.grad` reads an attribute and `.grad=` assigns
+    one; `del` unbinds. An argument is a `Ref`, a `Dtype`, a number, a bool, a str, None, Ellipsis, a slice,
+    or a tuple or list of those.
     """
 
     op: str

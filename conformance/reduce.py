@@ -1,6 +1,7 @@
 """Makes a failing program small: fewer steps, flatter modes, simpler numbers.
 
-It knows nothing of why a program fails; `still_fails` does. The same program and the same answers give the same result.
+It knows nothing of why a program fails; `still_fails` does. The same program and the same answers give the
+same result.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class _Budget(Exception):
 
 
 def reduce(program: Program, still_fails: Callable[[Program], bool], checks: int = CHECKS) -> Reduced:
-    """Reduce a program that fails; passes are repeated until nothing more can go or the checks are used up."""
+    """Reduce a program that fails, until nothing more can go or the checks are used up."""
     current, used, tried = program, 0, {repr(program)}
 
     def attempt(steps: tuple[Step, ...]) -> bool:
@@ -86,7 +87,7 @@ def _halves(steps: Steps, attempt: Attempt) -> None:
 
 
 def _drop(steps: Steps, attempt: Attempt) -> bool:
-    """Drop steps one by one from the back: alone where the names allow it, else with all that depends on them."""
+    """Drop steps one by one from the back, with all that depends on them or with their operand in place."""
     changed = False
     index = len(steps()) - 1
     while index >= 0:
@@ -126,12 +127,13 @@ def _rewrite(steps: Steps, attempt: Attempt, variants: Callable[[Step], Iterator
     """Replace single steps by simpler ones."""
     changed = False
     for index in range(len(steps())):
-        for simpler in variants(steps()[index]):
-            now = steps()
-            if attempt((*now[:index], simpler, *now[index + 1 :])):
-                changed = True
-                break
+        while any(attempt(_with(steps(), index, simpler)) for simpler in variants(steps()[index])):
+            changed = True
     return changed
+
+
+def _with(steps: tuple[Step, ...], index: int, step: Step) -> tuple[Step, ...]:
+    return (*steps[:index], step, *steps[index + 1 :])
 
 
 def _flatter(step: Step) -> Iterator[Step]:

@@ -1,7 +1,7 @@
 """The rounding tier: which values of a program may be off by a few units in the last place, and by how many.
 
-Everything else is exact by construction and compared with `==`. Here lives the forward taint from operations that
-round (the ops declare it) to the names and grads downstream of them, and the bound itself.
+Everything else is exact by construction and compared with `==`. Here lives the forward taint from operations
+that round (the ops declare it) to the names and grads downstream of them, and the bound itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ def rounding_ops() -> Mapping[str, int]:
     """The ops that round, by public name, with the ULP bound of one application."""
     from specs import ops
 
-    return {name: max(op.ulp for op in found) for name, found in ops.load().items() if not all(o.exact for o in found)}
+    return {
+        name: max(op.ulp for op in found)
+        for name, found in ops.load().items()
+        if not all(o.exact for o in found)
+    }
 
 
 def base(op: str) -> str:
@@ -65,7 +69,11 @@ class Rounding:
                 grads = grads or bool(tainted)
                 upstream = upstream or (grads and not is_assignment(step.op))
             if upstream:
-                tainted.update(known if writes_in_place(step) else binds(step))
+                if writes_in_place(step) or "backward" in step.op:
+                    tainted.update(known)
+                    grads = True  # a grad may be what was written
+                else:
+                    tainted.update(binds(step))
             self._names.append(frozenset(tainted))
             self._grads.append(grads)
         self.ulp = GROWTH * bound
@@ -80,7 +88,7 @@ class Rounding:
 
 
 def near(x: Any, y: Any, ulp: int, dtype: str) -> bool:
-    """Whether nested lists of numbers are equal, NaN to NaN, or off by at most `ulp` units of the larger (or of 1)."""
+    """Whether nested numbers are equal (NaN to NaN), or at most `ulp` units of the larger (or of 1) off."""
     if isinstance(x, list) or isinstance(y, list):
         if not (isinstance(x, list) and isinstance(y, list)) or len(x) != len(y):
             return False

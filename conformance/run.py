@@ -1,11 +1,12 @@
 """Runs a program on an adapter, step by step, and observes.
 
-`run(program, adapter)` gives a `Trace`; `Runner` does the same one step at a time, for whoever draws the next step
-beside a running implementation. What an implementation is asked for lives in `adapters`; nothing here knows torch.
+`run(program, adapter)` gives a `Trace`; `Runner` does the same one step at a time, for whoever draws the next
+step beside a running implementation. What an implementation is asked for lives in `adapters`; nothing here
+knows torch.
 
-One economy is taken at full density: PyTorch warns at length when the grad of a non-leaf that retains none is read, so
-such a grad, once seen to be None, is read again when its name is an operand, after every step whose operation speaks of
-gradients, and at the end. Every other fact of every live tensor is read after every step.
+One economy is taken at full density: PyTorch warns at length when the grad of a non-leaf that retains none is
+read, so such a grad, once seen to be None, is read again when its name is an operand, after every step whose
+operation speaks of gradients, and at the end. Every other fact of every live tensor is read after every step.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from conformance.trace import (
     Outcome,
     Refused,
     Trace,
-    Unbound,
     Unsupported,
 )
 from specs.fact import DENSITIES, FACTS, POSITION, UNSEEN
@@ -43,8 +43,8 @@ def speaks_of_gradients(op: str) -> bool:
 class Runner:
     """One implementation running one program; close it (or use it as a context manager) when done.
 
-    `env` maps names to the implementation's own values (None where a step bound None). Looking into it observes
-    nothing, `look()` does.
+    `env` maps names to the implementation's own values (None where a step bound None). Looking into it
+    observes nothing, `look()` does.
     """
 
     def __init__(self, adapter: Any, density: str = "each") -> None:
@@ -202,12 +202,12 @@ class Runner:
         self._quiet.discard(name)
 
     def _bind(self, out: tuple[str, ...], result: Any) -> Outcome:
-        values = result if type(result) is tuple or type(result) is list and len(out) > 1 else (result,)
+        values = result if type(result) is tuple or (type(result) is list and len(out) > 1) else (result,)
         if out[-1] == REST:
             out = out[:-1]
             values = values[: len(out)]
         if len(out) != len(values):
-            return Crashed(f"ValueError: {len(values)} results for {len(out)} names")
+            return UNBOUND  # what Python makes of it: nothing is bound
         env = self.env
         for name, value in zip(out, values, strict=True):
             if name in env:
@@ -279,7 +279,7 @@ class Runner:
 
 
 def run(program: Program, adapter: Any, density: str = "each") -> Trace:
-    """Run a program from a clean start; all that is live is observed after the last step, whatever the density."""
+    """Run a program from a clean start; all that is live is observed after the last step at any density."""
     runner = Runner(adapter, density)
     try:
         for step in program.steps:
@@ -287,6 +287,3 @@ def run(program: Program, adapter: Any, density: str = "each") -> Trace:
         return runner.finish()
     finally:
         runner.close()
-
-
-__all__ = ["Runner", "Trace", "Observation", "Outcome", "Unbound", "run", "speaks_of_gradients"]

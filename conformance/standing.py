@@ -1,21 +1,24 @@
-"""Where each rule stands after a check: what cases and findings together say of it. How they came about: ``check``."""
+"""Where each rule stands after a check: what cases and findings together say of it. How they came about:
+``check``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.report.value import Finding, RuleResult, Status, Verdict
+from conformance.report.value import Finding, RuleResult, Status, Verdict, Witnessed
 from conformance.tally import Tally
-from conformance.witness import Witnessed
 
 
 def standings(
     rules: Iterable[str], tally: Tally, witnessed: Mapping[str, Sequence[Witnessed]], limited: bool
 ) -> dict[str, RuleResult]:
-    """The standing of each rule, in the order given; ``limited``: the implementation says that it cannot do everything.
+    """The standing of each rule, in the order given; ``limited``: the implementation says that it cannot do
+    everything.
 
-    A case that fails convicts the rules it names. A divergence makes the rules behind its expected value suspect, but for
-    those that a case clears; where a convicted rule explains it, or cases clear them all, see below.
+    A case that fails convicts the rules it names. A divergence makes the rules behind its expected value
+    suspect, but for those that a case clears; where a convicted rule explains it, or cases clear them all,
+    see below.
     """
     rules = tuple(rules)
     convicted = {rule for rule in rules if any(case.broken for case in witnessed.get(rule, ()))}
@@ -38,11 +41,13 @@ def _held(cases: Sequence[Witnessed]) -> bool:
     return any(case.held for case in cases)
 
 
-def _suspects(findings: Iterable[Finding], convicted: set[str], cleared: set[str]) -> tuple[set[str], set[str]]:
+def _suspects(
+    findings: Iterable[Finding], convicted: set[str], cleared: set[str]
+) -> tuple[set[str], set[str]]:
     """The rules under suspicion, and those whose only contradiction did not repeat.
 
-    A convicted rule explains a divergence that names it. Else the rules no case has cleared are suspect, or all of them
-    where cases clear each: together they did not hold.
+    A convicted rule explains a divergence that names it. Else the rules no case has cleared are suspect, or
+    all of them where cases clear each: together they did not hold.
     """
     suspect: set[str] = set()
     flaky: set[str] = set()

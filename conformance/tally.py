@@ -1,4 +1,5 @@
-"""The sums of a campaign: what one chunk of programs found, as a frozen value that adds up in the order of the chunks.
+"""The sums of a campaign: what one chunk of programs found, as a frozen value that adds up in the order of
+the chunks.
 
 How a program is judged lives in ``judge``, how a chunk is worked through in ``campaign``.
 """
@@ -14,9 +15,11 @@ from conformance.report.value import Crash, Finding, Totals
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a kind is kept."""
+    """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a
+    kind is kept.
+    """
 
-    totals: Totals = Totals()
+    totals: Totals = field(default_factory=Totals)
     fired: Mapping[str, int] = field(default_factory=dict)
     compared: Mapping[str, int] = field(default_factory=dict)
     incomparable: Mapping[str, int] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """A program as a PyTorch script, and the script of a report.
 
-Here lives printing; parsing lives in `parse`, and the two are inverse to each other. What a trace holds is rendered
-here only as far as a script needs it (a refused step is wrapped, a diverging fact is printed).
+Here lives printing; parsing lives in `parse`, and the two are inverse to each other. What a trace holds is
+rendered here only as far as a script needs it (a refused step is wrapped, a diverging fact is printed).
 """
 
 from __future__ import annotations
@@ -182,8 +182,10 @@ def to_text(program: Program) -> str:
     return "\n".join(["import torch", "", *_blocks(program.steps, {})]) + "\n"
 
 
-def script(program: Program, *, refused: Iterable[int] = (), notes: Mapping[int, Iterable[str]] | None = None) -> str:
-    """A script that runs by itself: steps known to be refused print their error, `notes` follow their steps as lines.
+def script(
+    program: Program, *, refused: Iterable[int] = (), notes: Mapping[int, Iterable[str]] | None = None
+) -> str:
+    """A script that runs by itself: refused steps print their error, `notes` follow their steps as lines.
 
     It parses back to the same program, since a program ignores `print` and `try`.
     """
@@ -209,12 +211,21 @@ READING = {
 """How a script reads each fact."""
 
 
-def report_script(program: Program, refused: Iterable[int], step: int, name: str | None, fact: str, expected: Any,
-                  actual: Any, who: str = "actual") -> str:  # fmt: skip
+def report_script(
+    program: Program,
+    refused: Iterable[int],
+    step: int,
+    name: str | None,
+    fact: str,
+    expected: Any,
+    actual: Any,
+    who: str = "actual",
+) -> str:
     """The script of a divergence: it prints the diverging fact after its step, both values in a comment."""
-    note = [f"# expected {expected!r}, {who} {actual!r}"]
-    if name is not None and fact in READING:
-        note.insert(0, f"print({READING[fact].format(name)})")
+    expected, actual = (v if isinstance(v, str) else repr(v) for v in (expected, actual))
+    note = [f"# expected {expected}, {who} {actual}".replace("\n", " ")]
+    if name is not None and (reading := READING.get(fact.partition(".")[0])):
+        note.insert(0, f"print({reading.format(name)})")
     return script(program, refused=refused, notes={step: note})
 
 

@@ -1,6 +1,7 @@
 """What running a program leaves behind: outcomes, observations, traces.
 
-Plain frozen values. How they come about lives in `run`, how two traces are held against each other in `compare`.
+Plain frozen values. How they come about lives in `run`, how two traces are held against each other in
+`compare`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
-    """The step names something an earlier step failed to bind, or bound to None; it was not run."""
+    """A name is missing: an operand is unbound or None (the step was not run), or a result is."""
 
     def __reduce__(self) -> str:
         return "UNBOUND"
@@ -58,8 +59,8 @@ UNBOUND = Unbound()
 class Observation(NamedTuple):
     """One step's outcome and what was seen after it.
 
-    `facts` maps a name to a tuple in the order of `specs.fact.FACTS`; a name bound to None or to a Python value has a
-    tuple of one, its value. `warnings` is None where warnings cannot be seen.
+    `facts` maps a name to a tuple in the order of `specs.fact.FACTS`; a name bound to None or to a Python
+    value has a tuple of one, its value. `warnings` is None where warnings cannot be seen.
     """
 
     outcome: Outcome
@@ -67,10 +68,18 @@ class Observation(NamedTuple):
     warnings: tuple[str, ...] | None = ()
     fired: tuple[str, ...] = ()
 
+    @property
+    def crash(self) -> str | None:
+        """The error of a crash, be it of the step or of reading what is there after it."""
+        if type(self.outcome) is Crashed:
+            return self.outcome.error
+        readings = (fact for facts in self.facts.values() for fact in facts)
+        return next((fact[1] for fact in readings if type(fact) is tuple and fact[:1] == ("crashed",)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One observation per step; everything live was observed after the last one. `complete`: each fact can be seen."""
+    """One observation per step, of all that is live after the last; `complete` if every fact can be seen."""
 
     program: Program
     adapter: str

@@ -16,7 +16,7 @@ from reference_impl.modes import STATE
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 from reference_impl.views import as_view
-from specs.kind import EITHER
+from specs.layout import as_torch_lays_out
 from specs.op import Op, Overloads
 from specs.refusal import Refusal
 
@@ -24,23 +24,40 @@ if TYPE_CHECKING:
     from reference_impl.engine import Task
 
 
-UNPACKED = frozenset({Saved, SavedNumber})
+ARITHMETIC = frozenset({"add", "copy", "div", "mul", "pow", "rsub", "sub"})
+"""Ops whose gradient for a real operand is the real part of a complex one."""
 OVERWRITING = frozenset({"copy_", "fill_", "zero_"})
 """In-place ops that ignore the old value."""
+
+
+_TORCH_NAMES = {"x": "self", "y": "other", ("mm", "y"): "mat2", ("bmm", "y"): "mat2", ("mv", "y"): "vec", ("dot", "y"): "tensor"}
+
+
+def _torch_name(op: Op, at: int) -> str:
+    """PyTorch's name of an operand: its generated nodes compute gradients in the alphabetical order of these, and look at what they saved in it."""
+    name = op.operands[at].name
+    return _TORCH_NAMES.get((op.name.rstrip("_"), name)) or _TORCH_NAMES.get(name, name)
 
 
 class Kernel:
     """What is read off an op once, so that running it costs little."""
 
-    __slots__ = ("body", "dtypes", "edges", "formulas", "in_order", "keeps", "multi", "op", "overwrites", "result", "slots")
+    __slots__ = ("body", "dtypes", "edges", "fast", "formulas", "keeps", "layout", "multi", "op", "overwrites", "result", "saved", "slots")
 
     def __init__(self, op: Op) -> None:
         self.op = op
         self.body = op.body
         self.dtypes = op.dtypes
         self.edges = op.edges
-        self.formulas = tuple((formula.fn, formula.picks) for formula in op.formulas.values())
-        self.in_order = op.order[: len(op.operands)] == op.names
+        formulas = [(formula.fn, formula.picks, at) for at, formula in enumerate(op.formulas.values())]
+        self.formulas = tuple(sorted(formulas, key=lambda f: _torch_name(op, op.edges[f[2]])))
+        inputs = [i for i, slot in enumerate(op.slots) if slot.source == "operand"]
+        self.saved = (
+            *sorted(inputs, key=lambda i: _torch_name(op, op.slots[i].operand)),
+            *(i for i, slot in enumerate(op.slots) if slot.source == "out"),
+        )
+        self.fast = not op.interleaved
+        self.layout = op._layout
         self.slots = len(op.slots)
         self.multi = op.view == "multi"
         self.keeps = tuple((i, s.source, s.name, s.operand) for i, s in enumerate(op.slots) if s.source not in ("g", "out"))
@@ -49,11 +66,15 @@ class Kernel:
 
     def compute(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """The numpy body's result."""
-        if self.in_order:
+        if self.fast:
             try:
-                return self.body(*arrays, **attributes)
+                result = self.body(*arrays, **attributes)
             except ValueError:
                 pass  # once more below, where it is told whether the shapes were at fault
+            else:
+                if self.layout and result.ndim > 1:
+                    return as_torch_lays_out(result, [arrays[i] for i in self.layout])
+                return result
         return self.op.compute(arrays, attributes)
 
 
@@ -62,23 +83,34 @@ class OpNode(Node):
 
     __slots__ = ("kernel", "values")
 
-    def __init__(self, kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any], mask: int) -> None:
+    def __init__(self, kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
         edges = []
+        reached = 0
         for i in kernel.edges:
             operand = operands[i]
-            edges.append(gradient_edge(operand) if isinstance(operand, Tensor) else NOWHERE)
+            edge = gradient_edge(operand) if isinstance(operand, Tensor) else NOWHERE
+            edges.append(edge)
+            if edge[0] is not None:
+                reached |= 1 << i
         super().__init__(tuple(edges))
         self.kernel = kernel
         self.values: list[Any] = [None] * kernel.slots
         if kernel.keeps:
-            _keep(self.values, kernel, operands, attributes, mask)
+            _keep(self.values, kernel, operands, attributes, reached)
 
     def name(self) -> str:
         return self.kernel.op.node
 
+    @property
+    def real_part(self) -> bool:  # type: ignore[override]
+        return self.kernel.op.name.rstrip("_") in ARITHMETIC
+
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         kernel = self.kernel
-        values = [value.unpack(self) if type(value) in UNPACKED else value for value in self.values]
+        values = self.values.copy()
+        for i in kernel.saved:
+            if values[i] is not None:
+                values[i] = values[i].unpack(self)
         if not kernel.multi:
             g = grads[0]
             if g is None:
@@ -90,22 +122,20 @@ class OpNode(Node):
             values[0] = tuple(next(g for g in grads if g is not None) for _ in grads)
         else:
             values[0] = tuple(grads)
-        out: list[Tensor | None] = []
+        out: list[Tensor | None] = [None] * len(self.edges)
         only = task.only
-        for (fn, picks), edge in zip(kernel.formulas, self.edges, strict=True):
-            target = edge[0]
+        for fn, picks, at in kernel.formulas:
+            target = self.edges[at][0]
             if target is not None and (only is None or task.runs(target)):
-                out.append(fn(*[values[i] for i in picks]))
-            else:
-                out.append(None)
+                out[at] = fn(*[values[i] for i in picks])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
 
     def release(self) -> None:
-        for value in self.values:
-            if type(value) in UNPACKED:
-                value.freed = True
+        for i in self.kernel.saved:
+            if self.values[i] is not None:
+                self.values[i].freed = True
 
     def save_output(self, tensor: Tensor, written_view: bool = False) -> None:
         """Keep the op's result, if a formula asks for it."""
@@ -114,21 +144,21 @@ class OpNode(Node):
             if by("save/output-is-saved"):
                 self.values[slot] = Saved(tensor, is_output=True, written_view=written_view)
             else:
-                self.values[slot] = Tensor(tensor._array.copy())
+                self.values[slot] = Saved(Tensor(tensor._array.copy()))
 
 
-def _keep(values: list[Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any], mask: int) -> None:
+def _keep(values: list[Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any], reached: int) -> None:
     """Fill in what the formulas need of operands and attributes."""
     op = kernel.op
-    filled = op.filled(mask)
+    filled = op.filled(reached)  # NB: by edges that lead somewhere; a view tagged no_grad can require grad and lead nowhere
     for i, source, name, at in kernel.keeps:
         if source == "operand":
             if filled[i] or not by("save/only-what-a-formula-needs"):
                 operand = operands[at]
                 if not isinstance(operand, Tensor):
-                    values[i] = SavedNumber(operand) if op.operands[at].kind is EITHER else operand
+                    values[i] = SavedNumber(operand, op.operands[at].kind.name != "number")
                 elif op.mutates and at == 0 and by("save/in-place-saves-the-original"):
-                    values[i] = Saved(operand.detach().clone())
+                    values[i] = Saved(operand.clone())  # type: ignore[attr-defined]  # recorded: it has a history too
                 else:
                     values[i] = Saved(operand)
         elif source == "attribute":
@@ -213,7 +243,7 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     """Run an op that writes nothing: its result, or a tuple of them."""
     op = kernel.op
     mask = recorded_mask(kernel, operands) if kernel.edges else 0
-    node = OpNode(kernel, operands, attributes, mask) if mask else None
+    node = OpNode(kernel, operands, attributes) if mask else None
     arrays, target = prepare(kernel, operands)
     try:
         result = kernel.compute(arrays, attributes)
@@ -224,6 +254,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     if op.view:
         return _views(op, operands[0], result, node)
     array = result if type(result) is np.ndarray else np.asarray(result)
+    if array is arrays[0]:
+        array = array.copy()
     if target is not None and array.dtype is not target and array.dtype != target and op.dtypes != "bool":
         array = array.astype(target)
     out = Tensor(array)
@@ -274,12 +306,22 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
         if kernel is not None:
             op, operands, attributes = kernel.op, args, kernel.op.defaults
         else:
-            op, operands, attributes = overloads.bind(args, kwargs, Tensor)
+            try:
+                op, operands, attributes = overloads.bind(args, kwargs, Tensor)
+            except Refusal as refused:
+                if by(refused.rule):
+                    raise
+                return args[0]
             kernel = kernels[id(op)]
             if operands is args and attributes is op.defaults and not kwargs:
                 chosen[tuple(map(type, args))] = kernel
         if op.composite:
-            return op.body(*operands, **attributes)
+            try:
+                return op.body(*operands, **attributes)
+            except Refusal as refused:
+                if by(refused.rule):
+                    raise
+                return operands[0]
         if op.mutates:
             return call_in_place(kernel, operands, attributes)
         return call(kernel, operands, attributes)

@@ -10,7 +10,7 @@ import numpy as np
 from reference_impl.engine import Buffer, run
 from reference_impl.graph import Edge, Node, accumulator_of, gradient_edge
 from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from reference_impl.rule_marks import by, refuse, warn, warn_once
+from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
@@ -110,10 +110,13 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
         if not isinstance(root, Tensor):
             refuse("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
+            # NB: PyTorch looks its numbers up with ==, which on tensors may itself refuse; so do we.
             if seed.shape != root.shape:
-                refuse("backward/gradient-shape", index=index, got=list(seed.shape), expected=list(root.shape))
+                at, of = list(seeds).index(seed), list(roots).index(root)
+                refuse("backward/gradient-shape", index=at, got=list(seed.shape), root=of, expected=list(root.shape))
             if seed.is_complex() != root.is_complex():
-                refuse("backward/gradient-complex-dtype", index=index, got=seed.dtype, expected=root.dtype)
+                at, of = list(seeds).index(seed), list(roots).index(root)
+                refuse("backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype)
             filled.append(seed if by("backward/gradient-is-upstream") else _ones(root))
         elif seed is not None:
             refuse("backward/gradient-type", type=type(seed).__name__)
@@ -141,7 +144,7 @@ def _run(
     roots: Sequence[Tensor], seeds: Buffer, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
 ) -> Buffer:
     edges: list[Edge] = []
-    if len(roots) > 1 and not by("backward/several-roots" if accumulate else "grad_call/outputs-are-summed"):
+    if len(roots) > 1 and not (by("backward/several-roots") if accumulate else by("grad_call/outputs-are-summed")):
         roots, seeds = roots[:1], seeds[:1]
     if not STATE.enabled and not by("mode/backward-under-no-grad"):
         return [None] * len(targets)
@@ -169,8 +172,6 @@ def _run(
         wanted.append((Identity(()), 0) if node is None else (node, nr))
     if accumulate and not by("backward/inputs-only"):
         wanted = []
-    if accumulate and create:
-        warn_once("double/create-graph-cycle-warns")
     if not edges:
         return [None] * len(targets)
     return run(edges, seeds, keep, create, accumulate, wanted)

@@ -43,6 +43,7 @@ bool_ = dtype("bool", np.bool_)
 ALL = (float64, float32, complex128, complex64, int64, int32, bool_)
 _BY_NUMPY = {known.numpy: known for known in ALL}
 UNPRINTED = frozenset({float32.numpy, int64.numpy, bool_.numpy})
+_COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy}
 _CATEGORY = {"b": 0, "i": 1, "f": 2, "c": 3}
 
 
@@ -83,7 +84,7 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
             result = candidate
         elif _CATEGORY[candidate.kind] > _CATEGORY[result.kind]:
             # A weaker operand of a higher category lifts the category only: complex keeps the width of the floats.
-            result = _join(result, candidate) if candidate.kind == "c" and result.kind == "f" else candidate
+            result = _COMPLEX[result] if candidate.kind == "c" and result.kind == "f" else candidate
     assert result is not None
     return result
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
+from specs.layout import as_torch_lays_out
 
 Buffer = list["Tensor | None"]
 
@@ -81,7 +82,9 @@ def run(
     Returns the gradients that arrived at ``targets``, or nothing when they accumulate.
     """
     edges = tuple(roots)
-    conform(edges, grads, "backward/gradient-is-cast")
+    conform(edges, grads, at_root=True)
+    if accumulate and create_graph:
+        warn_once("double/create-graph-cycle-warns")
     task = Task(keep_graph)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
     assert start is not None
@@ -188,7 +191,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     if node.retained:
         _retain(node, arrived)
     outputs = node.apply(arrived, task)
-    conform(node.edges, outputs, "grad/casts-to-leaf-dtype")
+    conform(node.edges, outputs, real_part=node.real_part)
     if not task.keep_graph and by("backward/frees-saved"):
         node.release()
     if not outputs:
@@ -221,7 +224,11 @@ def _add(buffer: Buffer, nr: int, outputs: Buffer, index: int) -> None:
     new = outputs[index]
     assert new is not None
     outputs[index] = None
-    buffer[nr] = old.add(new) if STATE.enabled else Tensor(np.asarray(np.add(old._array, new._array)))
+    if STATE.enabled:
+        buffer[nr] = old.add(new)
+    else:
+        both = (old._array, new._array)
+        buffer[nr] = Tensor(as_torch_lays_out(np.asarray(np.add(*both)), both))
 
 
 def _retain(node: Node, arrived: Buffer) -> None:
@@ -236,7 +243,7 @@ def _retain(node: Node, arrived: Buffer) -> None:
             tensor._grad = tensor._grad.add(g)
 
 
-def conform(edges: tuple[Edge, ...], grads: Buffer, cast_rule: str) -> None:
+def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False, real_part: bool = True) -> None:
     """Bring each gradient into the shape and dtype of what it is the gradient of."""
     for index, g in enumerate(grads):
         if g is None:
@@ -250,7 +257,11 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, cast_rule: str) -> None:
             if not _expandable(shape, array.shape):
                 refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
             g = grads[index] = sum_to(g, shape)
-        if array.dtype != dtype and by(cast_rule):
+        if array.dtype != dtype and (
+            by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")
+        ):
+            if array.dtype.kind == "c" != dtype.kind and not real_part:
+                refuse("backward/gradient-complexity")
             grads[index] = g.cast(dtype)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor, accumulator_of
+from specs.domain import dense
 
 if TYPE_CHECKING:
     from reference_impl.apply import Plan
@@ -38,6 +39,8 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "edges", "metadata", "retained", "sequence_nr")
+    real_part = False
+    """Whether this node's formulas themselves drop the imaginary part of what goes to a real operand."""
 
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
         self.edges = edges
@@ -139,24 +142,13 @@ def _holders(grads: list[Tensor | None]) -> int:
 _ALONE = _holders([Tensor(np.zeros(()))])
 
 
-def dense(array: np.ndarray) -> bool:
-    """Whether the elements fill a block of memory without holes or overlaps, in any order of dimensions."""
-    if array.flags.c_contiguous:
-        return True
-    expected = array.itemsize
-    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
-
-
 def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or overlaps)."""
     if not dense(leaf):
         return bool(grad.flags.c_contiguous)
-    # NB: not strict, since assigning `.data` can leave a leaf with another number of dimensions than its gradient.
-    for size, stride, wanted in zip(grad.shape, grad.strides, leaf.strides, strict=False):
+    # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past its strides.
+    wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
+    for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
         if stride != wanted if size != 1 else stride == 0:
             return False
     return True
@@ -209,11 +201,8 @@ class Saved:
         tensor = self.tensor
         if self.freed:
             refuse("save/freed-refused")
-        history: Node | None = None
-        if not self.is_output:
-            history = tensor.grad_fn
-            if history is None and not self.is_leaf:
-                refuse("save/detached-refused")
+        if not self.is_output and tensor.grad_fn is None and not self.is_leaf:
+            refuse("save/detached-refused")
         if tensor._counter.value != self.version:
             refuse("save/modified-refused", now=tensor._counter.value, then=self.version)
         if not self.is_output:
@@ -227,14 +216,15 @@ class Saved:
 class SavedNumber:
     """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any other."""
 
-    __slots__ = ("freed", "number")
+    __slots__ = ("freed", "number", "wrapped")
 
-    def __init__(self, number: Any) -> None:
+    def __init__(self, number: Any, wrapped: bool) -> None:
         self.number = number
+        self.wrapped = wrapped
         self.freed = False
 
     def unpack(self, node: Node) -> Any:
-        if self.freed:
+        if self.freed and self.wrapped:
             refuse("save/freed-refused")
         return self.number
 

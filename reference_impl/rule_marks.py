@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from specs.refusal import RuleWarning, refusal
+from specs.refusal import refusal, warning
 
 _fired: set[str] = set()
 _knocked: set[str] = set()
@@ -32,7 +32,7 @@ def refuse(rule: str, **details: Any) -> None:
 def warn(rule: str) -> None:
     """Warn as ``rule`` says."""
     if by(rule):
-        warnings.warn(RuleWarning(rule), stacklevel=3)
+        warnings.warn(warning(rule), stacklevel=3)
 
 
 _warned: set[str] = set()

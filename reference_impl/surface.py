@@ -16,10 +16,11 @@ from reference_impl.dtypes import ALL as DTYPES
 from reference_impl.dtypes import differentiable, dtype
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Counter, Tensor
 from reference_impl.views import Tag, ViewOf
 from specs import ops
+from specs.kind import NUMBERS
 from specs.op import Overloads
 
 FUNCTIONS: dict[str, Any] = {}
@@ -38,9 +39,21 @@ def install() -> None:
         FUNCTIONS[name] = function
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     for operator, name in ops.OPERATORS.items():
-        setattr(Tensor, operator, getattr(Tensor, name))
+        setattr(Tensor, operator, _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name))
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
+
+
+_COMPARISONS = frozenset({"__eq__", "__ne__"})
+
+
+def _operator(method: Any) -> Any:
+    """``==`` with something that is neither tensor nor number is Python's business."""
+
+    def operator(self: Tensor, other: Any) -> Any:
+        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+
+    return operator
 
 
 def _method(function: Any, receiver: int) -> Any:
@@ -107,6 +120,8 @@ def to(self: Tensor, target: dtype) -> Tensor:
     """This tensor as another dtype; itself if it already is."""
     if self._array.dtype == target.numpy:
         return self
+    if self._array.dtype.kind == "c" != target.numpy.kind:
+        warn_once("data/complex-to-real-warns")
     if not differentiable(target.numpy):
         plain = Tensor(self._array.astype(target.numpy))
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
@@ -145,6 +160,13 @@ def zeros_like(self: Tensor) -> Tensor:
     return Tensor(np.zeros_like(self._array))
 
 
+def reshape(self: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape: a view where strides allow, else a copy."""
+    if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
+        return self.view(*shape)  # type: ignore[attr-defined]
+    return FUNCTIONS["reshape"](self, *shape)
+
+
 METHODS = {
     "backward": backward,
     "detach": detach,
@@ -154,6 +176,7 @@ METHODS = {
     "new_full": new_full,
     "new_ones": _filled(1),
     "new_zeros": _filled(0),
+    "reshape": reshape,
     "retain_grad": retain_grad,
     "to": to,
     "zeros_like": zeros_like,

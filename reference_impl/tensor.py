@@ -79,8 +79,10 @@ class Tensor:
     def requires_grad(self, flag: bool) -> None:
         if not isinstance(flag, bool):
             refuse("requires_grad/must-be-bool", type=type(flag).__name__)
-        if self._node is not None:
-            refuse("requires_grad/only-leaf-flags-assigned" if flag else "requires_grad/non-leaf-cannot-drop")
+        if self._node is not None and flag:
+            refuse("requires_grad/only-leaf-flags-assigned")
+        elif self._node is not None:
+            refuse("requires_grad/non-leaf-cannot-drop")
         self._set_flag(bool(flag))
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reference_impl.graph import Node, dense, empty_strided, gradient_edge
+from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
+from specs.domain import dense
 
 if TYPE_CHECKING:
     from reference_impl.engine import Task
@@ -116,15 +117,21 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
     """
     base_shape, base_strides, base_offset = base
     shape, strides, offset = window
-    repeated = [d for d, (n, s) in enumerate(zip(shape, strides, strict=True)) if s == 0 and n > 1]
-    if repeated:
-        g = g.sum(repeated, True)
-        shape = tuple(1 if d in repeated else n for d, n in enumerate(shape))
+    if 0 in shape or 0 in base_shape:
+        return Tensor(np.zeros(base_shape, g._array.dtype))
+    kept = []
+    for dim in reversed(range(len(shape))):
+        if shape[dim] == 1:
+            g = g.squeeze(dim)
+        elif strides[dim] == 0:
+            g = g.sum(dim, False)
+        else:
+            kept.insert(0, dim)
+    shape, strides = tuple(shape[d] for d in kept), tuple(strides[d] for d in kept)
     lowest = min(base_offset, offset)
     extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)
     storage = Tensor(np.zeros(extent, g._array.dtype))
-    if 0 not in shape:
-        storage.as_strided(shape, strides, offset - lowest).copy_(g)
+    storage.as_strided(shape, strides, offset - lowest).copy_(g)
     if any(s == 0 and n > 1 for n, s in zip(base_shape, base_strides, strict=True)):
         counts = Tensor(np.zeros(extent, g._array.dtype))
         np.add.at(counts._array, _positions(base, lowest), 1)
@@ -199,9 +206,11 @@ def has_internal_overlap(array: np.ndarray) -> bool:
     return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
 
 
-def overlaps_partly(written: Tensor, read: Tensor) -> bool:
-    """Whether two dense tensors share some memory without being the same window on it."""
-    if written is read or written._storage is not read._storage:
+def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
+    """Whether two dense tensors share some memory without being the same window on it (or, ``fully_too``, also so)."""
+    if written is read:
+        return fully_too
+    if written._storage is not read._storage:
         return False
     a, b = written._array, read._array
     if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
@@ -209,5 +218,5 @@ def overlaps_partly(written: Tensor, read: Tensor) -> bool:
     a_begin, b_begin = written.storage_offset(), read.storage_offset()
     a_end, b_end = a_begin + a.size, b_begin + b.size
     if (a_begin, a_end) == (b_begin, b_end):
-        return a.strides != b.strides
+        return fully_too or a.strides != b.strides
     return a_begin < b_end and b_begin < a_end

@@ -11,32 +11,39 @@ from reference_impl import dtypes
 from reference_impl.apply import Kernel, OpNode, prepare, recorded_mask
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
-from reference_impl.views import CopySlices, Tag, has_internal_overlap, move_retained, overlaps_partly
+from reference_impl.views import CopySlices, Tag, has_internal_overlap, move_retained, overlaps
 from specs.op import clash
 from specs.refusal import Refusal
 
 _TAG_RULES = {Tag.NO_GRAD: "write/no-grad-view-refused", Tag.MULTI_OUTPUT: "write/multi-output-refused"}
 
 
-IDEMPOTENT = frozenset({"fill_", "zero_"})
+STRICT = frozenset({"_index_put_", "_index_put_impl_"})
+"""Writes whose operands must not share memory with the target at all."""
+DEPRECATED_ON_EXPANDED = frozenset({"_index_put_", "_index_put_impl_", "masked_fill_"})
+"""Writes into a tensor that shows an element several times which torch only warns about."""
+IDEMPOTENT = frozenset({"fill_number_", "zero_"})
 """Writes that put one value everywhere, so that it does not matter how often an element is written."""
+COPIED_FIRST = frozenset({"fill_tensor_", "fill_number_", "zero_"})
+"""Writes of a value that is taken out of its memory first."""
 
 
 def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
     mask = recorded_mask(kernel, operands)
-    if not dtypes.differentiable(target._array.dtype):
-        mask = 0
-    if mask & ~1 and kernel.op.name == "copy_" and not by("write/copy-passes-gradient"):
-        mask &= 1
+    if mask and kernel.op.name == "copy_":
+        if not dtypes.differentiable(target._array.dtype):
+            mask = 0
+        elif mask & ~1 and not by("write/copy-passes-gradient"):
+            mask &= 1
     if mask:
         check_tracked(target)
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
         refuse("write/leaf-refused")
-    node = OpNode(kernel, operands, attributes, mask) if mask else None
+    node = OpNode(kernel, operands, attributes) if mask else None
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
         target._counter.value += 1
@@ -61,25 +68,47 @@ def check_tracked(target: Tensor) -> None:
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     target = operands[0]
     array = target._array
-    name = kernel.op.name
-    if name not in IDEMPOTENT and has_internal_overlap(array):
-        refuse("write/overlap-refused")
-    for other in () if name in IDEMPOTENT else operands[1:2]:
-        if isinstance(other, Tensor) and overlaps_partly(target, other):
-            refuse("write/partial-overlap-refused")
+    name, key = kernel.op.name, kernel.op.key
+    if name == "copy_" and operands[1] is target:
+        return
+    if key not in COPIED_FIRST:
+        _check_memory(kernel, operands)
     arrays, promoted = prepare(kernel, operands)
+    if promoted is not None:
+        shapes = [np.shape(operand) for operand in arrays]
+        if any(shape != array.shape for shape in shapes) and not all(_fits(shape, array.shape) for shape in shapes):
+            return
+        if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
+            refuse("write/result-dtype", result=dtypes.of(promoted), output=target.dtype)
     try:
         result = kernel.compute(arrays, attributes)
     except Refusal as refused:
         if by(refused.rule):
             raise
         return
+    if key in COPIED_FIRST:
+        _check_memory(kernel, operands[:1])
     shape = np.shape(result)
     if shape != array.shape and not _fits(shape, array.shape):
         return
-    if promoted is not None and not _castable(promoted, array.dtype):
-        refuse("write/result-dtype", result=dtypes.of(promoted), output=target.dtype)
-    array[...] = result
+    if name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array):
+        warn_once("write/expanded-deprecated")
+        changed = np.broadcast_to(result, array.shape) != array
+        array[changed] = np.broadcast_to(result, array.shape)[changed]
+    else:
+        array[...] = result
+
+
+def _check_memory(kernel: Kernel, operands: tuple[Any, ...]) -> None:
+    """Refuse a write whose result would depend on the order in which elements are visited."""
+    target, name = operands[0], kernel.op.name
+    tolerant = kernel.op.key in IDEMPOTENT or name in DEPRECATED_ON_EXPANDED
+    if not tolerant and has_internal_overlap(target._array):
+        refuse("write/overlap-refused")
+    apart = name in STRICT
+    for other in operands[1:] if apart else operands[1:2]:
+        if isinstance(other, Tensor) and overlaps(target, other, fully_too=apart):
+            refuse("write/partial-overlap-refused")
 
 
 def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

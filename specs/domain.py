@@ -80,12 +80,50 @@ AVOIDANCES = {
         lambda operands, attributes: bool(np.any(np.asarray(operands[0]) == 0)),
         "there the derivative of a product is made of running products, whose own is not modelled",
     ),
+    "bool_operand": Avoidance(
+        lambda operands, attributes: any(np.asarray(value).dtype.kind == "b" for value in operands),
+        "torch looks for bool tensors before it promotes, and refuses each function in other words",
+    ),
+    "tangled_write": Avoidance(
+        lambda operands, attributes: any(_tangled(operands[0], value) for value in operands[1:]),
+        "which elements are overwritten already when they are read depends on the order of the loop",
+    ),
+    "data_of_other_rank": Avoidance(
+        lambda operands, attributes: np.ndim(operands[0]) != np.ndim(operands[1]),
+        "a gradient of the old rank is then held against strides that are not there",
+    ),
+    "data_of_other_kind": Avoidance(
+        lambda operands, attributes: operands[0].dtype.kind != operands[1].dtype.kind,
+        "an index that became a float meets kernels that never expect one",
+    ),
     "inexact_power": Avoidance(
         lambda operands, attributes: operands[1] not in (0, 1, 2, 3, 4),
         "fractional and negative powers round",
     ),
 }
-"""Whole calls that are not drawn, by the names in an op's ``avoid``."""
+"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =`` by the generator)."""
+
+
+def _tangled(written: np.ndarray, read: Any) -> bool:
+    """Whether two windows share memory, are not the same, and are not both dense (which torch refuses by rule)."""
+    if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
+        return False
+    same = written.ctypes.data == read.ctypes.data
+    if same and written.shape == read.shape and written.strides == read.strides:
+        return False
+    return not (dense(written) and dense(read)) and np.shares_memory(written, read)
+
+
+def dense(array: np.ndarray) -> bool:
+    """Whether the elements fill a block of memory without holes or overlaps, in any order of dimensions."""
+    if array.flags.c_contiguous:
+        return True
+    expected = array.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
 
 
 def _ties(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

@@ -1,8 +1,8 @@
 """The observable facts of a tensor, in the order they are read, and how each is compared.
 
-Reading is an action: in PyTorch it regenerates a stale view's history, and can be refused. So the order below is part
-of the semantics, and both sides read in it. How facts are obtained lives in the adapters, how traces are compared in
-the conformance package.
+Reading is an action: in PyTorch it regenerates a stale view's history, and can be refused. So the order below
+is part of the semantics, and both sides read in it. How facts are obtained lives in the adapters, how traces
+are compared in the conformance package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Unseen:
-    """The one value that says an implementation does not show a fact; it is equal to nothing it is compared with."""
+    """The one value that says an implementation does not show a fact."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ UNSEEN = _Unseen()
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One observable fact: `how` is exact, rounded (exact unless something upstream rounds), change or grad."""
+    """One observable fact; `how` is exact, rounded (exact if nothing upstream rounds), change or grad."""
 
     name: str
     how: str

@@ -47,10 +47,10 @@ def refuse(rule: str, **details: Any) -> NoReturn:
     raise refusal(rule, **details)
 
 
-class RuleWarning(UserWarning):
-    """A warning by rule."""
-
-    def __init__(self, rule: str) -> None:
-        spec = RULES.get(rule)
-        super().__init__(spec.says if spec and spec.says else rule)
-        self.rule = rule
+def warning(rule: str) -> Warning:
+    """The warning of ``rule``, carrying the rule, of the class torch warns with."""
+    spec = RULES.get(rule)
+    category = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
+    made = category(spec.says if spec and spec.says else rule)
+    made.rule = rule  # type: ignore[attr-defined]
+    return made

@@ -1,6 +1,7 @@
 """What every test shares: the Hypothesis profiles, one thread for torch, and a word about what was skipped.
 
-Profiles are chosen with ``HYPOTHESIS_PROFILE`` (default ``ci``); fixtures of a single test file live in that file.
+Profiles are chosen with ``HYPOTHESIS_PROFILE`` (default ``ci``); fixtures of a single test file live in that
+file.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-# Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks further each time.
+# Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
+# further each time.
 settings.register_profile(
     "ci",
     derandomize=True,

@@ -1,6 +1,6 @@
 """Every case holds on real torch and on the reference, and the list of cases is whole.
 
-What a case looks like as a Program is tested with ``conformance.case``; that knocking out a rule fails a case is
+How a case reads as a Program is tested with ``conformance.case``, what knocking out a rule does in
 ``test_ties``.
 """
 
@@ -26,7 +26,7 @@ SEEDS = (
 )
 PENDING = tomllib.loads((CASES_DIR / "pending.toml").read_text(encoding="utf-8"))["pending"]
 
-# The statements of a case, and inside a case nothing that branches or repeats: it is read as a Program as well.
+# Nothing in a case branches or repeats, for it is read as a Program as well.
 STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.Delete)
 
 
@@ -53,7 +53,7 @@ def test_case_ids_are_unique() -> None:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_case_is_well_formed(case: Case) -> None:
-    """A case says what it holds, names known rules, cites known seeds, and is straight-line with an expectation."""
+    """A case says what it holds, names known rules and seeds, and is straight-line with an expectation."""
     assert case.truth.endswith((".", '".')), case.truth
     assert case.rules, "names no rule"
     assert set(case.rules) <= set(RULES)
@@ -100,25 +100,44 @@ def test_pending_entries_are_whole(entry: dict) -> None:
     assert entry["waits_for"]
 
 
+WRONG_CASES = """import torch
+
+def wrong_value():
+    x = torch.tensor([1.0])
+    assert x.tolist() == [2.0]
+
+def wrong_rule():
+    x = torch.tensor([1.0])
+    with refused("grad/assign-self"):
+        x.backward()
+
+def no_refusal():
+    x = torch.tensor([1.0])
+    with refused("grad/assign-self"):
+        x.tolist()
+
+def no_warning():
+    x = torch.tensor([1.0])
+    with warned("grad/non-leaf-read-warns"):
+        x.grad
+
+def surprise():
+    x = torch.tensor([1.0])
+    x.backward()
+"""
+
+
 def test_a_wrong_expectation_fails_with_its_line(tmp_path) -> None:
     """The runner reports the line that did not do as it says, for assertions, refusals and surprises."""
-    (tmp_path / "wrong.py").write_text(
-        "import torch\n\n\n"
-        "def wrong_value():\n    x = torch.tensor([1.0])\n    assert x.tolist() == [2.0]\n\n\n"
-        "def wrong_rule():\n    x = torch.tensor([1.0])\n    with refused('grad/assign-self'):\n        x.backward()\n\n\n"
-        "def no_refusal():\n    x = torch.tensor([1.0])\n    with refused('grad/assign-self'):\n        x.tolist()\n\n\n"
-        "def no_warning():\n    x = torch.tensor([1.0])\n    with warned('grad/non-leaf-read-warns'):\n        x.grad\n\n\n"
-        "def surprise():\n    x = torch.tensor([1.0])\n    x.backward()\n",
-        encoding="utf-8",
-    )
+    (tmp_path / "wrong.py").write_text(WRONG_CASES, encoding="utf-8")
     results = {case.name: run_case(case, torch, tmp_path) for case in cases(tmp_path)}
     assert not any(result.passed for result in results.values())
     assert {name: result.line for name, result in results.items()} == {
-        "wrong_value": 6,
-        "wrong_rule": 11,
-        "no_refusal": 17,
-        "no_warning": 23,
-        "surprise": 29,
+        "wrong_value": 5,
+        "wrong_rule": 9,
+        "no_refusal": 14,
+        "no_warning": 19,
+        "surprise": 24,
     }
     assert "backward/root-needs-grad" in str(results["wrong_rule"])
 
@@ -126,7 +145,7 @@ def test_a_wrong_expectation_fails_with_its_line(tmp_path) -> None:
 def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
     """A case that switches grad mode off and fails does not spoil the next."""
     (tmp_path / "off.py").write_text(
-        "import torch\n\n\ndef off():\n    torch.set_grad_enabled(False)\n    assert torch is None\n", encoding="utf-8"
+        "def off():\n    torch.set_grad_enabled(False)\n    assert torch is None\n", encoding="utf-8"
     )
     (case,) = cases(tmp_path)
     assert not run_case(case, torch, tmp_path).passed

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import time
 from pathlib import Path
 
 import pytest
 
-from conformance.isolate import Died, note, run_isolated, survive
+from conformance.adapters.isolated import run_isolated
+from conformance.isolate import Died, note, survive
 from conformance.program import Program
 from conformance.text import from_text
 from conformance.trace import Crashed, Done
@@ -36,13 +38,17 @@ def raises(item: int) -> int:
 def expected(item: int) -> object:
     if item % 10 == 7:
         return Died("SIGSEGV", TWO_STEPS, item % 2)
-    return {4: Died("exit code 3", TWO_STEPS, 0), 13: Died("no answer for 1 s", TWO_STEPS, 1)}.get(item, item * item)
+    return {4: Died("exit code 3", TWO_STEPS, 0), 13: Died("no answer for 1 s", TWO_STEPS, 1)}.get(
+        item, item * item
+    )
 
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, 30), (2, 4), (3, 1)])
 def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> None:
     """Each item has its own result, in order, whatever the number of workers and the size of the chunks."""
-    assert list(map(expected, range(20))) == list(survive(work, range(20), workers=workers, chunk=chunk, timeout=1))
+    assert list(map(expected, range(20))) == list(
+        survive(work, range(20), workers=workers, chunk=chunk, timeout=1)
+    )
 
 
 def test_exceptions_are_raised_to_the_caller() -> None:
@@ -51,14 +57,30 @@ def test_exceptions_are_raised_to_the_caller() -> None:
         list(survive(raises, range(3)))
 
 
-def test_leaving_early_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_early_ends_the_processes() -> None:
     """A consumer that stops keeps what it has got, and nothing is left running."""
     results = survive(work, range(3), chunk=1)
     assert 0 == next(results)
-    results.close()
+    del results
+    assert [] == multiprocessing.active_children()
 
 
-ADAPTER = '''
+def test_ctrl_c_keeps_what_was_yielded_and_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt reaches the caller; no process outlives it."""
+    results = survive(work, range(3), chunk=1)
+    first = next(results)
+    monkeypatch.setattr("conformance.isolate._collect", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        list(results)
+    assert 0 == first
+    assert [] == multiprocessing.active_children()
+
+
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+ADAPTER = """
 import ctypes, time
 name, version = "deadly", "1"
 def start(): return None
@@ -68,7 +90,7 @@ def perform(session, step, operands):
     return object()
 def facts(session, value): return {"is_leaf": True}
 def refusal(error): return None
-'''
+"""
 
 
 @pytest.fixture
@@ -82,17 +104,26 @@ def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
     """The steps before are observed, the deadly one crashed, those after were not run."""
     program = from_text("x = torch.tensor(1.0)\ny = x.neg()\nz = y.mul(2.0)\nw = x.neg()\n")
     trace = run_isolated(program, deadly)
-    assert ["Done", "Done", "Crashed", "Unbound"] == [type(seen.outcome).__name__ for seen in trace.observations]
+    assert [
+        "Done",
+        "Done",
+        "Crashed",
+        "Unbound",
+    ] == [type(seen.outcome).__name__ for seen in trace.observations]
     assert {"x", "y"} == set(trace[1].facts)
     crash = trace[2].outcome
-    assert isinstance(crash, Crashed) and crash.error == "SIGSEGV"
+    assert isinstance(crash, Crashed)
+    assert "SIGSEGV" == crash.error
 
 
 def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
     """What gives no answer in time is killed and recorded."""
-    trace = run_isolated(Program(from_text("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5)
+    trace = run_isolated(
+        Program(from_text("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5
+    )
     crash = trace[1].outcome
-    assert isinstance(crash, Crashed) and crash.error == "no answer for 0.5 s"
+    assert isinstance(crash, Crashed)
+    assert "no answer for 0.5 s" == crash.error
 
 
 def test_a_harmless_program_runs_isolated(deadly: str) -> None:

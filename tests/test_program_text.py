@@ -19,9 +19,14 @@ from conformance.text import BINARY, IN_PLACE, REFLECTED, UNARY, from_text, repo
 NAMES = st.sampled_from(["a", "b", "c", "x1"])
 REFS = NAMES.map(Ref)
 NUMBERS = st.one_of(
-    st.integers(-(2**40), 2**40), st.floats(allow_nan=False), st.complex_numbers(allow_nan=False), st.just(float("inf"))
+    st.integers(-(2**40), 2**40),
+    st.floats(allow_nan=False),
+    st.complex_numbers(allow_nan=False),
+    st.just(float("inf")),
 )
-LITERALS = st.one_of(NUMBERS, st.booleans(), st.none(), st.sampled_from(["sum", "it's"]), REFS, st.just(Dtype("float32")))
+LITERALS = st.one_of(
+    NUMBERS, st.booleans(), st.none(), st.sampled_from(["sum", "it's"]), REFS, st.just(Dtype("float32"))
+)
 BOUNDS = st.one_of(st.none(), st.integers(-3, 3))
 SLICES = st.builds(slice, BOUNDS, BOUNDS, BOUNDS)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -29,28 +34,38 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple)),
     max_leaves=6,
 )
-KWARGS = st.dictionaries(st.sampled_from(["dim", "keepdim", "retain_graph"]), VALUES, max_size=2).map(lambda d: tuple(d.items()))
+KWARGS = st.dictionaries(st.sampled_from(["dim", "keepdim", "retain_graph"]), VALUES, max_size=2).map(
+    lambda d: tuple(d.items())
+)
 OUTS = st.one_of(st.just(()), st.tuples(NAMES), st.tuples(NAMES, NAMES), st.tuples(NAMES, st.just("*")))
 MODE = st.tuples(
-    st.lists(st.sampled_from(MODES), max_size=2), st.one_of(st.none(), st.sampled_from(MODES).map(lambda m: "@" + m))
+    st.lists(st.sampled_from(MODES), max_size=2),
+    st.one_of(st.none(), st.sampled_from(MODES).map(lambda m: "@" + m)),
 ).map(lambda pair: (*pair[0], *([pair[1]] if pair[1] else [])))
 BLOCKS = st.lists(st.sampled_from(MODES), max_size=2).map(tuple)
 
+NOTHING = st.just(())
 
-def step(op: st.SearchStrategy[str], args: st.SearchStrategy[Any], kwargs: Any = st.just(()), out: Any = OUTS, mode: Any = MODE) -> Any:
+
+def step(
+    op: st.SearchStrategy[str],
+    args: st.SearchStrategy[Any],
+    kwargs: Any = NOTHING,
+    out: Any = OUTS,
+    mode: Any = MODE,
+) -> Any:
     return st.builds(Step, op, args.map(tuple), kwargs, out, mode)
 
 
 STEPS = st.one_of(
     step(st.sampled_from(["mul", "add_", "unbind", "__add__", "__iadd__", "__setitem__"]),
          st.builds(lambda x, rest: (x, *rest), REFS, st.lists(VALUES, max_size=3)), KWARGS),
-    step(st.sampled_from(["torch.tensor", "torch.autograd.grad", "torch.set_grad_enabled"]), st.lists(VALUES, max_size=2), KWARGS),
-    step(st.sampled_from([*BINARY, *REFLECTED, "__getitem__"]), st.tuples(REFS, VALUES)),
-    step(st.sampled_from([*UNARY]), st.tuples(REFS)),
-    step(st.sampled_from([".grad", ".data"]), st.tuples(REFS)),
-    step(st.sampled_from([".grad=", ".requires_grad="]), st.tuples(REFS, VALUES)),
-    step(st.just("__setitem__"), st.tuples(REFS, VALUES, VALUES), out=st.just(())),
-    st.builds(lambda op, name, value, mode: Step(op, (Ref(name), value), (), (name,), mode),
+    step(st.sampled_from(["torch.tensor", "torch.autograd.grad", "torch.set_grad_enabled"]), st.lists(VALUES,
+    max_size=2), KWARGS), step(st.sampled_from([*BINARY, *REFLECTED, "__getitem__"]), st.tuples(REFS,
+    VALUES)), step(st.sampled_from([*UNARY]), st.tuples(REFS)), step(st.sampled_from([".grad", ".data"]),
+    st.tuples(REFS)), step(st.sampled_from([".grad=", ".requires_grad="]), st.tuples(REFS, VALUES)),
+    step(st.just("__setitem__"), st.tuples(REFS, VALUES, VALUES), out=st.just(())), st.builds(lambda op, name,
+    value, mode: Step(op, (Ref(name), value), (), (name,), mode),
               st.sampled_from([*IN_PLACE]), NAMES, VALUES, MODE),
     step(st.just("del"), st.lists(REFS, min_size=1, max_size=2), out=st.just(()), mode=BLOCKS),
 )  # fmt: skip

@@ -9,7 +9,18 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from conformance.report import Crash, Finding, Report, RuleResult, Status, Subject, Totals, Verdict, as_json, terminal
+from conformance.report import (
+    Crash,
+    Finding,
+    Report,
+    RuleResult,
+    Status,
+    Subject,
+    Totals,
+    Verdict,
+    as_json,
+    terminal,
+)
 
 FINDING = Finding(
     where="program 17",
@@ -38,7 +49,9 @@ CRASH = Crash(
 def report(**changed) -> Report:
     """A small report of everything going well, but for what is changed."""
     rules = {
-        "leaf/op-result-is-no-leaf": RuleResult("leaf/op-result-is-no-leaf", Status.HELD, fired=9, compared=50, cases=1),
+        "leaf/op-result-is-no-leaf": RuleResult(
+            "leaf/op-result-is-no-leaf", Status.HELD, fired=9, compared=50, cases=1
+        ),
         "view/shares-storage": RuleResult("view/shares-storage"),
     }
     plain = {
@@ -67,7 +80,15 @@ def printed(value: Report) -> str:
         report(),
         report(findings=(FINDING,), crashes=(CRASH,), incomparable={"density": 2}, broken=("no facts",)),
         report(times={"programs": 1.23456}),
-        Report(Subject("empty", "0"), "reference", 0, "hypothesis", "cpu", {}, cases=dict(held=0, broken=0, unsupported=0)),
+        Report(
+            Subject("empty", "0"),
+            "reference",
+            0,
+            "hypothesis",
+            "cpu",
+            {},
+            cases={"held": 0, "broken": 0, "unsupported": 0},
+        ),
     ],
 )
 def test_json_keeps_to_its_schema(value):
@@ -87,7 +108,7 @@ def test_times_are_in_the_json_only_when_measured():
     """Two runs of one seed write the same bytes, because times are left out unless asked for."""
     assert "times" not in json.loads(as_json.to_text(report()))
     assert as_json.to_text(report()) == as_json.to_text(report(times={"all": 2.0}).without_times())
-    assert {"all": 2.0} == json.loads(as_json.to_text(report(times={"all": 2.0})))["times"]
+    assert json.loads(as_json.to_text(report(times={"all": 2.0})))["times"] == {"all": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +129,9 @@ def test_the_worst_finding_is_the_verdict(verdict, changed):
 
 def test_a_known_crash_fails_nothing():
     """A crash on record is counted and shown, and the run still conforms."""
-    known = Crash("program 4", "torch", Verdict.BROKEN_SUITE, "SIGSEGV", "import torch\n", known="pytorch#196459")
+    known = Crash(
+        "program 4", "torch", Verdict.BROKEN_SUITE, "SIGSEGV", "import torch\n", known="pytorch#196459"
+    )
     value = report(crashes=(known,))
     assert Verdict.CONFORMS == value.verdict
     assert "pytorch#196459" in printed(value)
@@ -116,13 +139,24 @@ def test_a_known_crash_fails_nothing():
 
 def test_totals_add_up():
     """Chunks of a campaign are summed count by count."""
-    assert Totals(programs=3, agree=2, steps=7) == Totals(programs=1, agree=1) + Totals(programs=2, agree=1, steps=7)
+    assert Totals(programs=3, agree=2, steps=7) == Totals(programs=1, agree=1) + Totals(
+        programs=2, agree=1, steps=7
+    )
 
 
 def test_the_scorecard_names_chapters_rules_and_what_they_rest_on():
     """A reader sees each rule under its chapter, the divergence with its because and script, and the seed."""
     text = printed(report(findings=(FINDING,)))
-    for words in ("leaf", "op-result-is-no-leaf", "not exercised", "program 17", "b.is_leaf", "because", "seed", "does not conform"):
+    for words in (
+        "leaf",
+        "op-result-is-no-leaf",
+        "not exercised",
+        "program 17",
+        "b.is_leaf",
+        "because",
+        "seed",
+        "does not conform",
+    ):
         assert words in text
     for line in FINDING.script.splitlines():
         assert line in text

@@ -29,7 +29,7 @@ def cited() -> frozenset[str]:
                 continue
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-                    if getattr(node.func, "id", "") in ("by", "refuse", "warn"):
+                    if getattr(node.func, "id", "") in ("by", "refuse", "warn", "warn_once"):
                         found.add(node.args[0].value)
                 if isinstance(node, ast.Dict):
                     found |= {v.value for v in node.values if isinstance(v, ast.Constant) and v.value in RULES}

@@ -1,20 +1,23 @@
 """Adapters: how an implementation is driven and looked at, and finding the one a user names.
 
-An adapter is a module or an object with these names; nothing of ours is inherited, and the marked ones may be missing:
+An adapter is a module or an object with these names; nothing of ours is inherited:
 
     name, version                          words for the report
-    capabilities            (may miss)     a `Capabilities`; missing means everything may be drawn
     start() -> session                     begin a program; `session` is passed back, never looked into
-    stop(session)           (may miss)     end it
     perform(session, step, (args, kwargs)) do one step on the implementation's own values, give its own values
-    facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest. `version` is
-                                           the raw counter; a grad is None or a tuple in the order of GRAD_FACTS
+    facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest
+                                           (`version` raw; a grad None or a tuple in the order of GRAD_FACTS)
     refusal(error) -> rule id or None      which rule an exception refuses by; None makes it a crash
-    mode(session, name)     (may miss)     a context manager for a grad mode
-    dtype(name)             (may miss)     the implementation's own dtype
 
-`perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks for
-(`resolve`, `observe`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see `torch_shaped`.
+and, where there is more to say, these:
+
+    capabilities                           a `Capabilities`; without it everything may be drawn
+    stop(session)                          end a program
+    mode(session, name)                    a context manager for a grad mode
+    dtype(name)                            the implementation's own dtype
+
+`perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
+for (`resolve`, `observe`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see `torch_shaped`.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ BUILT_IN = ("reference", "torch", "null", "micrograd")
 
 @cache
 def load(spec: str) -> Any:
-    """The adapter of a built-in name, `module:attribute`, or the path of a Python file; raises AdapterError."""
+    """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError."""
     if spec in BUILT_IN:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
     elif spec.endswith(".py"):
@@ -43,7 +46,9 @@ def load(spec: str) -> Any:
     elif ":" in spec:
         adapter = _from_module(*spec.split(":", 1))
     else:
-        raise AdapterError(f"there is no adapter {spec!r}", f"{', '.join(BUILT_IN)}, module:attribute, or a path.py")
+        raise AdapterError(
+            f"there is no adapter {spec!r}", f"{', '.join(BUILT_IN)}, module:attribute, or a path.py"
+        )
     return checked(adapter, spec)
 
 
@@ -76,7 +81,9 @@ def _from_module(module: str, attribute: str) -> Any:
     found = _guarded(lambda: importlib.import_module(module), f"module {module} cannot be imported")
     for word in attribute.split("."):
         if not hasattr(found, word):
-            raise AdapterError(f"{module} has no {attribute}", "module:attribute names an adapter, or what makes one")
+            raise AdapterError(
+                f"{module} has no {attribute}", "module:attribute names an adapter, or what makes one"
+            )
         found = getattr(found, word)
     return found
 

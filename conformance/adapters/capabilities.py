@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from specs.fact import FACTS
 
-FEATURES = frozenset(["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "errors"])
+FEATURES = frozenset(
+    ["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "errors"]
+)
 """Groups of behaviour a program may touch; an implementation names those it has."""
 
 

@@ -1,6 +1,7 @@
 """Karpathy's micrograd behind the adapter contract: scalars, a dozen operations, and `backward`.
 
-What it cannot see is left out: every Value requires grad, and a grad of 0 says no more than that nothing arrived.
+What it cannot see is left out: every Value requires grad, and a grad of 0 says no more than that nothing
+arrived.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from conformance.program import Step
 from specs.fact import GRAD_FACTS, UNSEEN
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
-    "neg": operator.neg, "relu": lambda x: x.relu(), "backward": lambda x: x.backward(),
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "pow": operator.pow, "neg": operator.neg, "relu": lambda x: x.relu(), "backward": lambda x: x.backward(),
 }  # fmt: skip
-_OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__",
-              "__pow__", "__neg__")  # fmt: skip
+_OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__",
+              "__truediv__", "__rtruediv__", "__pow__", "__neg__")  # fmt: skip
+_OPS = frozenset(["torch.tensor", *_FUNCTIONS, *_OPERATORS])
 
 
 class Micrograd:
@@ -28,7 +30,7 @@ class Micrograd:
 
     name = "micrograd"
     capabilities = Capabilities(
-        ops=frozenset(["torch.tensor", *_FUNCTIONS, *_OPERATORS]),
+        ops=_OPS,
         shapes="scalar",
         dtypes=frozenset(["float64"]),
         features=frozenset(),
@@ -47,7 +49,7 @@ class Micrograd:
             if not kwargs.get("requires_grad") or not isinstance(args[0], (int, float)):
                 raise NotImplementedError("micrograd has nothing but scalars that require grad")
             return self._value(float(args[0]))
-        if kwargs or step.op not in self.capabilities.ops or isinstance(args[0], (int, float)):
+        if kwargs or step.op not in _OPS or isinstance(args[0], (int, float)):
             raise NotImplementedError(f"micrograd has no such {step.op}")
         if step.op in ("pow", "__pow__") and not isinstance(args[1], (int, float)):
             raise NotImplementedError("micrograd has no powers but of numbers")

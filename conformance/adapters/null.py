@@ -1,6 +1,7 @@
-"""An implementation that is wrong on purpose: everything is a scalar leaf without grad, and nothing is ever refused.
+"""An implementation that is wrong on purpose: all is a scalar leaf without grad, and nothing is refused.
 
-It keeps the adapter contract, computes nothing, and must score about nothing: what it passes, the suite does not test.
+It keeps the adapter contract, computes nothing, and must score about nothing: what it passes, the suite does
+not test.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The reference implementation behind the adapter contract; the only module of the package that imports it.
 
-Beyond what any torch-shaped namespace shows, it tells which rules fired and lets raw state be peeked at unobserved.
+Beyond what any torch-shaped namespace shows, it tells which rules fired and lets raw state be peeked at
+unobserved.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class Reference(TorchShaped):
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array
         return array.shape, array.dtype.name, _needs_grad(value), value._node is None
+
+    def memory(self, value: Any) -> Any:
+        """The array behind a tensor, whose memory other tensors may share."""
+        return value._array
 
     @property
     def versions(self) -> dict[str, str]:

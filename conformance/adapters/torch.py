@@ -34,7 +34,9 @@ def load() -> Torch:
     try:
         import torch
     except ImportError as error:
-        raise AdapterError(f"torch cannot be imported ({error})", "pip install torch, or choose reference") from None
+        raise AdapterError(
+            f"torch cannot be imported ({error})", "pip install torch, or choose reference"
+        ) from None
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
     return Torch(torch)

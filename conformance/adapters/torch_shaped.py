@@ -1,7 +1,8 @@
 """One adapter for everything that is shaped like torch: real torch and the reference alike.
 
-The adapter contract is written down in `conformance.adapters`; which namespaces exist lives beside this module.
-Everything here is on the hot path, hence the flat reading loop and the functions resolved once per operation.
+The adapter contract is written down in `conformance.adapters`; which namespaces exist lives beside this
+module. Everything here is on the hot path, hence the flat reading loop and the functions resolved once per
+operation.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ class _Warnings:
     def install(self) -> None:
         if self.depth == 0:
             self._before = (warnings.filters, warnings.showwarning)
-            warnings.filters = _RECORD  # type: ignore[assignment]
-            warnings.showwarning = self._show  # type: ignore[assignment]
+            warnings.filters = _RECORD
+            warnings.showwarning = self._show
         self.depth += 1
 
     def restore(self) -> None:
         self.depth -= 1
         if self.depth == 0:
-            warnings.filters, warnings.showwarning = self._before  # type: ignore[assignment]
+            warnings.filters, warnings.showwarning = self._before
             self.caught.clear()
 
     def _show(self, message: Warning | str, *_: object, **__: object) -> None:
@@ -56,7 +57,9 @@ class TorchShaped:
 
     unsupported: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, namespace: Any, name: str, version: str, capabilities: Capabilities | None = None) -> None:
+    def __init__(
+        self, namespace: Any, name: str, version: str, capabilities: Capabilities | None = None
+    ) -> None:
         self.namespace, self.name, self.version = namespace, name, version
         self.capabilities = capabilities or Capabilities()
         self._functions: dict[str, Callable[..., Any] | None] = {}
@@ -148,9 +151,10 @@ class TorchShaped:
     ) -> dict[str, tuple[Any, ...]]:
         """The facts of each tensor in reading order.
 
-        The grad of a non-leaf that retains none is not asked for while its name is in `quiet`, and put there when None.
+        The grad of a non-leaf that retains none is not asked for while its name is in `quiet`, and put there
+        when None.
         """
-        warnings.filters = _IGNORE  # type: ignore[assignment]
+        warnings.filters = _IGNORE
         names = self._dtype_names
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
@@ -177,7 +181,7 @@ class TorchShaped:
                 seen[name] = (value, dtype, shape, leaf, needs, retains, node, number, view, version, grad)
             except Exception:
                 seen[name] = self._guarded(x, since[name])
-        warnings.filters = _RECORD  # type: ignore[assignment]
+        warnings.filters = _RECORD
         return seen
 
     def _grad(self, grad: Any) -> tuple[Any, ...]:

@@ -1,4 +1,6 @@
-"""The command line: one file a verb, put together here. What the verbs do lives in ``conformance.check`` and the core."""
+"""The command line: one file a verb, put together here. What the verbs do lives in ``conformance.check`` and
+the core.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from conformance.cli.trouble import Trouble
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
-Start with [bold]grade[/bold]: it runs the witness cases of every rule, then programs drawn at random, and compares each
-step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals and the state they leave behind.
+Start with **grade**: it runs the witness cases of every rule, then programs drawn at random, and compares
+each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals, and what they leave behind.
 
-  autograd-conformance grade                   the reference against torch: the suite checks itself
-  autograd-conformance grade mine.py           an adapter of yours, from a file
-  autograd-conformance run program.py          one program on torch and the reference, side by side
-  autograd-conformance rules 'view/*'          the rules of a chapter
+- `autograd-conformance grade` grades the reference against torch: the suite checks itself
+- `autograd-conformance grade mine.py` grades an adapter of yours, from a file
+- `autograd-conformance run program.py` shows one program on torch and the reference, side by side
+- `autograd-conformance rules 'view/*'` lists the rules of a chapter
 """
 EPILOG = (
     "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
@@ -32,7 +34,7 @@ app = typer.Typer(
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

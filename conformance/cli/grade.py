@@ -1,4 +1,6 @@
-"""``grade``: the main job, a whole check and its scorecard. The check itself lives in ``conformance.check``."""
+"""``grade``: the main job, a whole check and its scorecard. The check itself lives in
+``conformance.check``.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +36,21 @@ def grade(
     impl: Annotated[
         str,
         typer.Argument(
-            metavar="[IMPL]",
-            help="reference, torch, null (deliberately wrong), micrograd, module:attribute, or the path of an adapter.",
+            metavar="IMPL",
+            help="reference, torch, null (deliberately wrong), micrograd, module:attribute or a path.",
         ),
     ] = "reference",
     against: Annotated[
         Against | None,
-        typer.Option(help="Who is right: torch (default; the reference when torch is graded), or the reference alone."),
+        typer.Option(
+            help="Who is right: torch (default; the reference when torch is graded), or the reference alone."
+        ),
     ] = None,
     programs: Annotated[int, typer.Option(min=0, help="How many programs to draw, after the cases.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same report.")] = 0,
     source: Annotated[
-        Source, typer.Option(help="What draws them: Hypothesis, or a plain PRNG (faster, for large campaigns).")
+        Source,
+        typer.Option(help="What draws them: Hypothesis, or a plain PRNG (faster, for large campaigns)."),
     ] = Source.HYPOTHESIS,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     rules: Annotated[
@@ -53,29 +58,35 @@ def grade(
     ] = "*",
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first divergence.")] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results.")
+        int | None,
+        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
     ] = None,
-    times: Annotated[bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")] = False,
+    times: Annotated[
+        bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")
+    ] = False,
 ) -> None:
     """Grade an implementation: cases, then generated programs, then a scorecard by rule.
 
-    A rule is [green]held[/green] when its cases pass and no program contradicts it; [bold red]broken[/bold red] when a case convicts it;
-    [yellow]suspect[/yellow] when a divergence names it and no case convicts any rule named with it; [cyan]unsupported[/cyan] when the adapter says it
-    lacks what the rule speaks of; [magenta]flaky[/magenta] when a repetition gave another answer; else not exercised.
+    A rule is **held** when its cases pass and no program contradicts it; **broken** when a case convicts it;
+    **suspect** when a divergence names it and no case convicts any rule named with it; **unsupported** when
+    the adapter says it lacks what the rule speaks of; **flaky** when a repetition gave another answer; else
+    **not exercised**.
 
-    Each divergence is reduced to a few lines that run by themselves under torch. Programs that crash torch in a
-    way that is on record (specs/known.toml) are counted and do not fail the run; any other crash does.
+    Each divergence is reduced to a few lines that run by themselves under torch. Programs that crash torch in
+    a way that is on record (specs/known.toml) are counted and do not fail the run; any other crash does.
     """
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
     if json is not None and not json.absolute().parent.is_dir():
-        raise Trouble(f"there is no folder {json.parent} to write {json.name} to", "create it, or give another --json")
-    adapter = load_adapter(impl)
+        raise Trouble(
+            f"there is no folder {json.parent} to write {json.name} to", "create it, or give another --json"
+        )
+    load_adapter(impl)
     judge = str(against) if against else ("reference" if impl == "torch" else "torch")
     load_adapter(judge)
     with progress_bar() as tick:
         report = check(
-            adapter,
+            impl,
             against=judge,
             programs=programs,
             seed=seed,

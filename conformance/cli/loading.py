@@ -10,15 +10,20 @@ from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
 from conformance.parse import ProgramError
 from conformance.program import Program
+from conformance.report import Verdict
 from conformance.text import from_text
+
+CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
 
 
 def load_adapter(spec: str) -> Any:
-    """The adapter that ``spec`` names."""
+    """The adapter that ``spec`` names; one that is found and then raises is broken, not misnamed."""
     try:
         return adapters.load(spec)
     except AdapterError as exc:
-        raise Trouble(exc.problem, exc.hint) from exc
+        broken = exc.__cause__ is not None and not isinstance(exc.__cause__, ModuleNotFoundError)
+        code = Verdict.BROKEN_ADAPTER if broken else Verdict.BAD_USAGE
+        raise Trouble(exc.problem, exc.hint or CONTRACT, code) from exc
 
 
 def load_program(path: Path) -> Program:

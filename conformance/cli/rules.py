@@ -1,4 +1,6 @@
-"""``rules``: list the rules, or show one with its citations, cases and counts. The rules live in ``specs/rules``."""
+"""``rules``: list the rules, or show one with its citations, cases and counts. The rules live in
+``specs/rules``.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,30 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from conformance.campaign import reach
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
-from conformance.tally import reach
 from specs.case import Case, cases
 from specs.rule import RULES, Rule
 
 
 def rules(
-    glob: Annotated[str, typer.Argument(metavar="[GLOB]", help="Which rules, e.g. 'view/*' or 'grad/accumulates'.")] = "*",
+    glob: Annotated[
+        str, typer.Argument(metavar="GLOB", help="Which rules, e.g. 'view/*' or 'grad/accumulates'.")
+    ] = "*",
     programs: Annotated[
         int, typer.Option(min=0, help="For one rule: count how often it fires in so many drawn programs.")
     ] = 500,
 ) -> None:
-    """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and counts."""
+    """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and
+    counts.
+    """
     chosen = matching(glob)
     if not chosen:
-        raise Trouble(f"no rule matches {glob!r}", "`autograd-conformance rules` lists them; a glob such as 'view/*' works")
+        raise Trouble(
+            f"no rule matches {glob!r}",
+            "`autograd-conformance rules` lists them; a glob such as 'view/*' works",
+        )
     if len(chosen) == 1:
         _show(chosen[0], console(), programs)
     else:
@@ -49,7 +58,9 @@ def witnesses(rule: str) -> list[Case]:
 def _list(chosen: list[Rule], out: Console) -> None:
     table = Table(title=f"{len(chosen)} rules")
     for heading in ("rule", "kind", "cases", "statement"):
-        table.add_column(heading, no_wrap=heading == "rule", justify="right" if heading == "cases" else "left")
+        table.add_column(
+            heading, no_wrap=heading == "rule", justify="right" if heading == "cases" else "left"
+        )
     counts = {rule.id: len(witnesses(rule.id)) for rule in chosen}
     for _, members in groupby(chosen, key=lambda rule: rule.chapter):
         for rule in members:
@@ -76,11 +87,16 @@ def _show(rule: Rule, out: Console, programs: int) -> None:
         "cites": "\n".join(rule.cites),
         "says": rule.says,
         "wordings": "\n".join(f"torch{wording.torch}: {wording.pattern}" for wording in rule.wordings),
-        "fires": f"{fired:,} times in {reached:,} of {programs:,} drawn programs (PRNG, seed 0)" if programs else "",
+        "fires": f"{fired:,} times in {reached:,} of {programs:,} drawn programs (PRNG, seed 0)"
+        if programs
+        else "",
         "cases": str(len(found)),
     }
     for heading, words in rows.items():
         if words:
             facts.add_row(Text(heading, style="dim"), Text(words))
-    texts = [Padding(Syntax(case.text, "python", theme="ansi_dark", background_color="default"), (1, 2)) for case in found]
+    texts = [
+        Padding(Syntax(case.text, "python", theme="ansi_dark", background_color="default"), (1, 2))
+        for case in found
+    ]
     out.print(Group(Text(rule.id, style="bold"), facts, *texts))

@@ -1,4 +1,6 @@
-"""``run``: one program on several implementations, traces side by side. How a program runs lives in ``conformance.run``."""
+"""``run``: one program on several implementations, traces side by side. How a program runs lives in
+``conformance.run``.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,25 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from conformance.adapters.isolated import run_isolated
 from conformance.cli.loading import load_adapter, load_program
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
-from conformance.isolate import run_isolated
 from conformance.program import Step, decoration
 from conformance.report import Verdict, words
 from conformance.text import statement
 from conformance.trace import Observation, Refused, Trace
-from specs.fact import DENSITIES, FACTS, GRAD_FACTS
+from specs.fact import DENSITIES, FACTS, GRAD_FACTS, UNSEEN
 
 SAID = "    says"
 """Labels the line that quotes refusals; their words are no semantics, and never compared."""
 
 ABSENT = object()
 """A fact of a name that is not live."""
+
+
+USUAL = {"retains_grad": False, "output_nr": 0, "is_view": False, "version": 0, "grad": None}
+"""What a new tensor mostly shows; said only where it is otherwise."""
 
 
 def run(
@@ -38,8 +44,8 @@ def run(
 ) -> None:
     """Run one program and print its traces side by side: each step's outcome, and the facts that it changed.
 
-    Lines on which the implementations differ are marked with '!'. Looking is part of a program: reading a stale view's
-    grad_fn regenerates it, so another --density may show another trace.
+    Lines on which the implementations differ are marked with '!'. Looking is part of a program: reading a
+    stale view's grad_fn regenerates it, so another --density may show another trace.
     """
     if density not in DENSITIES:
         raise Trouble(f"there is no density {density!r}", f"one of {', '.join(DENSITIES)}")
@@ -65,7 +71,9 @@ def run(
 
 
 def rows(step: Step, index: int, traces: list[Trace]) -> Iterator[tuple[str, list[str]]]:
-    """The line of one step and below it a line for each fact that it changed or on which the traces differ."""
+    """The line of one step and below it a line for each fact that it changed or on which the traces
+    differ.
+    """
     modes = "".join(f"{mode}: " for mode in decoration(step.mode)[0])
     outcomes = [trace[index].outcome for trace in traces]
     yield modes + statement(step), [words.outcome(outcome) for outcome in outcomes]
@@ -75,8 +83,18 @@ def rows(step: Step, index: int, traces: list[Trace]) -> Iterator[tuple[str, lis
     before = [flat(trace[index - 1]) if index else {} for trace in traces]
     for key in dict.fromkeys(key for facts in now for key in facts):
         seen = [facts.get(key, ABSENT) for facts in now]
-        if any(facts.get(key, ABSENT) != value for facts, value in zip(before, seen, strict=True)):
+        changed = any(facts.get(key, ABSENT) != value for facts, value in zip(before, seen, strict=True))
+        if changed and not _plain(key, before, seen):
             yield f"    {key}", [show(value) for value in seen]
+
+
+def _plain(key: str, before: list[dict[str, Any]], seen: list[Any]) -> bool:
+    """Whether a fact of a new name is what most tensors show, on all sides; such lines would drown the
+    others.
+    """
+    usual = USUAL.get(key.partition(".")[2], ABSENT)
+    new = all(facts.get(key, ABSENT) is ABSENT for facts in before)
+    return new and all(value is usual or value is UNSEEN or value == usual for value in seen)
 
 
 def flat(observation: Observation) -> dict[str, Any]:

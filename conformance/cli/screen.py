@@ -1,4 +1,6 @@
-"""Where the verbs print: a console that is wide enough for a table, also without a terminal, and a progress bar."""
+"""Where the verbs print: a console that is wide enough for a table, also without a terminal, and a progress
+bar.
+"""
 
 from __future__ import annotations
 

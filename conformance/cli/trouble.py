@@ -1,4 +1,6 @@
-"""What a user can mend, in one line with a hint. Programming errors are not caught here: they keep their traceback."""
+"""What a user can mend, in one line with a hint. Programming errors are not caught here: they keep their
+traceback.
+"""
 
 from __future__ import annotations
 

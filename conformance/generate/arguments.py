@@ -1,7 +1,7 @@
 """Which attribute values an op may be called with: candidates by kind and shape, simplest first.
 
-Kinds and their names come from ``specs/kind.py``. Which combinations an op accepts on which shapes is found by running
-its body (``plain``), once each, and remembered in tables by ``recipe``.
+Kinds and their names come from ``specs/kind.py``. Which combinations an op accepts on which shapes is found
+by running its body (``plain``), once each, and remembered in tables by ``recipe``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def factorings(size: int) -> tuple[Shape, ...]:
     for a in range(1, size + 1):
         if size % a == 0:
             found.append((a, size // a))
-            found.extend((a, b, size // a // b) for b in range(1, 3) if (size // a) % b == 0 and size // a > 1)
+            found.extend(
+                (a, b, size // a // b) for b in range(1, 3) if (size // a) % b == 0 and size // a > 1
+            )
     return tuple(dict.fromkeys(found))
 
 
@@ -53,7 +55,9 @@ def _sizes(shape: Shape) -> tuple[Any, ...]:
     for extent in shape:
         size *= extent
     whole = factorings(size) if size else (shape, (0,))
-    inferred = [(-1,)] + [tuple(-1 if at == k else e for at, e in enumerate(s)) for s in whole for k in range(len(s))]
+    inferred = [(-1,)] + [
+        tuple(-1 if at == k else e for at, e in enumerate(s)) for s in whole for k in range(len(s))
+    ]
     broader = [(2, *shape), (1, *shape), (3, *shape), *(tuple(2 if e == 1 else e for e in shape),)]
     kept = [(2, *(-1 for _ in shape)), tuple(3 if e == 1 else -1 for e in shape)]
     wrong = [(size + 1,), (-1, -1), (-2,), (2, -1, 5)]
@@ -68,9 +72,13 @@ def indices(shape: Shape) -> tuple[Any, ...]:
     n = shape[0]
     single: list[Any] = [0, -1, *range(1, n), ..., None, *SLICES, slice(0, 0)]
     firsts = [0, -1, slice(None), slice(1, None), slice(None, None, 2), None, ...]
-    pairs = [(a, b) for a in firsts for b in (0, slice(None, 1), slice(1, None), None, ...) if (a, b) != (..., ...)]
-    more = [[0], [0, -1], [True] + [False] * (n - 1), (..., 0), (slice(None), 0), (0, ..., 0), (None, 0), (0, None), (slice(None), None, 0)]
-    return (*single, *pairs, *more, n, -n - 1, (0,) * (len(shape) + 1))
+    pairs = [
+        (a, b) for a in firsts for b in (0, slice(None, 1), slice(1, None), None, ...) if (a, b) != (..., ...)
+    ]
+    lists = [[0], [0, -1], [True] + [False] * (n - 1)]
+    more = [(..., 0), (slice(None), 0), (0, ..., 0), (None, 0), (0, None), (slice(None), None, 0)]
+    wrong: list[Any] = [n, -n - 1, (0,) * (len(shape) + 1), [n], [True] * (n + 1), ([0, 0], [0, 0, 0])]
+    return (*single, *pairs, *lists, *more, *wrong)
 
 
 CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
@@ -80,8 +88,11 @@ CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
     "dims": _dim_lists,
     "opt_dims": lambda shape: (OMIT, OMIT, OMIT, OMIT, *_dim_lists(shape)),
     "perm": lambda shape: (
-        *islice(permutations(range(len(shape))), 6), tuple(range(-len(shape), 0)), tuple(range(-1, -len(shape) - 1, -1)),
-        (0,) * len(shape), (0,),
+        *islice(permutations(range(len(shape))), 6),
+        tuple(range(-len(shape), 0)),
+        tuple(range(-1, -len(shape) - 1, -1)),
+        (0,) * len(shape),
+        (0,),
     ),
     "shape": _sizes,
     "size": lambda shape: (shape, (2,), (2, 2), (3,), ()),
@@ -101,7 +112,9 @@ CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
     "dtype": lambda shape: (OMIT, Dtype("float64"), Dtype("float32")),
     "value": lambda shape: (1.0, 2.0),
 }
-"""Values to try for an attribute of each kind, given the shape of the first tensor operand; unfit ones come last."""
+"""Values to try for an attribute of each kind, given the shape of the first tensor operand; unfit ones
+come last.
+"""
 
 NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.5, -3.0)
 """Python numbers to calculate with."""

@@ -20,7 +20,9 @@ _ENDINGS = weighted({"none": 4, "read": 3, "again": 2, "write": 3, "use": 1, "tw
 
 
 def root(scene: Scene) -> Live | None:
-    """Something to differentiate: a result no backward has passed, now and then one that it has, or a leaf."""
+    """Something to differentiate: a result no backward has passed, now and then one that it has, or a
+    leaf.
+    """
     if scene.below(6) == 5:
         return scene.find(recorded)
     return scene.find(made) or (scene.find(recorded) if scene.below(4) == 0 else None)
@@ -47,7 +49,7 @@ def backward(scene: Scene, about: Live | None = None) -> bool:
         return reduce(scene, live)
     args: tuple[Any, ...] = (live.ref,) if g is None else (live.ref, g.ref)
     kwargs = _options(scene, live)
-    if scene.groups & ROOTS and scene.below(8) == 7:
+    if scene.optional and scene.groups & ROOTS and scene.below(8) == 7:
         return _function(scene, live, g, kwargs)
     return _run(scene, "backward", args, kwargs, (live,))
 
@@ -131,7 +133,9 @@ def _run(
 
 
 def follow(scene: Scene, live: Live, path: list[Live]) -> None:
-    """What people do after a backward, and what breaks engines: read, run again, write into its path, use it."""
+    """What people do after a backward, and what breaks engines: read, run again, write into its path,
+    use it.
+    """
     ending = scene.pick(_ENDINGS)
     if ending == "read":
         leaf = next((one for one in path if one.leaf and one.grad), None)

@@ -14,7 +14,9 @@ T = TypeVar("T")
 
 
 class Choices(Protocol):
-    """A source of decisions; 0, False and the first item are the simplest ones, toward which a source may shrink."""
+    """A source of decisions; 0, False and the first item are the simplest ones, toward which a source
+    may shrink.
+    """
 
     def below(self, n: int) -> int:
         """An integer from 0 to n - 1."""
@@ -29,7 +31,8 @@ class Choices(Protocol):
 class Prng:
     """Choices from Python's Mersenne Twister, the same for a ``(seed, index)`` on every platform and Python.
 
-    NB: only ``Random.random()`` is used, whose stream Python documents as stable across versions; ``randrange`` is not.
+    NB: only ``Random.random()`` is used, whose stream Python documents as stable across versions;
+    ``randrange`` is not.
     """
 
     __slots__ = ("_random", "_twister")

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.generate.choices import weighted
 from conformance.generate.scene import Live, Scene, floating, made
+from specs.domain import AVOIDANCES
 
 _SET = weighted({True: 3, False: 2})
 _ODD = (1, None, "yes", 0.0)
@@ -92,7 +93,14 @@ def set_data(scene: Scene, about: Any = None) -> bool:
     new = scene.like(live, but=live) or scene.some()
     if not scene.wild and new.dtype != live.dtype:
         return False
+    arrays = (scene.oracle.memory(live.name), scene.oracle.memory(new.name))
+    if arrays[0] is not None and any(
+        AVOIDANCES[name].meets(arrays, {}) for name in ("data_of_other_rank", "data_of_other_kind")
+    ):
+        return False
     if scene.emit(".data=", (live.ref, new.ref)):
+        if live in live.store.lives:
+            live.store.lives.remove(live)
         live.store = new.store
         new.store.lives.append(live)
         scene.look(live)

@@ -36,7 +36,7 @@ def grad_call(scene: Scene, about: Live | None = None) -> bool:
     gs: Any = g and g.ref
     if scene.groups & ROOTS and scene.below(4) == 3:
         other = root(scene)
-        h = upstream(scene, other) if other is not None else False
+        h: Any = upstream(scene, other) if other is not None else False
         if other is not None and h is not False:
             outputs, gs = [live.ref, other.ref], [gs, h and h.ref] if gs or h else None
     inputs = _inputs(scene, live)
@@ -56,7 +56,14 @@ def grad_call(scene: Scene, about: Live | None = None) -> bool:
     names = tuple(scene.fresh() for _ in inputs)
     if not scene.emit("torch.autograd.grad", args, kwargs, names):
         return True
-    _take(scene, live, inputs, names, bool(create), not kwargs or kwargs[0][0] not in ("create_graph", "retain_graph"))
+    _take(
+        scene,
+        live,
+        inputs,
+        names,
+        bool(create),
+        not kwargs or kwargs[0][0] not in ("create_graph", "retain_graph"),
+    )
     return True
 
 

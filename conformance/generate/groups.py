@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-VIEWS, INPLACE, MODES, DETACH, DATA, DOUBLE, FLAGS, RETAIN, ROOTS, GRADS, GRAD_CALL, DTYPES, OPERATORS, DELETE = (
-    1 << n for n in range(14)
-)
+(
+    VIEWS,
+    INPLACE,
+    MODES,
+    DETACH,
+    DATA,
+    DOUBLE,
+    FLAGS,
+    RETAIN,
+    ROOTS,
+    GRADS,
+    GRAD_CALL,
+    DTYPES,
+    OPERATORS,
+    DELETE,
+) = (1 << n for n in range(14))

@@ -1,8 +1,8 @@
 """The guided generator: draws a program step by step beside a running oracle, from any source of choices.
 
-The loop is here, and what holds for a whole program: length, groups, density, tier. The kinds of step live in their own
-modules (``leaves``, ``maths``, ``writes``, ``flags``, ``grads``, ``backward``, ``grad_call``), their frequencies in
-``swarm``.
+The loop is here, and what holds for a whole program: length, groups, density, tier. The kinds of step live
+in their own modules (``leaves``, ``maths``, ``writes``, ``flags``, ``grads``, ``backward``, ``grad_call``),
+their frequencies in ``swarm``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from conformance.adapters.capabilities import Capabilities
-from conformance.generate import backward, leaves, swarm
+from conformance.generate import astray, backward, leaves, swarm
 from conformance.generate.choices import Choices, weighted
 from conformance.generate.groups import DTYPES, MODES, OPERATORS
 from conformance.generate.oracle import Beside, Oracle
@@ -25,10 +24,11 @@ EXACT, ROUNDING = "exact", "rounding"
 
 DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LEAST_STEPS = 4
-_TURNS = 96
-_STOP = 5
-_WILD = _TURNS - 14
+_STOP = 18
+_WILD = 5
+_ASTRAY = 7
 _LAST = 4
+_DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128")
 
 STACKS = weighted({
     ("no_grad",): 5,
@@ -45,7 +45,9 @@ STACKS = weighted({
 
 
 class Drawn(NamedTuple):
-    """A program with what was drawn along with it: how densely to observe it, and whether it rounds (``tier``)."""
+    """A program with what was drawn along with it: how densely to observe it, and whether it rounds
+    (``tier``).
+    """
 
     program: Program
     density: str
@@ -54,9 +56,9 @@ class Drawn(NamedTuple):
 
 
 class Range:
-    """What is drawn for an implementation, read off its capabilities once."""
+    """What is drawn for an implementation, read off its capabilities (ops, shapes, dtypes, features) once."""
 
-    def __init__(self, capabilities: Capabilities) -> None:
+    def __init__(self, capabilities: Any) -> None:
         self.may = allows(capabilities.ops)
         self.groups = swarm.allowed(capabilities.features)
         self.errors = "errors" in capabilities.features
@@ -64,23 +66,24 @@ class Range:
         views = "views" in capabilities.features and capabilities.shapes != "scalar"
         if not views:
             self.groups &= ~swarm.VIEWS
-        self.exact = Vocabulary(self.may, views, False)
-        self.rounding = Vocabulary(self.may, views, True)
+        inplace = "inplace" in capabilities.features
+        self.exact = Vocabulary(self.may, views=views, inplace=inplace, rounding=False)
+        self.rounding = Vocabulary(self.may, views=views, inplace=inplace, rounding=True)
         floats = [d for d in ("float64", "float32") if d in capabilities.dtypes]
         self.floats = tuple(floats[:1] * 3 + floats[1:])
-        self.dtypes = tuple(d for d in ("float64", "float32", "float32", "int64", "bool", "complex128") if d in capabilities.dtypes)
+        self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
         self.always_grad = not (self.may("requires_grad_") or self.may("detach"))
         self.optional = self.may("torch.autograd.backward")
 
 
 @lru_cache(maxsize=32)
-def range_of(capabilities: Capabilities) -> Range:
+def range_of(capabilities: Any) -> Range:
     """The range of an implementation's capabilities, made once."""
     return Range(capabilities)
 
 
 class Guide:
-    """Draws one program; `go_on` until it says no, or `finish` the whole of it."""
+    """Draws one program: a `turn` while there is `more`, then the `end`."""
 
     def __init__(self, choices: Choices, oracle: Oracle, drawn: Range) -> None:
         self.choices = choices
@@ -101,16 +104,24 @@ class Guide:
         self._modes = groups & MODES
         leaves.first_leaf(scene)
 
-    def go_on(self) -> bool:
-        """Draw one more step or two; False if the program is over."""
+    @property
+    def unripe(self) -> bool:
+        """Whether the program is too short to end."""
+        return len(self.scene.steps) < LEAST_STEPS
+
+    @property
+    def growing(self) -> bool:
+        """Whether the program may become longer."""
+        return len(self.scene.steps) < MAX_STEPS
+
+    def more(self) -> bool:
+        """Whether another turn follows."""
+        return self.unripe or (self.growing and self.scene.below(_STOP) > 0)
+
+    def turn(self) -> bool:
+        """Draw a step, now and then with one it needs first; every few turns without regard to validity."""
         scene = self.scene
-        count = len(scene.steps)
-        turn = scene.below(_TURNS)
-        if turn < _STOP and count >= LEAST_STEPS:
-            return False
-        if count >= MAX_STEPS:
-            return False
-        scene.wild = turn >= _WILD and self._errors
+        scene.wild = self._errors and scene.below(_WILD) == _WILD - 1
         if self._modes:
             self._turn_mode()
         if scene.agenda and scene.below(2):
@@ -119,6 +130,8 @@ class Guide:
                 return True
         if not scene.lives:
             return leaves.leaf(scene)
+        if scene.wild and scene.below(_ASTRAY) == _ASTRAY - 1 and astray.astray(scene):
+            return True
         actions = self._actions
         for _ in range(6):
             if scene.pick(actions)(scene, None):
@@ -146,8 +159,9 @@ class Guide:
                 scene.agenda.pop()[0](scene, scene.hot[0] if scene.hot else None)
 
 
-def draw(choices: Choices, adapter: Any, capabilities: Capabilities | None = None, density: str | None = None) -> Drawn:
-    """A program drawn beside ``adapter`` as the oracle, within ``capabilities`` (the oracle's own by default).
+def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str | None = None) -> Drawn:
+    """A program drawn beside ``adapter`` as the oracle, within ``capabilities`` (the oracle's own by
+    default).
 
     The oracle's trace, observed at the density drawn, comes along: nothing is run twice.
     """
@@ -155,8 +169,8 @@ def draw(choices: Choices, adapter: Any, capabilities: Capabilities | None = Non
         density = choices.pick(DENSITY)
     with Runner(adapter, density) as runner:
         guide = Guide(choices, Beside(runner), range_of(capabilities or adapter.capabilities))
-        while guide.go_on():
-            pass
+        while guide.more():
+            guide.turn()
         guide.end()
         trace = runner.finish()
     return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)

@@ -1,6 +1,7 @@
 """Leaves: literal tensors with values chosen so that arithmetic on them is exact.
 
-The literals are tables, so that a leaf costs three decisions. What is computed from leaves is drawn elsewhere.
+The literals are tables, so that a leaf costs three decisions. What is computed from leaves is drawn
+elsewhere.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ PALETTES: tuple[tuple[Shape, ...], ...] = (
     ((4,), (2, 2), (), (1, 4)),
     ((2, 2), (2, 2), (1,), ()),
 )
-"""Shapes that go together; a program draws its leaves from one palette, so that most of them broadcast or multiply."""
+"""Shapes that go together; a program draws its leaves from one palette, so that most of them broadcast
+or multiply.
+"""
 
 SCALAR: tuple[tuple[Shape, ...], ...] = (((),),)
 
@@ -69,7 +72,9 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
     elif kind == "bool":
         rows = BOOLS
     elif kind == "complex128":
-        rows = tuple(tuple(complex(v, w) for v, w in zip(r, (*r[1:], r[0]), strict=True)) for r in FLOATS["any"])
+        rows = tuple(
+            tuple(complex(v, w) for v, w in zip(r, (*r[1:], r[0]), strict=True)) for r in FLOATS["any"]
+        )
     else:
         rows = FLOATS[kind]
     found = [_nested(row, shape, at) for row in rows for at in range(len(row))]

@@ -13,8 +13,9 @@ from conformance.generate.bounds import of_number
 from conformance.generate.recipe import At, Call, Recipe
 from conformance.generate.scene import Live, Scene, Store
 from conformance.program import REST, Dtype
+from specs.domain import AVOIDANCES
 
-_NUMBER_BOUNDS = {id(n): of_number(n) for n in NUMBERS}
+_NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
 _CASTS = (("double", ()), ("float", ()), ("to", (Dtype("float64"),)), ("to", (Dtype("float32"),)))
 _CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex128": 3}
 
@@ -60,22 +61,23 @@ def apply(scene: Scene, recipe: Recipe, x: Live | None = None, out: str | None =
             x = scene.some()
     if not _suits(recipe, x):
         return False
-    operands: list[Any] = [None] * len(recipe.kinds)
-    operands[recipe.first] = x
-    for at in recipe.others:
-        operand = _operand(scene, recipe, at, x)
-        if operand is None:
-            return False
-        operands[at] = operand
-        if operand is True:  # a leaf had to be made first
-            return True
+    operands: list[Any] = [x]
+    if recipe.others:
+        operands = [x] * len(recipe.kinds)
+        for at in recipe.others:
+            operand = _operand(scene, recipe, at, x)
+            if operand is None:
+                return False
+            operands[at] = operand
+            if operand is True:  # a leaf had to be made first
+                return True
     shapes = tuple([o.shape if o.__class__ is Live else None for o in operands])
     calls = recipe.calls(shapes)
     if wild and (not calls or scene.below(2)):
         calls = recipe.loose(shapes)
     if not calls:
         return False
-    call = scene.pick(calls) if len(calls) > 1 else calls[0]
+    call = calls[0] if len(calls) == 1 else scene.pick(calls)
     return perform(scene, recipe, operands, x, call, out)
 
 
@@ -100,7 +102,7 @@ def _operand(scene: Scene, recipe: Recipe, at: int, x: Live) -> Any:
         if not scene.may("torch.tensor"):
             return None
         shape = x.shape if kind == "mask" or recipe.name == "gather" else (2,)
-        leaves.literal(scene, shape, row, dtype, False)
+        leaves.literal(scene, shape, dtype if scene.wild else row, dtype, False)
         scene.then(lambda scene, about: apply(scene, recipe, about), x)
         return True
     if scene.wild:
@@ -137,40 +139,47 @@ def _partner(recipe: Recipe, at: int, x: Live, y: Live) -> bool:
 
 
 def perform(scene: Scene, recipe: Recipe, operands: list[Any], x: Live, call: Call, out: str | None) -> bool:
-    """Emit the call unless it would leave the exact range or the op's domain, and take note of what it gives."""
-    tensors = [o for o in operands if o.__class__ is Live]
-    stores = [o.store if o.__class__ is Live else _NUMBER_BOUNDS.get(id(o)) or of_number(o) for o in operands]
-    bits, frac = recipe.grow(stores, x.size, (*operands, *call.tail))
-    rough = not recipe.exact or any([store.rough for store in stores])
-    if not scene.fits(x.dtype, bits, frac) or (rough and recipe.jumps):
+    """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
+    gives.
+    """
+    tensors: tuple[Live, ...]
+    args: tuple[Any, ...]
+    if len(operands) == 1:
+        tensors, stores, args = (x,), [x.store], (x.ref, *call.tail)
+    else:
+        tensors = tuple([o for o in operands if o.__class__ is Live])
+        stores = [o.store if o.__class__ is Live else _NUMBER_BOUNDS.get(o) or of_number(o) for o in operands]
+        words = [o.ref if o.__class__ is Live else o for o in operands]
+        if call.pattern is not None:
+            args = tuple([words[p] if p.__class__ is At else p for p in call.pattern])
+        elif recipe.first == 0:
+            args = (*words, *call.tail)
+        else:
+            args = (x.ref, *[words[at] for at in recipe.others], *call.tail)
+    bits, frac = recipe.grow(stores, x.size, operands)
+    if not scene.fits(x.dtype, bits, frac):
         return False
+    rough = False
+    if scene.rounding:
+        rough = not recipe.exact or any(store.rough for store in stores)
+        if rough and recipe.jumps:
+            return False
     if recipe.choosy and not _admitted(scene, recipe, operands, call):
         return False
-    if call.pattern is None:
-        args = tuple([o.ref if o.__class__ is Live else o for o in (operands if recipe.first == 0 else
-                     [x, *(operands[at] for at in recipe.others)])]) + call.tail  # fmt: skip
-    else:
-        args = tuple([_spelled(operands[p]) if p.__class__ is At else p for p in call.pattern])
-    op = recipe.spelled
+    op = call.op
     if recipe.mutates:
         return _write(scene, recipe, tensors, x, op, args, call, Store(bits, frac, rough))
-    if recipe.torch is not None and recipe.first == 0 and not call.spread and scene.below(8) == 7 and scene.may(recipe.torch):
-        op = recipe.torch
     if recipe.multi or call.outs > 1:
         return _several(scene, tensors, x, op, args, call)
     name = out or scene.fresh()
     if not scene.emit(op, args, call.kwargs, (name,)):
         return True
     store = x.store if recipe.view else Store(bits, frac, rough)
-    live = scene.bind(name, store, tuple(tensors))
+    live = scene.bind(name, store, tensors)
     if live is not None and recipe.view:
         live.base = x.base or x
         live.multi = x.multi
     return True
-
-
-def _spelled(operand: Any) -> Any:
-    return operand.ref if operand.__class__ is Live else operand
 
 
 def _admitted(scene: Scene, recipe: Recipe, operands: list[Any], call: Call) -> bool:
@@ -180,7 +189,7 @@ def _admitted(scene: Scene, recipe: Recipe, operands: list[Any], call: Call) -> 
 
 
 def _several(
-    scene: Scene, tensors: list[Live], x: Live, op: str, args: tuple[Any, ...], call: Call
+    scene: Scene, tensors: tuple[Live, ...], x: Live, op: str, args: tuple[Any, ...], call: Call
 ) -> bool:
     """Emit an op with several results; the later ones may be dropped."""
     outs = max(1, call.outs)
@@ -188,32 +197,58 @@ def _several(
     if not scene.emit(op, args, call.kwargs, (*names, REST) if outs > 3 else names):
         return True
     for name in names:
-        live = scene.bind(name, x.store, tuple(tensors))
+        live = scene.bind(name, x.store, tensors)
         if live is not None:
             live.base, live.multi = x.base or x, True
     return True
 
 
 def _write(
-    scene: Scene, recipe: Recipe, tensors: list[Live], x: Live, op: str, args: tuple[Any, ...], call: Call, after: Store
+    scene: Scene,
+    recipe: Recipe,
+    tensors: tuple[Live, ...],
+    x: Live,
+    op: str,
+    args: tuple[Any, ...],
+    call: Call,
+    after: Store,
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
-    store = x.store
+    if len(tensors) > 1 and _tangled(scene, x, op, args, tensors):
+        return False
     if not scene.emit(op, args, call.kwargs, (x.name,) if recipe.rebinds else ()):
         return True
     written(scene, x, tensors, after)
-    if store is not x.store:
-        store.lives.append(x)
     return True
 
 
-def written(scene: Scene, x: Live, operands: list[Live], after: Store) -> None:
+def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
+    """Whether the result of a write would depend on the order of its loop."""
+    target = scene.oracle.memory(x.name)
+    if target is None:
+        return False
+    if op == "__setitem__" and _basic(args[1]):
+        try:
+            target = target[args[1]] if isinstance(args[1], tuple) else target[(args[1], ...)]
+        except IndexError:
+            return False
+    others = [scene.oracle.memory(y.name) for y in tensors if y is not x]
+    return AVOIDANCES["tangled_write"].meets((target, *others), {})
+
+
+def _basic(index: Any) -> bool:
+    """Whether an index makes a view: ints, slices, None and Ellipsis."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(item is None or item is Ellipsis or type(item) in (int, slice) for item in items)
+
+
+def written(scene: Scene, x: Live, operands: tuple[Live, ...], after: Store) -> None:
     """Take note of a write to ``x``: bounds, who made it, and who else looks at that memory."""
     store = x.store
     store.bits, store.frac = max(store.bits, after.bits), max(store.frac, after.frac)
     store.rough = store.rough or after.rough
     x.parents = (*x.parents, *(o for o in operands if o is not x))[-6:]
-    x.freed = any([parent.freed for parent in x.parents])
+    x.freed = any(parent.freed for parent in x.parents)
     scene.look_around(x)
     if len(store.lives) > 1:
         scene.heed(store.lives[-3:])

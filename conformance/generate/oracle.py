@@ -14,7 +14,9 @@ from conformance.run import Runner
 from conformance.trace import DONE
 
 Peek = tuple[tuple[int, ...], str, bool, bool]
-"""Raw state of one tensor: shape, dtype by name, requires_grad, is_leaf; never brought up to date by looking."""
+"""Raw state of one tensor: shape, dtype by name, requires_grad, is_leaf; never brought up to date by
+looking.
+"""
 
 
 class Oracle(Protocol):
@@ -29,20 +31,24 @@ class Oracle(Protocol):
     def array(self, name: str) -> Any:
         """The elements of the tensor bound to ``name`` as an array, read raw."""
 
+    def memory(self, name: str) -> Any:
+        """The array whose memory tells what shares it with what, or None where that cannot be told."""
+
 
 class Beside:
     """The oracle that a runner is; an adapter with ``peek(value) -> Peek`` is guided without being observed.
 
-    NB: without ``peek`` the public attributes are read, which regenerates stale views: programs stay sound, but what
-    they observe is then not only what they say.
+    NB: without ``peek`` the public attributes are read, which regenerates stale views: programs stay sound,
+    but what they observe is then not only what they say.
     """
 
-    __slots__ = ("_peek", "_run", "env", "runner")
+    __slots__ = ("_memory", "_peek", "_run", "env", "runner")
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
         self.env = runner.env
         self._run = runner.step
+        self._memory = getattr(runner.adapter, "memory", lambda value: None)
         self._peek = getattr(runner.adapter, "peek", None) or attributes
 
     def step(self, step: Step) -> bool:
@@ -54,6 +60,10 @@ class Beside:
 
     def array(self, name: str) -> Any:
         return np.asarray(self.env[name].tolist())
+
+    def memory(self, name: str) -> Any:
+        value = self.env.get(name)
+        return self._memory(value) if hasattr(value, "requires_grad") else None
 
 
 def attributes(value: Any) -> Peek:

@@ -1,6 +1,8 @@
-"""Ops on bare arrays: just enough of a machine to know which arguments an op takes, and the shape of what it gives.
+"""Ops on bare arrays: just enough of a machine to know which arguments an op takes, and the shape of
+what it gives.
 
-The bodies come from the op declarations. There is no autograd, no view and no version here; values do not matter.
+The bodies come from the op declarations. There is no autograd, no view and no version here; values do not
+matter.
 """
 
 from __future__ import annotations
@@ -83,12 +85,22 @@ def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     return tuple(map(Plain, out)) if isinstance(out, tuple | list) else Plain(out)
 
 
-def shapes_of(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
+def shapes_of(
+    op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]
+) -> tuple[tuple[int, ...], ...] | None:
     """The shapes of an op's results, or None if it refuses the arguments."""
     try:
         with np.errstate(all="ignore"):
             out = run(op, operands, attributes)
-    except (RuntimeError, ValueError, IndexError, TypeError, AttributeError, ArithmeticError, NotImplementedError):
+    except (
+        RuntimeError,
+        ValueError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        NotImplementedError,
+    ):
         return None
     if isinstance(out, tuple | list):
         return tuple(one.shape for one in out)

@@ -1,7 +1,7 @@
 """How one overload of an op is drawn: which operands, which attribute values, what comes of it.
 
-Read off the op declarations once, with tables per operand shapes filled as they are needed. Picking live tensors and
-emitting steps is the business of ``maths``, ``views`` and ``writes``.
+Read off the op declarations once, with tables per operand shapes filled as they are needed. Picking live
+tensors and emitting steps is the business of ``maths``, ``views`` and ``writes``.
 """
 
 from __future__ import annotations
@@ -19,24 +19,66 @@ from specs.op import Op
 Shape = tuple[int, ...]
 
 METHOD_ONLY = frozenset(
-    "view expand getitem setitem view_as reshape_as expand_as sum_to_size contiguous to double float".split()
+    [
+        "view",
+        "expand",
+        "getitem",
+        "setitem",
+        "view_as",
+        "reshape_as",
+        "expand_as",
+        "sum_to_size",
+        "contiguous",
+        "to",
+        "double",
+        "float",
+    ]
 )
 """Public ops that exist as methods but not as functions of the namespace."""
 
 WIDTH = 40
+OFTEN = 7
 
-INTEGRAL = frozenset("add sub mul neg maximum minimum sum gt lt ge le eq ne clone where copy zero fill getitem setitem".split())
-LOGICAL = frozenset("add mul sum eq ne clone where copy zero getitem".split())
-"""Ops drawn on integers and on bools; the others differ there in ways that have nothing to do with autograd."""
+INTEGRAL = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "neg",
+        "maximum",
+        "minimum",
+        "sum",
+        "gt",
+        "lt",
+        "ge",
+        "le",
+        "eq",
+        "ne",
+        "clone",
+        "where",
+        "copy",
+        "zero",
+        "fill",
+        "getitem",
+        "setitem",
+    ]
+)
+LOGICAL = frozenset(["add", "mul", "sum", "eq", "ne", "clone", "where", "copy", "zero", "getitem"])
+"""Ops drawn on integers and on bools; the others differ there in ways that have nothing to do with
+autograd.
+"""
 
 
 class Call(NamedTuple):
-    """One way to call an op on operands of given shapes: the other arguments, and how many results it gives.
+    """One way to call an op on operands of given shapes: its spelling, the other arguments, and how many
+    results it gives.
 
-    ``given`` are all attributes by name, ``spread`` says that a tuple was passed as single ints, as only methods allow.
-    ``pattern`` is None where the operands come first; else the arguments in order, an `At` standing for an operand.
+    ``given`` are all attributes by name, ``spread`` says that a tuple was passed as single ints, as only
+    methods allow. ``pattern`` is None where the operands come first; else the arguments in order, an `At`
+    standing for an operand.
     """
 
+    op: str
     tail: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...]
     outs: int
@@ -50,7 +92,9 @@ class At(int):
 
 
 class Recipe:
-    """One overload under one spelling: ``spelled`` is the step's op, ``reflected`` wants a number for the other operand."""
+    """One overload under one spelling: ``spelled`` is the step's op, ``reflected`` wants a number for
+    the other operand.
+    """
 
     def __init__(self, op: Op, spelled: str, reflected: bool = False) -> None:
         self.op = op
@@ -87,7 +131,11 @@ class Recipe:
         self.numbers = tuple(self._numbers(at) for at in range(len(self.kinds)))
         self._tables: dict[tuple[Shape | None, ...], tuple[Call, ...]] = {}
         self._loose: dict[tuple[Shape | None, ...], tuple[Call, ...]] = {}
-        self.torch = None if self.name in METHOD_ONLY or op.mutates or spelled[0] == "_" else f"torch.{spelled}"
+        self.torch = (
+            None if self.name in METHOD_ONLY or op.mutates or spelled[0] == "_" else f"torch.{spelled}"
+        )
+        if self.first:
+            self.torch = None
 
     def _domain(self, name: str) -> Any:
         domain = self.op.domain if isinstance(self.op.domain, str) else self.op.domain.get(name, "any")
@@ -113,18 +161,33 @@ class Recipe:
     # -- tables ----------------------------------------------------------------------------------
 
     def calls(self, shapes: tuple[Shape | None, ...]) -> tuple[Call, ...]:
-        """The calls that fit operands of these shapes (None: a number), simplest first; empty if none does."""
+        """The calls that fit operands of these shapes (None: a number), simplest first; empty if none
+        does.
+        """
         found = self._tables.get(shapes)
         if found is None:
-            found = self._tables[shapes] = thin([c for c in self._all(shapes) if c.outs >= 0], WIDTH)
+            fitting = thin([c for c in self._all(shapes) if c.outs >= 0], WIDTH)
+            found = self._tables[shapes] = self._with_functions(fitting)
         return found
 
     def loose(self, shapes: tuple[Shape | None, ...]) -> tuple[Call, ...]:
-        """Calls of every sort, for drawing without regard to validity."""
+        """Calls the op refuses, or those that fit if it refuses none: for drawing without regard to
+        validity.
+        """
         found = self._loose.get(shapes)
         if found is None:
-            found = self._loose[shapes] = thin([c._replace(outs=abs(c.outs)) for c in self._all(shapes)], 2 * WIDTH)
+            wrong = thin([c._replace(outs=1) for c in self._all(shapes) if c.outs < 0], WIDTH)
+            found = self._loose[shapes] = wrong or self.calls(shapes)
         return found
+
+    def _with_functions(self, calls: tuple[Call, ...]) -> tuple[Call, ...]:
+        """The calls, about one in eight also as a function of the namespace."""
+        functions = tuple(c._replace(op=self.torch) for c in calls[::8] if not c.spread) if self.torch else ()
+        return (
+            (*calls * (OFTEN // len(calls)), *functions)
+            if functions and len(calls) < OFTEN
+            else calls + functions
+        )
 
     def _all(self, shapes: tuple[Shape | None, ...]) -> list[Call]:
         attributes = self.attributes
@@ -133,7 +196,11 @@ class Recipe:
         if self.spelled[0] == "_" and not attributes[0].required:
             return [self._call((OMIT,) * len(attributes), shapes)]
         rows = combinations(tuple(a.kind.name for a in attributes), shapes[self.first] or ())
-        kept = [row for row in rows if all(v is not OMIT or not a.required for v, a in zip(row, attributes, strict=True))]
+        kept = [
+            row
+            for row in rows
+            if all(v is not OMIT or not a.required for v, a in zip(row, attributes, strict=True))
+        ]
         return [self._call(row, shapes) for row in kept]
 
     def _call(self, row: tuple[Any, ...], shapes: tuple[Shape | None, ...]) -> Call:
@@ -166,8 +233,9 @@ class Recipe:
         kwargs = tuple((n, v) for n, v in keywords if n)
         whole = tuple(attributes.items())
         if self.interleaved:
-            return Call((), kwargs, outs, whole, spread, tuple(positional))
-        return Call(tuple(v for v in positional if not isinstance(v, At)), kwargs, outs, whole, spread)
+            return Call(self.spelled, (), kwargs, outs, whole, spread, tuple(positional))
+        tail = tuple(v for v in positional if not isinstance(v, At))
+        return Call(self.spelled, tail, kwargs, outs, whole, spread)
 
     def _leading(self, order: tuple[str, ...]) -> set[str]:
         """Attributes that are passed by position: the required ones, and the first that is not."""

@@ -1,13 +1,14 @@
 """The scene a program is drawn in: the steps so far, the live tensors, and where attention should go next.
 
-Here live the names and what is known of each, how they are picked, and how a step is emitted. What kind of step comes
-next is the guide's and its families' business.
+Here live the names and what is known of each, how they are picked, and how a step is emitted. What kind of
+step comes next is the guide's and its families' business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import isfinite
+from functools import cache
+from math import isfinite, prod
 from typing import Any
 
 from conformance.generate.choices import Choices
@@ -22,10 +23,16 @@ _CAP = {"float64": 20, "complex128": 18, "float32": 11, "int64": 20}
 """How many bits values may span (integer and fraction together); gradients need the rest of the mantissa."""
 
 
+@cache
+def _size(shape: tuple[int, ...]) -> int:
+    return prod(shape)
+
+
 class Store:
     """Memory shared by some names, with bounds that keep arithmetic on it exact.
 
-    ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values were rounded.
+    ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values
+    were rounded.
     """
 
     __slots__ = ("bits", "frac", "lives", "rough")
@@ -40,13 +47,14 @@ class Store:
 class Live:
     """What the guide knows of one name: raw state as last peeked, and its place in the story.
 
-    ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of; ``freed`` says that
-    a backward went through; ``filled`` that a gradient has likely arrived; ``multi`` that several views came with it; ``gone``
-    that the name was deleted.
+    ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
+    ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
+    that several views came with it; ``gone`` that the name was deleted.
     """
 
     __slots__ = (
-        "base", "dtype", "filled", "freed", "gone", "grad", "leaf", "multi", "name", "parents", "ref", "shape", "size", "store",
+        "base", "dtype", "filled", "freed", "gone", "grad", "leaf", "multi", "name", "parents", "ref",
+        "shape", "size", "store",
     )  # fmt: skip
 
     def __init__(self, name: str, store: Store, parents: tuple[Live, ...]) -> None:
@@ -72,14 +80,12 @@ class Scene:
     """A program in the making, beside the oracle that runs it."""
 
     __slots__ = (
-        "agenda", "always_grad", "below", "chance", "count", "dtype", "dtypes", "groups", "hot", "lives", "may", "mode",
-        "numbers", "optional", "oracle", "palette", "pick", "rounding", "steps", "vocabulary", "wild",
+        "agenda", "always_grad", "below", "chance", "count", "dtype", "dtypes", "groups", "hot", "lives",
+        "may", "mode", "numbers", "optional", "oracle", "palette", "pick", "rounding", "steps", "vocabulary", "wild",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
-        self.below = choices.below
-        self.chance = choices.chance
-        self.pick = choices.pick
+        self.ask(choices)
         self.oracle = oracle
         self.steps: list[Step] = []
         self.lives: list[Live] = []
@@ -100,9 +106,17 @@ class Scene:
     may: Callable[[str], bool]
     vocabulary: Any
 
+    def ask(self, choices: Choices) -> None:
+        """Take decisions from this source from now on."""
+        self.below = choices.below
+        self.chance = choices.chance
+        self.pick = choices.pick
+
     # -- emitting --------------------------------------------------------------------------------
 
-    def emit(self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (), out: Any = ()) -> bool:
+    def emit(
+        self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (), out: Any = ()
+    ) -> bool:
         """Append a step and run it; whether it was done."""
         step = Step(op, args, kwargs, out, self.mode)
         self.steps.append(step)
@@ -131,14 +145,13 @@ class Scene:
         if seen is None:
             return False
         live.shape, live.dtype, live.grad, live.leaf = seen
-        size = 1
-        for extent in live.shape:
-            size *= extent
-        live.size = size
+        live.size = _size(live.shape)
         return True
 
     def look_around(self, live: Live) -> None:
-        """Read everything again that shares memory with a name, since a write or a flag may have changed it."""
+        """Read everything again that shares memory with a name, since a write or a flag may have changed
+        it.
+        """
         for other in live.store.lives:
             self.look(other)
 
@@ -205,7 +218,7 @@ class Scene:
 
     def heed(self, lives: Iterable[Live]) -> None:
         """Make these names likelier to be picked next."""
-        self.hot = [*lives, *self.hot][:6]
+        self.hot = [*[live for live in lives if not live.gone], *self.hot][:6]
 
     def then(self, plot: Callable[[Scene, Any], bool], about: Any) -> None:
         """Put a follow-up on the agenda; the guide takes it up soon, or never."""

@@ -1,4 +1,5 @@
-"""What may be drawn for an implementation: the recipes of the op table, sorted by what a step of that kind is for.
+"""What may be drawn for an implementation: the recipes of the op table, sorted by what a step of that
+kind is for.
 
 How one recipe is drawn lives in ``maths``; how often each sort comes up in ``swarm``.
 """
@@ -16,17 +17,36 @@ from conformance.generate.recipe import Recipe
 from specs import ops
 from specs.op import Op
 
-COMMON = frozenset("add sub mul sum relu neg mean pow clone matmul where maximum mul_ add_ prod amax".split())
+COMMON = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "sum",
+        "relu",
+        "neg",
+        "mean",
+        "pow",
+        "clone",
+        "matmul",
+        "where",
+        "maximum",
+        "mul_",
+        "add_",
+        "prod",
+        "amax",
+    ]
+)
 """Ops that come up oftener: between them they save operands, results, both and nothing."""
 
-FILLS = frozenset("copy_ zero_ fill_ setitem".split())
+FILLS = frozenset(["copy_", "zero_", "fill_", "setitem"])
 OFTEN = 4
 
 
 class Vocabulary:
     """The recipes drawn for one implementation, with or without ops that round."""
 
-    def __init__(self, may: Callable[[str], bool], views: bool, rounding: bool) -> None:
+    def __init__(self, may: Callable[[str], bool], *, views: bool, inplace: bool, rounding: bool) -> None:
         ops.load()
         self.may = may
         plain = [r for r in _methods(ops.ALL) if rounding or r.exact]
@@ -36,14 +56,19 @@ class Vocabulary:
         views_only = [r for r in alias if may(r.spelled)] if views else []
         self.views = _often(views_only, _view_weight)
         self.maths = _often([r for r in plain if r not in alias and may(r.spelled)], _common)
-        mutating = [r for r in _methods(ops.IN_PLACE) if (rounding or r.exact) and may(r.spelled)]
+        for recipe in plain:
+            if recipe.torch is not None and not may(recipe.torch):
+                recipe.torch = None
+        mutating = [r for r in _methods(ops.IN_PLACE) if inplace and (rounding or r.exact) and may(r.spelled)]
         self.writes = _often([r for r in mutating if r.op.name not in FILLS], _common)
-        setitem = [Recipe(op, "__setitem__") for op in ops.IN_PLACE.get("setitem", ops.ALL.get("setitem", ()))]
+        setitem = [
+            Recipe(op, "__setitem__") for op in ops.IN_PLACE.get("setitem", ops.ALL.get("setitem", ()))
+        ]
         fills = [r for r in mutating if r.op.name in FILLS and r.op.name != "setitem"]
-        self.fills = tuple(r for r in (*fills, *setitem, *setitem, *setitem) if may(r.spelled))
+        self.fills = tuple(r for r in (*fills, *setitem, *setitem, *setitem) if inplace and may(r.spelled))
         signs = [r for r in _operators() if (rounding or r.exact) and may(r.spelled)]
         self.operators = tuple(r for r in signs if not r.mutates)
-        self.assigns = tuple(r for r in signs if r.mutates)
+        self.assigns = tuple(r for r in signs if inplace and r.mutates)
         self.edit = writes.write
         self.use = maths.maths
         sorts = {

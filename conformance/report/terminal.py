@@ -1,4 +1,5 @@
-"""The report for people: a scorecard by chapter and rule, then the first divergences with a because and a script.
+"""The report for people: a scorecard by chapter and rule, then the first divergences with a because and a
+script.
 
 Only words and layout; what they say stands in ``conformance.report.value``.
 """
@@ -30,7 +31,10 @@ VERDICTS = {
     Verdict.CONFORMS: ("bold green", "conforms"),
     Verdict.NONCONFORMANCE: ("bold red", "does not conform"),
     Verdict.BROKEN_ADAPTER: ("bold red", "broken adapter: it could not be graded"),
-    Verdict.BROKEN_SUITE: ("bold red", "broken suite: the reference and torch disagree, nobody else is blamed"),
+    Verdict.BROKEN_SUITE: (
+        "bold red",
+        "broken suite: the reference and torch disagree, nobody else is blamed",
+    ),
 }
 BLAMES = {
     Verdict.NONCONFORMANCE: "the implementation differs",
@@ -53,7 +57,9 @@ def show(report: Report, console: Console, *, first: int = 3, rules: bool = True
 
 def scorecard(report: Report, *, rules: bool = True) -> Table:
     """One row a chapter and, below it, one a rule; the columns count rules by status."""
-    table = Table(title=f"{report.subject.name} {report.subject.version} against {report.against}", title_style="bold")
+    table = Table(
+        title=f"{report.subject.name} {report.subject.version} against {report.against}", title_style="bold"
+    )
     table.add_column("chapter / rule", no_wrap=True)
     for status in Status:
         table.add_column(str(status), justify="right", style=STYLES[status])
@@ -95,14 +101,18 @@ def divergence(finding: Finding) -> RenderableType:
 
 def crashed(crash: Crash) -> RenderableType:
     """One crash: which side, what it died of, and whether that is on record."""
-    known = Text(f"known: {crash.known}", style="dim") if crash.known else Text("not on record", style="bold red")
+    known = (
+        Text(f"known: {crash.known}", style="dim") if crash.known else Text("not on record", style="bold red")
+    )
     alike = f" ({crash.alike} programs)" if crash.alike > 1 else ""
     body = Group(Text(f"{crash.error}{alike}"), known, _script(crash.script))
     return Panel(body, title=f"{crash.where}: {crash.side} crashed", title_align="left")
 
 
 def _script(script: str) -> RenderableType:
-    return Padding(Syntax(script.rstrip("\n"), "python", theme="ansi_dark", background_color="default"), (1, 0, 0, 2))
+    return Padding(
+        Syntax(script.rstrip("\n"), "python", theme="ansi_dark", background_color="default"), (1, 0, 0, 2)
+    )
 
 
 def summary(report: Report) -> RenderableType:
@@ -113,8 +123,8 @@ def summary(report: Report) -> RenderableType:
     lines = [
         f"cases      {report.cases.get('held', 0)} held, {report.cases.get('broken', 0)} broken, "
         f"{report.cases.get('unsupported', 0)} unsupported",
-        f"programs   {t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {t.incomparable:,} incomparable, "
-        f"{t.crashed:,} crashed" + (f" ({known:,} known)" if known else ""),
+        f"programs   {t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, "
+        f"{t.incomparable:,} incomparable, {t.crashed:,} crashed" + (f" ({known:,} known)" if known else ""),
         f"steps      {t.steps:,}, of them refused {share}",
         f"facts      {t.compared:,} compared, {t.unseen:,} unseen",
         f"seed       {report.seed}, source {report.source}, device {report.device}",
@@ -123,4 +133,5 @@ def summary(report: Report) -> RenderableType:
     if report.times:
         lines.append("times      " + ", ".join(f"{name} {s:.1f} s" for name, s in report.times.items()))
     style, words = VERDICTS[report.verdict]
-    return Group(Text("\n".join(lines)), Text(f"\n{report.subject.name} {words}", style=style))
+    counts = Text("\n".join(lines), no_wrap=True, overflow="ignore")
+    return Group(counts, Text(f"\n{report.subject.name} {words}", style=style))

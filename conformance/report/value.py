@@ -41,7 +41,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over the generated programs; ``compared`` and ``unseen`` count facts, ``error_steps`` refusals."""
+    """Counts over the generated programs; ``compared`` and ``unseen`` count facts, ``error_steps``
+    refusals.
+    """
 
     programs: int = 0
     agree: int = 0
@@ -59,7 +61,9 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """One rule's standing: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by ``cases``."""
+    """One rule's standing: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
+    ``cases``.
+    """
 
     id: str
     status: Status = Status.NOT_EXERCISED
@@ -73,13 +77,45 @@ class RuleResult:
         return self.id.partition("/")[0]
 
 
+HELD, BROKEN, UNSUPPORTED = "held", "broken", "unsupported"
+"""What a case can come to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """What one case came to on one implementation; ``line`` and ``why`` say where and how it broke.
+
+    ``adapter`` is what the adapter itself raised, where its contract says that it does not.
+    """
+
+    case: str
+    rules: tuple[str, ...]
+    status: str
+    line: str = ""
+    why: str = ""
+    adapter: str = ""
+
+    @property
+    def held(self) -> bool:
+        return self.status == HELD
+
+    @property
+    def broken(self) -> bool:
+        return self.status == BROKEN
+
+    @property
+    def unsupported(self) -> bool:
+        return self.status == UNSUPPORTED
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A program or case on which two sides differ: its first divergence, reduced, with what is behind it.
 
     ``where`` names the program (``case leaf/...`` or ``program 17``); ``script`` runs by itself under torch;
-    ``sides`` are who gave the expected and the actual value; ``blames`` is who is at fault, nobody (``CONFORMS``) when a
-    repetition differed (``flaky``); ``ops`` are the operations left in the reduced program, by which findings are told apart.
+    ``sides`` are who gave the expected and the actual value; ``blames`` is who is at fault, nobody
+    (``CONFORMS``) when a repetition differed (``flaky``); ``ops`` are the operations left in the reduced
+    program, by which findings are told apart.
     """
 
     where: str
@@ -105,7 +141,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A program on which ``side`` died or raised what no rule words; ``known`` links the issue, if one is on record."""
+    """A program on which ``side`` died or raised what no rule words; ``known`` links the issue, if one is on
+    record.
+    """
 
     where: str
     side: str
@@ -126,7 +164,7 @@ class Report:
     source: str
     device: str
     versions: Mapping[str, str]
-    totals: Totals = Totals()
+    totals: Totals = field(default_factory=Totals)
     cases: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, RuleResult] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -141,7 +179,9 @@ class Report:
 
         Agreement over nothing is no agreement: a check that compared no fact blames the adapter.
         """
-        blamed = {finding.blames for finding in self.findings} | {crash.blames for crash in self.unknown_crashes}
+        blamed = {finding.blames for finding in self.findings} | {
+            crash.blames for crash in self.unknown_crashes
+        }
         if Verdict.BROKEN_SUITE in blamed:
             return Verdict.BROKEN_SUITE
         if self.broken or not (self.totals.compared or self.cases.get("held") or blamed):

@@ -1,4 +1,6 @@
-"""Outcomes and fact values in words, for reports and traces side by side. What they mean lives in ``conformance.trace``."""
+"""Outcomes and fact values in words, for reports and traces side by side. What they mean lives in
+``conformance.trace``.
+"""
 
 from __future__ import annotations
 

@@ -303,3 +303,16 @@ def a_leaf_root_takes_a_gradient():
     assert x.grad.tolist() == [3.0, 4.0]
     g = torch.autograd.grad(x, x, torch.tensor([5.0, 6.0]))[0]
     assert g.tolist() == [5.0, 6.0]
+
+
+def complex_gradient_of_a_real_operand_is_refused():
+    """fill_ of a complex tensor with a real one: the gradient of the latter would be complex.
+
+    rule: backward/gradient-complexity.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    f = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j])
+    f.fill_(x)
+    with refused("backward/gradient-complexity"):
+        f.backward(torch.tensor([1.0 + 0.0j, 1.0 + 0.0j]))
+    assert x.grad is None

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def data_cuts_the_graph():
@@ -116,3 +116,14 @@ def data_must_be_a_tensor():
     with refused("data/assign-type"):
         x.data = None
     assert x.tolist() == [1.0, 2.0]
+
+
+def casting_complex_to_real_warns():
+    """The imaginary parts go, with a warning.
+
+    rule: data/complex-to-real-warns.
+    """
+    x = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j])
+    with warned("data/complex-to-real-warns"):
+        y = x.to(torch.float32)
+    assert y.tolist() == [1.0, 3.0]

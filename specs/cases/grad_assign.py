@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def grad_can_be_assigned():
@@ -149,3 +149,17 @@ def grad_of_a_non_leaf_is_checked_alike():
     with refused("grad/assign-dtype"):
         y.grad = torch.tensor([1, 2])
     assert y.retains_grad is False
+
+
+def accumulating_into_a_grad_of_another_layout_warns():
+    """A grad assigned by hand in another layout than its leaf's is accumulated into, with a warning.
+
+    rule: grad/layout-warns.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    g = torch.tensor([[1.0, 2.0], [3.0, 4.0]]).t()
+    x.grad = g
+    y = x.sum()
+    with warned("grad/layout-warns"):
+        y.backward()
+    assert x.grad is g and g.tolist() == [[2.0, 4.0], [3.0, 5.0]]

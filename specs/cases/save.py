@@ -169,6 +169,25 @@ def freed_tensors_are_refused():
     assert x.grad is None
 
 
+def slices_of_one_product_share_its_graph():
+    """w * x computed once, its slices differentiated one after the other: the second finds the product freed.
+
+    rules: save/freed-refused, backward/frees-saved. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    w = torch.tensor([2.0, 3.0], requires_grad=True)
+    x = torch.tensor([5.0, 7.0])
+    f = w * x
+    a = f[0] * 2
+    a.backward()
+    b = f[1] * 2
+    with refused("save/freed-refused"):
+        b.backward()
+    f = w * x
+    b = f[1] * 2
+    b.backward()
+    assert w.grad.tolist() == [10.0, 14.0]
+
+
 def a_saved_tensor_detached_in_place_is_refused():
     """detach_() of a saved non-leaf makes the backward that needs its history fail.
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def a_leaf_that_requires_grad_refuses():
@@ -209,3 +209,16 @@ def a_larger_result_does_not_fit():
     assert a.tolist() == [1.0] and y._version == 0
     y.mul_(torch.tensor([3.0]))
     assert y.tolist() == [6.0, 12.0]
+
+
+def masked_fill_of_an_expanded_tensor_warns():
+    """masked_fill_ writes into a tensor that shows one element three times, and warns.
+
+    rule: write/expanded-deprecated.
+    """
+    x = torch.zeros(1)
+    e = x.expand(3)
+    m = torch.tensor([True, False, True])
+    with warned("write/expanded-deprecated"):
+        e.masked_fill_(m, 1.0)
+    assert x.tolist() == [1.0]

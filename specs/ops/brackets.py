@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -37,41 +37,64 @@ def _key(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tu
             key.append(slice(None))
             dim += 1
             continue
-        index = np.asarray(index, dtype=None if len(index) else getattr(index, "dtype", np.int64))
+        index = np.asarray(index, dtype=getattr(index, "dtype", None if np.size(index) else np.int64))
         if index.dtype.kind == "b":
             if index.shape != x.shape[dim : dim + index.ndim]:
                 refuse("op/mask-shape", mask=list(index.shape), x=list(x.shape), dim=dim)
-        elif index.dtype.kind == "i":
-            wrong = (index < -x.shape[dim]) | (index >= x.shape[dim])
-            if wrong.any():
-                refuse("op/index-range", index=index[wrong][0], dim=dim, size=x.shape[dim])
-        else:
+        elif index.dtype.kind != "i":
             refuse("op/index-dtype-in-brackets", dtype=index.dtype)
         key.append(index)
         dim += index.ndim if index.dtype.kind == "b" else 1
     return tuple(key)
 
 
-def _picked(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> np.ndarray:
-    key = _key(x, indices, places)
+def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
+    """Which items of the key are integers, and the dimension that each indexes."""
+    dim = 0
+    for place, item in enumerate(key):
+        if isinstance(item, np.ndarray) and item.dtype.kind == "i":
+            yield place, dim
+        dim += item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def _room(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of what the key names, inside ``x`` or not; the index tensors must broadcast."""
+    shape, probe = list(x.shape), list(key)
+    for place, dim in _integers(x, key):
+        shape[dim], probe[place] = 1, np.zeros_like(key[place])
     try:
-        return x[key].copy(order="C")
+        return np.broadcast_to(x.dtype.type(), shape)[tuple(probe)].shape
     except IndexError:
-        refuse("op/index-shapes", shapes=[list(np.shape(index)) for index in indices])
+        refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
+
+
+def _need_range(x: np.ndarray, key: tuple[Any, ...]) -> None:
+    for place, dim in _integers(x, key):
+        size, index = x.shape[dim], key[place]
+        wrong = (index < -size) | (index >= size)
+        if wrong.any():
+            refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
 
 
 def _index(x: Any, *indices: Any, places: Any) -> Any:
     """The elements that index tensors and masks name together, each at its place among the dimensions."""
-    return _picked(x, indices, places)
+    key = _key(x, indices, places)
+    _room(x, key)
+    _need_range(x, key)
+    return x[key].copy(order="C")
 
 
 def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
     """``x`` with ``value`` put, or added, where `_index` would read."""
-    if value.dtype != x.dtype:
-        refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
-    key, room = _key(x, indices, places), _picked(x, indices, places).shape
+    key = _key(x, indices, places)
+    room = _room(x, key)
     if not _fits(value.shape, room):
         refuse("op/index-put-shape", value=list(value.shape), room=list(room))
+    # One value for one mask is filled in, which casts.
+    filling = value.size == 1 and not accumulate and [np.asarray(i).dtype.kind for i in indices] == ["b"]
+    if value.dtype != x.dtype and not filling:
+        refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
+    _need_range(x, key)
     out = x.copy()
     if accumulate:
         np.add.at(out, key, value)
@@ -236,11 +259,13 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
             view = view.unsqueeze(dim)
             tensors[dim - shift] = [0] if bool(item) else []
             dim += 1
-        elif isinstance(item, list) or (_is_tensor(item) and item.ndim):
+        elif isinstance(item, list) or (_is_tensor(item) and (item.ndim or item.dtype.is_floating_point)):
             tensors[dim - shift] = item
             covered = item.ndim if _is_tensor(item) and _is_bool(item) else 1
             shift += covered - 1
             dim += covered
+        elif _is_tensor(item):
+            view = _select(view, dim, item.item(), place)
         elif hasattr(item, "__index__"):
             view = _select(view, dim, operator.index(item), place)
         else:
@@ -267,6 +292,8 @@ def setitem(x: Tensor, index: Index, value: Assigned) -> None:
     if not _is_tensor(value):
         if not isinstance(value, (bool, int, float, complex)):
             refuse("op/assign-type", type=type(value).__name__)
+        if isinstance(value, complex) and value.imag and not x.dtype.is_complex:
+            refuse("op/value-overflow", value=value, dtype=x.dtype)
         value = x.new_full((), value)
     if index is False:
         return

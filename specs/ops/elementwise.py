@@ -29,7 +29,7 @@ def _scaled(y, alpha, x):
         return y
     if x.dtype.kind in "bi" and isinstance(alpha, float):
         refuse("op/integer-alpha")
-    return np.multiply(y, alpha) if isinstance(y, np.ndarray) else y * alpha
+    return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
 
 @op(inplace=True, node="AddBackward0", complex=True)
@@ -41,7 +41,7 @@ def add(x: Tensor, y, *, alpha: Scale = 1):
 add.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
 
 
-@op(inplace=True, node="SubBackward0", complex=True)
+@op(inplace=True, node="SubBackward0", complex=True, avoid=("bool_operand",))
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing, refuses bool."""
     _no_bool("-", x, y)
@@ -51,7 +51,7 @@ def sub(x: Tensor, y, *, alpha: Scale = 1):
 sub.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
 
 
-@op(node="RsubBackward0", name="rsub", layout=("y", "x"), complex=True)
+@op(node="RsubBackward0", name="rsub", layout=("y", "x"), complex=True, avoid=("bool_operand",))
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
     _no_bool("-", x, y)
@@ -61,7 +61,7 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
 rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
 
 
-@op(node="RsubBackward1", name="rsub", complex=True)
+@op(node="RsubBackward1", name="rsub", complex=True, avoid=("bool_operand",))
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor, what ``2 - x`` calls."""
     _no_bool("-", x)
@@ -125,7 +125,7 @@ def sub_scalar(x: Tensor, y: Number):
 sub_scalar.wrt(x=lambda g: g)
 
 
-@op(inplace=True, node="NegBackward0", complex=True)
+@op(inplace=True, node="NegBackward0", complex=True, avoid=("bool_operand",))
 def neg(x: Tensor):
     """``-x``; refuses bool."""
     _no_bool("neg", x)
@@ -135,7 +135,7 @@ def neg(x: Tensor):
 neg.wrt(x=lambda g: g.neg())
 
 
-@op(inplace=True, node="AbsBackward0")
+@op(inplace=True, node="AbsBackward0", avoid=("bool_operand",))
 def abs(x: Tensor):
     """Absolute value; its derivative at zero is zero."""
     return np.abs(x)
@@ -144,7 +144,7 @@ def abs(x: Tensor):
 abs.wrt(x=lambda g, x: g.mul(x.sgn()))
 
 
-@op(internal=True, node="SgnBackward0")
+@op(internal=True, node="SgnBackward0", avoid=("bool_operand",))
 def sgn(x: Tensor):
     """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only."""
     return np.sign(x)
@@ -255,7 +255,7 @@ sigmoid_backward.wrt(
 )
 
 
-@op(inplace=True, node="ReluBackward0")
+@op(inplace=True, node="ReluBackward0", avoid=("bool_operand",))
 def relu(x: Tensor):
     """``max(x, 0)``; saves its result, and its derivative at zero is zero."""
     _no_bool("relu", x)

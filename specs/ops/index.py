@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Dim, Indices, Mask, Number, Scalar, Size, Tensor
+from specs.kind import Dim, Indices, Mask, Number, Size, Tensor
 from specs.op import op
 from specs.ops.reduce import axis_of
 from specs.refusal import refuse
@@ -39,7 +39,11 @@ def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
     index = np.atleast_1d(index)
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():
-        refuse("op/index-range", index=index[wrong][0], dim=axis, size=line.shape[axis])
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        # PyTorch's fast path for dimension 1, and its check of empty tensors, raise another class.
+        if x.ndim > 1 and (axis == 1 or not x.size):
+            refuse("op/index-select-range", **where)
+        refuse("op/index-range", **where)
     out = np.take(line, index, axis)
     return out if x.ndim else out.reshape(())
 
@@ -118,8 +122,10 @@ def _need_real(value: Any, dtype: np.dtype) -> None:
 
 
 def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-    _need_mask(mask)
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    if np.ndim(value):
+        refuse("op/masked-fill-value", ndim=np.ndim(value))
+    _need_mask(mask)
     _need_real(value, x.dtype)
     np.copyto(out, np.asarray(value).real if x.dtype.kind != "c" else value, casting="unsafe", where=mask)
     return out
@@ -137,8 +143,6 @@ masked_fill_number.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
 @op(name="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes="keep", complex=True)
 def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
-    if value.ndim:
-        refuse("op/masked-fill-value", ndim=value.ndim)
     return _filled(x, mask, value)
 
 
@@ -185,10 +189,3 @@ def masked_scatter_backward(x: Tensor, mask: Mask, size: Size) -> Any:
 
 
 masked_scatter_backward.wrt(x=lambda g, mask, x_shape: g.new_zeros(x_shape).masked_scatter(mask, g))
-
-
-@op(internal=True, dtypes="keep", complex=True)
-def new_full(x: Tensor, size: Size, fill_value: Scalar) -> Any:
-    """One number everywhere, in ``x``'s dtype, recorded by nobody."""
-    _need_real(fill_value, x.dtype)
-    return np.full(size, fill_value if x.dtype.kind == "c" else np.real(fill_value)).astype(x.dtype)

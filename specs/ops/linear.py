@@ -44,6 +44,8 @@ dot.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
 @op(node="MvBackward0", dtypes="same")
 def mv(x: Tensor, y: Tensor):
     """Matrix times vector."""
+    if not x.ndim:
+        refuse("op/dim-range", low=0, high=-1, dim=0)
     _need_ndim("mv", 2, x)
     _need_ndim("mv", 1, y)
     _need_size("mv", x.shape[1] == y.shape[0], x, y)

@@ -165,8 +165,10 @@ def split_size(x: Tensor, split_size: Count, dim: Dim = 0) -> Any:
     """Consecutive pieces of one size; the last may be smaller."""
     if not x.ndim:
         refuse("op/scalar-has-no-pieces", name="split")
+    if split_size < 0:
+        refuse("op/split-size", split_size=split_size, size="any")
     axis = axis_of(dim, x.ndim)
-    if split_size < 0 or (split_size == 0 < x.shape[axis]):
+    if split_size == 0 < x.shape[axis]:
         refuse("op/split-size", split_size=split_size, size=x.shape[axis])
     return _pieces(x, axis, _sizes_of_split(x.shape[axis], split_size))
 

@@ -12,9 +12,11 @@ from specs.refusal import refuse
 
 
 def _power(x, exponent):
-    if np.result_type(x, exponent).kind in "biu" and np.any(np.less(exponent, 0)):
-        refuse("op/integer-negative-power")
-    return np.power(x, exponent)
+    """The power; of integers to negative ones, what integer division would make of it."""
+    if np.result_type(x, exponent).kind not in "bi" or not np.any(np.less(exponent, 0)):
+        return np.power(x, exponent)
+    upwards = np.power(x, np.abs(exponent))
+    return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
 
 
 @op(inplace=True, name="pow", node="PowBackward1", domain={"x": "positive"}, exact=False, ulp=4)
@@ -41,8 +43,10 @@ pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 
 @op(inplace=True, name="pow", node="PowBackward0", avoid=("inexact_power",))
 def pow_scalar(x: Tensor, exponent: Number):
-    """Tensor to a number's power."""
-    return _power(x, exponent)
+    """Tensor to a number's power; refuses integers to a negative one."""
+    if x.dtype.kind in "bi" and exponent < 0:
+        refuse("op/integer-negative-power")
+    return np.power(x, exponent)
 
 
 pow_scalar.wrt(

@@ -220,7 +220,7 @@ def _cumsum_backward(g, dim):
 cumsum.wrt(x=_cumsum_backward)
 
 
-@op(node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
+@op(internal=True, node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
 def flip(x: Tensor, dims: Dims):
     """A copy with dimensions reversed."""
     return np.flip(x, _axes(dims, x.ndim) if dims else ()).copy(order="K") if x.ndim else x.copy()

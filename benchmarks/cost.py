@@ -1,0 +1,160 @@
+"""Times the parts of a check on one set of programs: draw, reference, torch, observation, compare; and bare
+torch.
+
+CPU time of this process, best of several rounds in which all parts take turns, so that a ratio is of one run.
+Bare torch is the program's own script, compiled beforehand, without runner or observation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import process_time
+from types import CodeType
+from typing import Any
+
+from conformance import adapters
+from conformance.draws import programs_from
+from conformance.generate.choices import Prng
+from conformance.generate.guide import Drawn, draw
+from conformance.judge import judge
+from conformance.program import Program
+from conformance.run import Runner, run
+from conformance.text import script
+from conformance.trace import Refused, Trace, Unbound
+
+BARS = {
+    "whole check, looking after each step": "<= 4.0",
+    "whole check, as densely as drawn": "<= 3.3",
+    "reference": "<= 0.75",
+    "draw": "<= 0.5",
+    "PRNG programs/s over Hypothesis's": ">= 5",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of CPU for all programs together, part by part, and rates."""
+
+    programs: int
+    steps: int
+    bare: float
+    torch: float
+    reference: float
+    draw: float
+    observation: float
+    compare: float
+    whole_each: float
+    whole_drawn: float
+    prng_rate: float
+    hypothesis_rate: float
+
+    def parts(self) -> dict[str, float]:
+        """Where the time of a check goes when it looks after each step."""
+        return {
+            "bare torch": self.bare,
+            "draw": self.draw,
+            "reference": self.reference,
+            "torch": self.torch,
+            "observation, both sides": self.observation,
+            "compare": self.compare,
+            "whole check, looking after each step": self.whole_each,
+            "whole check, as densely as drawn": self.whole_drawn,
+        }
+
+    def ratios(self) -> dict[str, float]:
+        """What the bars speak of, each against bare torch but for the last."""
+        return {
+            "whole check, looking after each step": self.whole_each / self.bare,
+            "whole check, as densely as drawn": self.whole_drawn / self.bare,
+            "reference": self.reference / self.bare,
+            "draw": self.draw / self.bare,
+            "PRNG programs/s over Hypothesis's": self.prng_rate / self.hypothesis_rate,
+        }
+
+
+def measure(count: int, seed: int, rounds: int) -> Cost:
+    """Time every part on ``count`` programs of the generator's own mix."""
+    reference, torch = adapters.load("reference"), adapters.load("torch")
+    mix = [drawn for _, drawn in _drawn("prng", count, seed)]
+    programs = [drawn.program for drawn in mix]
+    codes = [_bare(drawn) for drawn in mix]
+    expected = [run(program, reference) for program in programs]
+    actual = [run(program, torch) for program in programs]
+    parts: dict[str, Callable[[], Any]] = {
+        "bare": lambda: [exec(code, {}) for code in codes],
+        "torch": lambda: [_execute(program, torch) for program in programs],
+        "reference": lambda: [_execute(program, reference) for program in programs],
+        "torch, looking": lambda: [run(program, torch) for program in programs],
+        "reference, looking": lambda: [run(program, reference) for program in programs],
+        "drawing": lambda: _draw(seed, count, reference, "end"),
+        "reference, drawn alike": lambda: [run(program, reference, "end") for program in programs],
+        "compare": lambda: [judge(x, y, y) for x, y in zip(expected, actual, strict=True)],
+        "whole, each": lambda: _check(seed, count, reference, torch, "each"),
+        "whole, drawn": lambda: _check(seed, count, reference, torch, None),
+        "prng": lambda: _drawn("prng", count, seed),
+        "hypothesis": lambda: _drawn("hypothesis", count, seed),
+    }
+    best = dict.fromkeys(parts, float("inf"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(rounds):
+            for name, part in parts.items():
+                started = process_time()
+                part()
+                best[name] = min(best[name], process_time() - started)
+    looking = best["torch, looking"] - best["torch"] + best["reference, looking"] - best["reference"]
+    return Cost(
+        programs=count,
+        steps=sum(map(len, programs)),
+        bare=best["bare"],
+        torch=best["torch"],
+        reference=best["reference"],
+        draw=best["drawing"] - best["reference, drawn alike"],
+        observation=looking,
+        compare=best["compare"],
+        whole_each=best["whole, each"],
+        whole_drawn=best["whole, drawn"],
+        prng_rate=count / best["prng"],
+        hypothesis_rate=count / best["hypothesis"],
+    )
+
+
+def _drawn(source: str, count: int, seed: int) -> list[tuple[int, Drawn]]:
+    """Programs as a campaign draws them."""
+    taken: list[tuple[int, Drawn]] = []
+    limits = adapters.capabilities(adapters.load("reference"))
+    programs_from(source, seed, 0, count, limits, lambda number, drawn: taken.append((number, drawn)))
+    return taken
+
+
+def _draw(seed: int, count: int, oracle: Any, density: str | None) -> list[Drawn]:
+    choices = Prng()
+    return [draw(choices.restart(seed, number), oracle, density=density) for number in range(count)]
+
+
+def _check(seed: int, count: int, reference: Any, torch: Any, density: str | None) -> None:
+    """What a campaign does with each program that agrees."""
+    for drawn in _draw(seed, count, reference, density):
+        assert drawn.trace is not None
+        actual = run(drawn.program, torch, drawn.density)
+        judge(drawn.trace, actual, actual)
+
+
+def _execute(program: Program, adapter: Any) -> None:
+    """The steps on an adapter, unobserved."""
+    with Runner(adapter, "end") as runner:
+        for step in program:
+            runner.step(step)
+
+
+def _bare(drawn: Drawn) -> CodeType:
+    """The program as a compiled script: refused steps in a ``try``, steps that were never run left out."""
+    trace = drawn.trace
+    assert isinstance(trace, Trace)
+    kept = [i for i, seen in enumerate(trace.observations) if not isinstance(seen.outcome, Unbound)]
+    refused = [n for n, i in enumerate(kept) if isinstance(trace[i].outcome, Refused)]
+    text = script(Program(tuple(drawn.program[i] for i in kept)), refused=refused)
+    silent = text.replace("print(type(error).__name__, error)", "pass")
+    return compile(silent, "program", "exec")

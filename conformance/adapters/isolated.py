@@ -1,0 +1,45 @@
+"""Runs one program on a named adapter in a process of its own.
+
+How processes are kept and die lives in `conformance.isolate`.
+"""
+
+from __future__ import annotations
+
+from conformance import adapters
+from conformance.isolate import TIMEOUT, Died, note, survive
+from conformance.program import Program
+from conformance.run import Runner
+from conformance.trace import UNBOUND, Crashed, Observation, Trace
+
+
+def _traced(job: tuple[Program, str, str]) -> Trace:
+    program, spec, density = job
+    runner = Runner(adapters.load(spec), density)
+    try:
+        for number, step in enumerate(program.steps):
+            note(step=number)
+            runner.step(step)
+        return runner.finish()
+    finally:
+        runner.close()
+
+
+def run_isolated(program: Program, spec: str, density: str = "each", timeout: float = TIMEOUT) -> Trace:
+    """Run one program on the adapter that `spec` names, in a process of its own.
+
+    If it dies, the trace has a crash at the step it died in; the steps before are as they are without it,
+    those after were not run.
+    """
+    (result,) = survive(_traced, [(program, spec, density)], timeout=timeout)
+    if not isinstance(result, Died):
+        return result
+    at = result.step or 0
+    before: tuple[Observation, ...] = ()
+    if at:
+        (prefix,) = survive(_traced, [(Program(program.steps[:at]), spec, density)], timeout=timeout)
+        if isinstance(prefix, Trace):
+            before = prefix.observations
+    before = (*before, *(Observation(UNBOUND, {}, None) for _ in range(at - len(before))))
+    crash = Observation(Crashed(result.how), {}, None)
+    after = tuple(Observation(UNBOUND, {}, None) for _ in range(len(program) - at - 1))
+    return Trace(program, spec, density, (*before, crash, *after))

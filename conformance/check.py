@@ -1,0 +1,237 @@
+"""The one public call: check an implementation, get a report.
+
+Here the work is handed out and put together. What a chunk of programs does lives in ``campaign``, cases in
+``witness``, what both mean for a rule in ``standing``; printing is the command line's.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from conformance import adapters
+from conformance.adapters.errors import AdapterError
+from conformance.adapters.isolated import run_isolated
+from conformance.campaign import REFERENCE, SIZE, TORCH, Chunk, work
+from conformance.isolate import Died, survive
+from conformance.known import issue_of
+from conformance.program import Program
+from conformance.report.value import (
+    BROKEN,
+    HELD,
+    UNSUPPORTED,
+    Crash,
+    Finding,
+    Report,
+    Subject,
+    Totals,
+    Verdict,
+    Witnessed,
+)
+from conformance.standing import standings
+from conformance.tally import Tally
+from conformance.text import to_text
+from conformance.witness import finding, witness
+from specs.case import cases
+from specs.rule import RULES
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+SOURCES = ("hypothesis", "prng")
+LONGEST = 120.0
+"""Seconds a chunk may take before a program in it counts as hanging."""
+
+PRELOAD = (TORCH, "conformance.draws")
+"""What fresh processes find already imported, so that surviving a crash is cheap; what is not installed is
+passed over.
+"""
+
+
+def check(
+    adapter: Any,
+    *,
+    against: str = TORCH,
+    programs: int = 1000,
+    seed: int = 0,
+    source: str = "hypothesis",
+    rules: str = "*",
+    fail_fast: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Grade an implementation: the witness cases, then ``programs`` drawn ones; the same seed gives the same
+    report.
+
+    ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
+    module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
+    ``rules`` narrows the cases and findings to those of matching rules. Raises AdapterError where an adapter
+    cannot be loaded, ValueError for an unknown ``against`` or ``source``.
+    """
+    spec = name_of(adapter)
+    if against not in (TORCH, REFERENCE) or source not in SOURCES:
+        raise ValueError(f"against {against!r} or source {source!r} is unknown")
+    if spec == against:
+        against = REFERENCE if spec == TORCH else TORCH
+    started = time.perf_counter()
+    workers = workers or os.cpu_count() or 1
+    tick = progress or (lambda what, done, total: None)
+    subject = adapters.load(spec)
+    chosen = [rule for rule in RULES if fnmatchcase(rule, rules)]
+    witnessed, tally = _cases(spec, against, chosen, workers, tick)
+    after_cases = time.perf_counter()
+    if not (tally.broken or (fail_fast and tally.findings)):
+        tally += _programs(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
+    by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in chosen}
+    limits = adapters.capabilities(subject)
+    standing = standings(chosen, tally, by_rule, limited=limits != type(limits)())
+    if rules != "*":
+        tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(chosen)))
+    return Report(
+        subject=Subject(subject.name, subject.version),
+        against=against,
+        seed=seed,
+        source=source,
+        device=getattr(subject, "device", "cpu"),
+        versions=versions(spec, against),
+        totals=tally.totals,
+        cases={status: sum(w.status == status for w in witnessed) for status in (HELD, BROKEN, UNSUPPORTED)},
+        rules=standing,
+        findings=told(tally),
+        crashes=tally.crashes,
+        incomparable=tally.incomparable,
+        broken=tally.broken,
+        times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
+    )
+
+
+def told(tally: Tally) -> tuple[Finding, ...]:
+    """The findings, those that blame the suite first, and in each because the rules first that fire most
+    rarely.
+    """
+
+    def rarity(rule: str) -> tuple[int, str]:
+        return tally.fired.get(rule, 0), rule
+
+    sorted_out = (replace(f, because=tuple(sorted(f.because, key=rarity))) for f in tally.findings)
+    return tuple(sorted(sorted_out, key=lambda f: -f.blames))
+
+
+def name_of(adapter: Any) -> str:
+    """The name under which other processes can load an adapter; raises AdapterError where it has none."""
+    if isinstance(adapter, str):
+        return adapter
+    for name in adapters.BUILT_IN:
+        if type(adapter).__module__ == f"conformance.adapters.{name}":
+            return name
+    path = getattr(adapter, "__file__", None)
+    if path is not None:
+        return str(path)
+    raise AdapterError(
+        f"{adapter!r} cannot be loaded by name in another process",
+        "pass 'module:attribute' or the path of a file",
+    )
+
+
+def versions(*specs: str) -> dict[str, str]:
+    """Of everything that a report may depend on, what version took part."""
+    found = {"python": platform.python_version()}
+    for package in ("autograd-conformance", "numpy", "hypothesis"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    for spec in dict.fromkeys((REFERENCE, *specs)):
+        adapter = adapters.load(spec)
+        found[adapter.name] = adapter.version
+    return found
+
+
+def _cases(
+    spec: str, against: str, rules: Iterable[str], workers: int, tick: Progress
+) -> tuple[list[Witnessed], Tally]:
+    """The cases of the rules on the implementation, and what they found.
+
+    A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
+    """
+    wanted = set(rules)
+    chosen = [case for case in cases() if wanted & set(case.rules)]
+    judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
+    total = len(chosen) * (1 + len(judges))
+    done = 0
+
+    def run(side: str) -> list[Witnessed]:
+        nonlocal done
+        results = []
+        for result in witness(side, chosen, workers, PRELOAD):
+            results.append(result)
+            done += 1
+            tick("cases", done, total)
+        return results
+
+    stale = {result.case: finding(result, side, Verdict.BROKEN_SUITE)
+             for side in judges for result in run(side) if result.broken}  # fmt: skip
+    results = [result for result in run(spec) if result.case not in stale]
+    blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
+    raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
+    found = (finding(result, spec, blames) for result in results if result.broken and not result.adapter)
+    return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
+
+
+def _programs(whole: Chunk, workers: int, tick: Progress) -> Tally:
+    """All programs, in chunks that processes work through; their sum, in the order of the programs."""
+    chunks = [
+        replace(whole, first=first, count=min(SIZE, whole.count - first))
+        for first in range(0, whole.count, SIZE)
+    ]
+    total, tally = whole.count, Tally()
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=PRELOAD)
+    for chunk, result in zip(chunks, results, strict=True):
+        tally += _surviving(chunk, result)
+        tick("programs", chunk.first + chunk.count, total)
+        if tally.broken or (
+            whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
+        ):
+            break
+    return tally
+
+
+def _surviving(chunk: Chunk, result: Tally | Died) -> Tally:
+    """The tally of a chunk; where a program killed its process, the chunk is worked through again without
+    it.
+    """
+    crashes = Tally()
+    while isinstance(result, Died):
+        if result.program is None or to_text(result.program) in chunk.skip:
+            crashes += Tally(
+                broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
+            )
+            return crashes
+        crashes += _crash(chunk, result.program, result.step, result.how)
+        chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
+        (result,) = survive(work, [chunk], chunk=1, timeout=LONGEST, preload=PRELOAD)
+    return result + crashes
+
+
+def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
+    """What is to be said of a program that killed its process: who died, at which step, and whether it is on
+    record.
+    """
+    who = TORCH if side == 0 else chunk.subject
+    trace = run_isolated(program, who)
+    at = next(
+        (i for i, seen in enumerate(trace.observations) if seen.outcome is trace.crashed), len(program) - 1
+    )
+    cut = Program(program.steps[: at + 1])
+    known = issue_of([step.op for step in cut], who, adapters.load(who).version, how)
+    blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
+    crash = Crash(
+        f"programs {chunk.first} to {chunk.first + chunk.count - 1}", who, blames, how, to_text(cut), known
+    )
+    return Tally(totals=Totals(programs=1, crashed=1, steps=len(program)), crashes=(crash,))

@@ -1,0 +1,88 @@
+"""Calls with something in the wrong place: the wrong kind of argument, too few, too many, none at all.
+
+Steps that are merely drawn without regard to validity come from every family; here are the ones that no
+table of fitting arguments contains.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.generate.backward import root
+from conformance.generate.choices import weighted
+from conformance.generate.scene import Live, Scene
+
+Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
+"""An operation, its arguments (`X` and `Y` stand for tensors, also inside lists), keywords, and how many
+results.
+"""
+
+
+class _Tensor:
+    """Stands for a tensor to be picked."""
+
+
+X, Y = _Tensor(), _Tensor()
+
+CALLS: tuple[Astray, ...] = (
+    ("backward", (X, 1.0), (), 0),
+    ("backward", (X, None), (("inputs", 1.0),), 0),
+    ("backward", (X,), (("inputs", [1.0]),), 0),
+    ("backward", (X,), (("inputs", []),), 0),
+    ("torch.autograd.backward", ([1.0],), (), 0),
+    ("torch.autograd.backward", (1.0,), (), 0),
+    ("torch.autograd.backward", (X, [1.0]), (), 0),
+    ("torch.autograd.backward", ([X, Y], [None]), (), 0),
+    ("torch.autograd.backward", (X,), (("grad_variables", [Y]),), 0),
+    ("torch.autograd.backward", (X, [Y]), (("grad_variables", [Y]),), 0),
+    ("torch.autograd.grad", (X, []), (), 1),
+    ("torch.autograd.grad", (X, [1.0]), (), 1),
+    ("torch.autograd.grad", (1.0, X), (), 1),
+    ("torch.autograd.grad", ([X, Y], X, [Y]), (), 1),
+    ("torch.autograd.grad", (X, Y), (("materialize_grads", True), ("allow_unused", False)), 1),
+    ("torch.autograd.grad", (X, Y), (("only_inputs", False), ("allow_unused", True)), 1),
+    ("requires_grad_", (X, 1), (), 0),
+    (".requires_grad=", (X, 1), (), 0),
+    ("torch.tensor", ([1.0, 2.0],), (("requires_grad", 1),), 1),
+    (".grad=", (X, 1.0), (), 0),
+    (".data=", (X, 1.0), (), 0),
+    ("__setitem__", (X, 0, "one"), (), 0),
+    ("__getitem__", (X, slice(None, None, -1)), (), 1),
+    ("__getitem__", (X, 1.5), (), 1),
+    ("__getitem__", (X, Y), (), 1),
+    ("clamp", (X,), (), 1),
+    ("neg", (X, Y), (), 1),
+    ("add_", (X,), (), 0),
+)
+"""What people get wrong, as calls."""
+
+_ROOT = weighted({True: 3, False: 1})
+
+
+def astray(scene: Scene, about: Any = None) -> bool:
+    """One such call, on whatever is at hand."""
+    op, args, kwargs, outs = scene.pick(CALLS)
+    if not scene.may(op):
+        return False
+    x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
+    given = {X: x, Y: scene.some()}
+    names = (scene.fresh(),) if outs else ()
+    done = scene.emit(
+        op,
+        tuple([_put(value, given) for value in args]),
+        tuple([(name, _put(value, given)) for name, value in kwargs]),
+        names,
+    )
+    if done:
+        for name in names:
+            if scene.oracle.peek(name) is not None:
+                scene.bind(name, scene.measure(name), (x,))
+        if "inputs" not in dict(kwargs):
+            scene.look_around(x)
+    return True
+
+
+def _put(value: Any, given: dict[_Tensor, Live]) -> Any:
+    if isinstance(value, _Tensor):
+        return given[value].ref
+    return [_put(item, given) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,119 @@
+"""Programs as a public Hypothesis strategy, and any program as a strategy of its own.
+
+`programs` drives the guided generator by Hypothesis, whose shrinker, database and replay come along. A
+program from elsewhere (a campaign, an issue) enters Hypothesis as an `@example`, or through `parts_of`,
+where it is shrunk, stored and replayed like any other. The only module of the package that imports
+Hypothesis; what is drawn is ``guide``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from hypothesis import find, settings
+from hypothesis import strategies as st
+
+from conformance.generate.guide import DENSITY, EXACT, ROUNDING, Drawn, Guide, range_of
+from conformance.generate.oracle import Beside
+from conformance.program import Program, Step
+from conformance.run import Runner
+
+T = TypeVar("T")
+
+_KEEP = st.sampled_from((False, *[True] * 63))
+"""Whether a step stays; mostly yes, and simplest without it."""
+
+
+_BLOCK = st.binary(min_size=12, max_size=12)
+_COIN = st.booleans()
+
+
+class Hypothesis:
+    """Choices read off blocks of bytes that Hypothesis draws, as many as are asked for; zeros are the
+    simplest.
+
+    NB: blocks, and not a draw for each choice, because Hypothesis mutates by copying between draws of one
+    kind: copied among unlike choices, small numbers made a quarter of the programs alike and most of them
+    short. It is faster, too.
+    """
+
+    __slots__ = ("_at", "_block", "_draw")
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._block = b""
+        self._at = 0
+
+    def below(self, n: int) -> int:
+        if n > 256:
+            return (self.below(256) + (self.below(-(-n >> 8)) << 8)) % n
+        if self._at == len(self._block):
+            self._block, self._at = self._draw(_BLOCK), 0
+        byte = self._block[self._at]
+        self._at += 1
+        return byte * n >> 8
+
+    def chance(self, numer: int, denom: int) -> bool:
+        return self.below(denom) >= denom - numer
+
+    def pick(self, seq: Sequence[T]) -> T:
+        return seq[self.below(len(seq))]
+
+
+@st.composite
+def _turn(draw: st.DrawFn, guide: Guide) -> bool:
+    """One turn of the guide, as a span of its own that the shrinker can drop."""
+    guide.scene.ask(Hypothesis(draw))
+    return guide.turn()
+
+
+def _go_on(draw: st.DrawFn) -> bool:
+    """True fifteen times out of sixteen, simplest when False."""
+    return draw(_COIN) or draw(_COIN) or draw(_COIN) or draw(_COIN)
+
+
+@st.composite
+def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str | None = None) -> Drawn:
+    """Programs with what is drawn along with them (see `Drawn`), beside the adapter ``oracle``.
+
+    ``capabilities`` narrow what is drawn (the oracle's own by default); ``density`` fixes how densely it is
+    observed.
+    """
+    choices = Hypothesis(draw)
+    density = density or choices.pick(DENSITY)
+    with Runner(oracle, density) as runner:
+        guide = Guide(choices, Beside(runner), range_of(capabilities or oracle.capabilities))
+        turn = _turn(guide)
+        while guide.unripe or (guide.growing and _go_on(draw)):
+            draw(turn)
+        guide.scene.ask(choices)
+        guide.end()
+        trace = runner.finish()
+    return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)
+
+
+def programs(oracle: Any, capabilities: Any = None) -> st.SearchStrategy[Program]:
+    """Programs as plain values, drawn beside the adapter ``oracle`` within ``capabilities`` (its own by
+    default).
+    """
+    return drawn(oracle, capabilities).map(lambda one: one.program)
+
+
+@st.composite
+def parts_of(draw: st.DrawFn, program: Program) -> Program:
+    """A program with any of its steps left out, the whole of it most likely: a failure's way into
+    Hypothesis.
+    """
+    steps: list[Step] = [step for step in program.steps if draw(_KEEP)]
+    return Program(tuple(steps))
+
+
+def shrink(program: Program, fails: Callable[[Program], bool], *, key: str, **options: Any) -> Program:
+    """Hypothesis's smallest part of ``program`` that still fails; stored under ``key`` in the settings'
+    database.
+
+    Raises `hypothesis.errors.NoSuchExample` if not even the whole program fails. ``options`` are Hypothesis
+    settings.
+    """
+    return find(parts_of(program), fails, settings=settings(**options), database_key=key.encode())

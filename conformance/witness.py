@@ -1,0 +1,113 @@
+"""The witness cases on one implementation: held, broken or unsupported, and what a broken one shows.
+
+A torch-shaped implementation runs a case as it stands, any other runs the program that it parses to. What
+cases are lives in ``specs.case``; what their results mean for the rules in ``standing``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from conformance import adapters
+from conformance.case import CaseProgram, check_case, parse_case
+from conformance.isolate import Died, note, survive
+from conformance.parse import ProgramError
+from conformance.report import words
+from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
+from conformance.run import run
+from conformance.text import script, statement
+from conformance.trace import Crashed, Refused, Trace
+from specs.case import Case, cases, run_case
+
+
+def witness(
+    spec: str, chosen: Iterable[Case], workers: int, preload: Iterable[str] = ()
+) -> Iterator[Witnessed]:
+    """Run the cases on the implementation that ``spec`` names, in processes that may die."""
+    listed = list(chosen)
+    results = survive(
+        _witness, [(spec, case.id) for case in listed], workers=workers, chunk=40, preload=preload
+    )
+    for case, result in zip(listed, results, strict=True):
+        if isinstance(result, Died):
+            yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)
+        else:
+            yield result
+
+
+def _witness(job: tuple[str, str]) -> Witnessed:
+    spec, wanted = job
+    adapter = adapters.load(spec)
+    case = next(case for case in cases() if case.id == wanted)
+    namespace = getattr(adapter, "namespace", None)
+    if namespace is not None:
+        result = run_case(case, namespace)
+        if result.passed:
+            return Witnessed(case.id, case.rules, HELD)
+        return Witnessed(case.id, case.rules, BROKEN, result.source or "", result.why or "")
+    try:
+        parsed = parse_case(case)
+    except ProgramError as error:
+        return Witnessed(
+            case.id, case.rules, UNSUPPORTED, why=f"needs a torch-shaped implementation: {error}"
+        )
+    note(parsed.program)
+    try:
+        trace = run(parsed.program, adapter)
+    except Exception as error:
+        return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
+    return judged(case, parsed, trace)
+
+
+def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
+    """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked."""
+    allowed = {
+        step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)
+    }
+    found = check_case(parsed, trace)
+    broken = next((finding for finding in found if finding.status == BROKEN), None)
+    for index, seen in enumerate(trace.observations):
+        if broken is not None and broken.expectation.step < index:
+            break
+        if isinstance(seen.outcome, Refused | Crashed) and index not in allowed:
+            return Witnessed(
+                case.id, case.rules, BROKEN, statement(parsed.program[index]), words.outcome(seen.outcome)
+            )
+    if broken is not None:
+        expected = broken.expectation
+        what = f"{expected.name}.{expected.fact}" if expected.name else expected.fact
+        why = f"expected {what} {words.value(expected.value)}, got {words.value(broken.actual)}"
+        return Witnessed(case.id, case.rules, BROKEN, statement(parsed.program[expected.step]), why)
+    return Witnessed(case.id, case.rules, HELD if any(f.status == HELD for f in found) else UNSUPPORTED)
+
+
+def finding(result: Witnessed, side: str, blames: Verdict) -> Finding:
+    """A broken case as the report tells it."""
+    case = next(case for case in cases() if case.id == result.case)
+    return Finding(
+        where=f"case {case.id}",
+        blames=blames,
+        line=result.line,
+        name="",
+        fact="case",
+        expected="as the case says",
+        actual=result.why,
+        because=case.rules,
+        downstream=0,
+        script=_script(case),
+        sides=("the case", side),
+        ops=(case.id,),
+    )
+
+
+def _script(case: Case) -> str:
+    """The case as a script that runs by itself under torch."""
+    try:
+        parsed = parse_case(case)
+    except ProgramError:
+        imports = "import torch\n\nfrom specs.case import refused, warned\n\n\n"
+        name = ast.parse(case.text).body[0].name  # type: ignore[attr-defined]
+        return f"{imports}{case.text}\n\n\n{name}()\n"
+    refused = [e.step for e in parsed.expectations if e.fact == "outcome"]
+    return script(parsed.program, refused=refused)

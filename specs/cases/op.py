@@ -1,0 +1,360 @@
+"""What ops refuse: operands that do not go together, dimensions out of range, impossible shapes."""
+
+import torch
+
+from specs.case import refused
+
+
+# -- operands --------------------------------------------------------------------------------------
+def shapes_that_do_not_broadcast():
+    """Sizes must be equal or 1, from the right.
+
+    rule: op/shapes-broadcast.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    y = torch.tensor([1.0, 2.0])
+    with refused("op/shapes-broadcast"):
+        x.add(y)
+    z = x.add(torch.tensor([[1.0], [2.0]]))
+    assert z.tolist() == [[2.0, 3.0, 4.0], [3.0, 4.0, 5.0]]
+
+
+def arguments_of_a_wrong_type():
+    """None is no operand.
+
+    rule: op/arguments.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/arguments"):
+        x.add(None)
+    assert x.tolist() == [1.0, 2.0]
+
+
+def products_do_not_promote():
+    """float32 and float64 are not multiplied as matrices, though they are elementwise.
+
+    rule: op/one-dtype.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    with refused("op/one-dtype"):
+        x.dot(y)
+    assert x.mul(y).tolist() == [3.0, 8.0]
+
+
+def dot_takes_vectors():
+    """dot does not take matrices.
+
+    rule: op/matmul-rank.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/matmul-rank"):
+        x.dot(y)
+
+
+def inner_sizes_must_agree():
+    """A 1x2 matrix is not multiplied with a 1x2 matrix.
+
+    rule: op/matmul-shape.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/matmul-shape"):
+        x.mm(x)
+    assert x.mm(x.t()).tolist() == [[5.0]]
+
+
+def matmul_takes_no_scalars():
+    """A 0-d tensor is no side of a product.
+
+    rule: op/matmul-scalar.
+    """
+    x = torch.tensor(2.0)
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/matmul-scalar"):
+        x.matmul(y)
+
+
+# -- dtypes and values -----------------------------------------------------------------------------
+def the_mean_of_integers():
+    """Integers have no mean.
+
+    rule: op/mean-dtype.
+    """
+    x = torch.tensor([1, 2])
+    with refused("op/mean-dtype"):
+        x.mean()
+    assert x.sum().tolist() == 3
+
+
+def bools_are_not_subtracted():
+    """True minus True is refused, and so is minus True.
+
+    rule: op/bool-arithmetic.
+    """
+    x = torch.tensor([True, False])
+    with refused("op/bool-arithmetic"):
+        x.sub(x)
+    with refused("op/bool-arithmetic"):
+        x.neg()
+
+
+def integers_take_no_float_alpha():
+    """alpha=0.5 is refused for integers.
+
+    rule: op/integer-alpha.
+    """
+    x = torch.tensor([1, 2])
+    with refused("op/integer-alpha"):
+        x.add(x, alpha=0.5)
+
+
+def integers_take_no_negative_power():
+    """2 ** -1 is refused for integers.
+
+    rule: op/integer-negative-power.
+    """
+    x = torch.tensor([1, 2])
+    with refused("op/integer-negative-power"):
+        x.pow(-1)
+
+
+def clamp_needs_a_bound():
+    """clamp() alone is refused.
+
+    rule: op/clamp-bounds.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/clamp-bounds"):
+        x.clamp()
+
+
+def where_needs_a_bool_condition():
+    """Numbers are no condition.
+
+    rule: op/where-condition.
+    """
+    x = torch.tensor([1.0, 0.0])
+    with refused("op/where-condition"):
+        torch.where(x, x, x)
+
+
+def a_mask_must_be_bool():
+    """Integers are no mask.
+
+    rule: op/mask-dtype.
+    """
+    x = torch.tensor([1.0, 2.0])
+    m = torch.tensor([1, 0])
+    with refused("op/mask-dtype"):
+        x.masked_fill(m, 0.0)
+
+
+def masked_fill_takes_one_value():
+    """A vector of values is refused, even of one.
+
+    rule: op/masked-fill-value.
+    """
+    x = torch.tensor([1.0, 2.0])
+    m = torch.tensor([True, False])
+    v = torch.tensor([0.0])
+    with refused("op/masked-fill-value"):
+        x.masked_fill(m, v)
+
+
+def fill_takes_one_value():
+    """A vector of values is refused, even of one.
+
+    rule: op/fill-value.
+    """
+    x = torch.tensor([1.0, 2.0])
+    v = torch.tensor([0.0])
+    with refused("op/fill-value"):
+        x.fill_(v)
+    assert x.tolist() == [1.0, 2.0] and x._version == 0
+
+
+def complex_values_do_not_fit_reals():
+    """1j does not go among floats.
+
+    rule: op/value-overflow.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/value-overflow"):
+        x[0] = 1j
+    assert x.tolist() == [1.0, 2.0]
+
+
+def lists_are_not_assigned():
+    """An element is assigned a number or a tensor.
+
+    rule: op/assign-type.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/assign-type"):
+        x[0] = [3.0, 4.0]
+    x[0] = torch.tensor([3.0, 4.0])
+    assert x.tolist() == [[3.0, 4.0]]
+
+
+# -- dimensions ------------------------------------------------------------------------------------
+def a_dimension_out_of_range():
+    """Dimensions are -2..1 in a matrix, and -1..0 in a 0-d tensor.
+
+    rule: op/dim-range.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/dim-range"):
+        x.sum(2)
+    with refused("op/dim-range"):
+        x.unsqueeze(3)
+    y = torch.tensor(1.0)
+    assert y.transpose(0, -1).tolist() == 1.0
+    with refused("op/dim-range"):
+        y.unbind()
+
+
+def a_dimension_named_twice():
+    """sum((0, -2)) names one dimension twice.
+
+    rule: op/dim-repeated.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/dim-repeated"):
+        x.sum((0, -2))
+
+
+def the_extreme_of_nothing():
+    """No elements have no maximum.
+
+    rule: op/empty-extreme.
+    """
+    x = torch.ones(0)
+    with refused("op/empty-extreme"):
+        x.amax()
+
+
+def the_extreme_along_nothing():
+    """A dimension of size 0 has no maximum; one of nothing else has.
+
+    rule: op/empty-extreme-dim.
+    """
+    x = torch.ones(0, 2)
+    with refused("op/empty-extreme-dim"):
+        x.amax(0)
+    assert x.amax(1).tolist() == []
+
+
+def a_permutation_names_each_dimension():
+    """Neither too few dimensions nor one twice.
+
+    rule: op/permute-dims.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/permute-dims"):
+        x.permute(0)
+    with refused("op/permute-dims"):
+        x.permute(0, -2)
+
+
+def t_is_for_matrices():
+    """Three dimensions are too many.
+
+    rule: op/t-dims.
+    """
+    x = torch.ones(1, 2, 1)
+    with refused("op/t-dims"):
+        x.t()
+
+
+def a_diagonal_needs_two_dimensions():
+    """Not one and itself.
+
+    rule: op/diagonal-dims.
+    """
+    x = torch.ones(2, 2)
+    with refused("op/diagonal-dims"):
+        x.diagonal(0, 0, -2)
+
+
+def flatten_goes_forward():
+    """From 1 to 0 is refused.
+
+    rule: op/flatten-order.
+    """
+    x = torch.ones(2, 2)
+    with refused("op/flatten-order"):
+        x.flatten(1, 0)
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+def view_never_copies():
+    """The rows of a transposed matrix are not next to each other.
+
+    rule: op/view-size.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = x.t()
+    with refused("op/view-size"):
+        y.view(4)
+    assert y.reshape(4).tolist() == [1.0, 3.0, 2.0, 4.0] and y.view(2, 1, 2)._is_view() is True
+
+
+def a_shape_holds_all_elements():
+    """Four elements are not five.
+
+    rule: op/reshape-size.
+    """
+    x = torch.ones(4)
+    with refused("op/reshape-size"):
+        x.view(5)
+    with refused("op/reshape-size"):
+        x.reshape(-1, 3)
+
+
+def one_size_is_inferred():
+    """Two unknown sizes have no answer, and -1 beside 0 has too many.
+
+    rule: op/shape-inferred.
+    """
+    x = torch.ones(4)
+    with refused("op/shape-inferred"):
+        x.view(-1, -1)
+    y = torch.ones(0)
+    with refused("op/shape-inferred"):
+        y.view(-1, 0)
+
+
+def sizes_are_not_negative():
+    """-2 is no size.
+
+    rule: op/shape-negative.
+    """
+    x = torch.ones(4)
+    with refused("op/shape-negative"):
+        x.view(-2, 2)
+
+
+def expand_stretches_only_ones():
+    """2 does not become 4, and no dimension is dropped.
+
+    rule: op/expand-size.
+    """
+    x = torch.ones(1, 2)
+    with refused("op/expand-size"):
+        x.expand(1, 4)
+    with refused("op/expand-size"):
+        x.expand(2)
+    with refused("op/expand-size"):
+        x.expand(-1, 1, 2)
+    assert x.expand(3, -1).tolist() == [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+
+
+def sum_to_size_undoes_an_expand():
+    """(1, 2) is no expansion of (3,).
+
+    rule: op/sum-to-size.
+    """
+    x = torch.ones(1, 2)
+    with refused("op/sum-to-size"):
+        x.sum_to_size(3)

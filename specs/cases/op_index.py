@@ -1,0 +1,286 @@
+"""What indexing refuses: positions, slices, masks and index tensors that do not fit."""
+
+import torch
+
+from specs.case import refused
+
+
+def an_index_out_of_range():
+    """Neither 2 nor -3 is an index into two elements.
+
+    rule: op/index-range.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/index-range"):
+        x[2]
+    with refused("op/index-range"):
+        x.select(0, -3)
+    with refused("op/index-range"):
+        x[torch.tensor([0, 2])]
+    assert x[-2].tolist() == 1.0
+
+
+def a_scalar_has_no_items():
+    """A 0-d tensor is neither indexed nor sliced, but x[...] is a view of it.
+
+    rule: op/scalar-has-no-items.
+    """
+    x = torch.tensor(1.0)
+    with refused("op/scalar-has-no-items"):
+        x[0]
+    with refused("op/scalar-has-no-items"):
+        x[:]
+    with refused("op/scalar-has-no-items"):
+        x.select(0, 0)
+    y = x[...]
+    assert y._base is x
+
+
+def a_scalar_has_no_pieces():
+    """A 0-d tensor is not split, chunked or narrowed.
+
+    rule: op/scalar-has-no-pieces.
+    """
+    x = torch.tensor(1.0)
+    with refused("op/scalar-has-no-pieces"):
+        x.split(1)
+    with refused("op/scalar-has-no-pieces"):
+        x.chunk(1)
+    with refused("op/scalar-has-no-pieces"):
+        x.narrow(0, 0, 1)
+
+
+def narrow_does_not_clamp():
+    """A slice past the end is shorter; a narrow is refused.
+
+    rule: op/narrow-length.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/narrow-length"):
+        x.narrow(0, 1, 2)
+    assert x[1:3].tolist() == [2.0]
+
+
+def pieces_use_up_the_dimension():
+    """1 + 2 is not 4, and pieces of nothing never end.
+
+    rule: op/split-size.
+    """
+    x = torch.ones(4)
+    with refused("op/split-size"):
+        x.split((1, 2))
+    with refused("op/split-size"):
+        x.split(0)
+    with refused("op/split-size"):
+        x.split(-1)
+
+
+def chunk_makes_pieces():
+    """Into no pieces is refused.
+
+    rule: op/chunk-count.
+    """
+    x = torch.ones(4)
+    with refused("op/chunk-count"):
+        x.chunk(0)
+
+
+def slices_step_forward():
+    """Unlike numpy's.
+
+    rule: op/slice-step.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/slice-step"):
+        x[::-1]
+    with refused("op/slice-step"):
+        x[::-1] = 0.0
+    assert x[::2].tolist() == [1.0] and x._version == 0
+
+
+def too_many_indices():
+    """Two indices into a vector.
+
+    rule: op/index-count.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/index-count"):
+        x[0, 0]
+    assert x[0, None].tolist() == [1.0]
+
+
+def a_float_is_no_index():
+    """Not even a whole one.
+
+    rule: op/index-kind.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/index-kind"):
+        x[1.0]
+
+
+def floats_are_no_indices():
+    """A tensor of floats does not index.
+
+    rule: op/index-dtype-in-brackets.
+    """
+    x = torch.tensor([1.0, 2.0])
+    i = torch.tensor([0.0])
+    with refused("op/index-dtype-in-brackets"):
+        x[i]
+
+
+def index_tensors_broadcast():
+    """Two indices beside three.
+
+    rule: op/index-shapes.
+    """
+    x = torch.ones(2, 3)
+    i = torch.tensor([0, 1])
+    j = torch.tensor([0, 1, 2])
+    with refused("op/index-shapes"):
+        x[i, j]
+    assert x[i, torch.tensor([0])].tolist() == [1.0, 1.0]
+
+
+def a_mask_has_the_sizes_it_covers():
+    """A mask of three for a dimension of two.
+
+    rule: op/mask-shape.
+    """
+    x = torch.tensor([1.0, 2.0])
+    m = torch.tensor([True, False, True])
+    with refused("op/mask-shape"):
+        x[m]
+
+
+def values_go_where_tensors_point():
+    """Two values do not go into three places.
+
+    rule: op/index-put-shape.
+    """
+    x = torch.ones(3)
+    i = torch.tensor([0, 1, 2])
+    v = torch.tensor([5.0, 6.0])
+    with refused("op/index-put-shape"):
+        x[i] = v
+    assert x.tolist() == [1.0, 1.0, 1.0] and x._version == 0
+
+
+def indexed_assignment_does_not_cast():
+    """float64 goes into a float32 slice, but not where tensors point.
+
+    rule: op/index-put-dtype.
+    """
+    x = torch.ones(2)
+    i = torch.tensor([0, 1])
+    v = torch.tensor([5.0, 6.0], dtype=torch.float64)
+    with refused("op/index-put-dtype"):
+        x[i] = v
+    x[:] = v
+    assert x.tolist() == [5.0, 6.0] and x.dtype == torch.float32
+
+
+def index_select_takes_integers():
+    """Floats are no positions.
+
+    rule: op/index-dtype.
+    """
+    x = torch.ones(2)
+    i = torch.tensor([0.0])
+    with refused("op/index-dtype"):
+        x.index_select(0, i)
+    with refused("op/index-dtype"):
+        x.gather(0, i)
+
+
+def index_select_takes_a_vector():
+    """A matrix of positions is refused.
+
+    rule: op/index-vector.
+    """
+    x = torch.ones(2)
+    i = torch.tensor([[0]])
+    with refused("op/index-vector"):
+        x.index_select(0, i)
+
+
+def index_select_does_not_count_from_the_end():
+    """-1 is out of range.
+
+    rules: op/index-range, op/index-select-range.
+    """
+    x = torch.ones(2, 2)
+    i = torch.tensor([-1])
+    with refused("op/index-range"):
+        x.index_select(0, i)
+    with refused("op/index-select-range"):
+        x.index_select(1, i)
+
+
+def a_scalar_is_selected_once():
+    """Two positions in a 0-d tensor are refused.
+
+    rule: op/index-of-scalar.
+    """
+    x = torch.tensor(1.0)
+    i = torch.tensor([0, 0])
+    with refused("op/index-of-scalar"):
+        x.index_select(0, i)
+
+
+def gather_does_not_count_from_the_end():
+    """-1 is out of range.
+
+    rule: op/gather-range.
+    """
+    x = torch.ones(2)
+    i = torch.tensor([-1])
+    with refused("op/gather-range"):
+        x.gather(0, i)
+
+
+def gather_does_not_broadcast():
+    """The index has the tensor's dimensions, and no larger sizes outside the gathered one.
+
+    rule: op/gather-shape.
+    """
+    x = torch.ones(2, 2)
+    i = torch.tensor([0])
+    with refused("op/gather-shape"):
+        x.gather(0, i)
+    j = torch.tensor([[0, 0, 0]])
+    with refused("op/gather-shape"):
+        x.gather(0, j)
+    assert x.gather(1, j).tolist() == [[1.0, 1.0, 1.0]]
+
+
+# -- out of tensors --------------------------------------------------------------------------------
+def item_of_several():
+    """Two elements are no number.
+
+    rule: op/item-size.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/item-size"):
+        x.item()
+
+
+def len_of_a_scalar():
+    """A 0-d tensor has no length.
+
+    rule: op/len-of-scalar.
+    """
+    x = torch.tensor(1.0)
+    with refused("op/len-of-scalar"):
+        x.__len__()
+
+
+def truth_of_several():
+    """Two elements are neither true nor false.
+
+    rule: op/bool-of-many.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/bool-of-many"):
+        x.__bool__()

@@ -1,0 +1,180 @@
+"""Does the generator reach what there is to reach: ops, kinds of step, refusals, rules; and in which
+proportions.
+
+One sample of programs from the PRNG, drawn beside the reference with a fixed seed. What holds for each
+single program is held in ``test_generate``; whether mutants die is held elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from statistics import median
+
+import pytest
+
+from conformance import adapters
+from conformance.generate import swarm
+from conformance.generate.choices import Prng
+from conformance.generate.guide import EXACT, STACKS, Drawn, draw, range_of
+from conformance.program import MODES
+from conformance.text import to_text
+from conformance.trace import DONE, UNBOUND, Refused
+from specs.rule import RULES
+
+SEED, COUNT = 1, 2500
+ORACLE = adapters.load("reference")
+
+SELDOM = {
+    "mode/must-be-bool": "grad modes are properties of steps here, so their flag cannot be drawn wrong",
+    "op/item-size": "item() gives a number, which no step of a program can go on with",
+    "op/len-of-scalar": "len() gives a number, which no step of a program can go on with",
+    "op/bool-of-many": "truth is asked of a tensor only where one is given for a flag",
+    "op/value-overflow": "values are kept small",
+    "op/integer-negative-power": "integers meet few ops: they differ there in ways that are not autograd's",
+    "op/bool-arithmetic": "bools meet few ops: they differ there in ways that are not autograd's",
+    "op/mean-dtype": "integers meet few ops: they differ there in ways that are not autograd's",
+    "op/where-condition": "conditions are drawn as bool tensors",
+    "op/mask-dtype": "masks are drawn as bool tensors",
+    "op/index-dtype": "indices are drawn as int64 tensors",
+    "op/index-of-scalar": "indices are drawn for tensors that have dimensions",
+    "op/index-vector": "indices of index_select are drawn as vectors",
+    "op/gather-shape": "indices of gather are drawn in the shape of what they index",
+    "op/empty-extreme": "empty tensors come from slices alone, and seldom",
+    "op/empty-extreme-dim": "empty tensors come from slices alone, and seldom",
+    "op/index-select-range": "indices are drawn within range, as a rule",
+    "op/index-put-dtype": "a list in brackets rarely meets a value of another dtype",
+    "data/assign-dtype": "an integer is seldom put where a gradient flows",
+    "write/expanded-deprecated": "torch warns of it once a process",
+}
+"""Rules that the sample may miss, with the reason why they are drawn seldom or never; their cases
+witness them.
+"""
+
+
+@cache
+def sample() -> tuple[Drawn, ...]:
+    return tuple(draw(Prng(SEED, index), ORACLE) for index in range(COUNT))
+
+
+@cache
+def ops() -> Counter[str]:
+    return Counter(step.op for one in sample() for step in one.program)
+
+
+@cache
+def fired() -> frozenset[str]:
+    """The rules that the sample made fire, refuse or warn."""
+    found: set[str] = set()
+    for one in sample():
+        for seen in one.trace.observations:  # type: ignore[union-attr]
+            found.update(seen.fired, seen.warnings or ())
+            if isinstance(seen.outcome, Refused):
+                found.add(seen.outcome.rule)
+    return frozenset(found)
+
+
+def test_every_op_is_drawn_in_every_spelling():
+    """Methods, in-place forms, operators and functions of the namespace all come up (rare functions
+    aside).
+    """
+    recipes = range_of(ORACLE.capabilities).rounding.recipes
+    assert set() == {recipe.spelled for recipe in recipes} - set(ops())
+    functions = {recipe.torch for recipe in recipes if recipe.torch}
+    assert len(functions - set(ops())) <= len(functions) // 10
+
+
+def test_every_kind_of_step_is_drawn():
+    """What the op table does not say is drawn as well, each at least once in a hundred programs."""
+    named = {op for emitted in swarm.EMITS.values() for op in emitted}
+    named |= {"torch.tensor", "torch.ones", "torch.zeros", "backward", "torch.autograd.backward"}
+    assert set() == {op for op in named if ops()[op] < COUNT / 100}
+
+
+def test_every_option_of_backward_is_drawn():
+    """Keywords of both ways to differentiate are drawn, alone and together."""
+    keywords = {
+        (step.op, key)
+        for one in sample()
+        for step in one.program
+        for key, _ in step.kwargs
+        if "grad" in step.op or "backward" in step.op
+    }
+    assert keywords > {
+        ("backward", "retain_graph"), ("backward", "create_graph"), ("backward", "inputs"),
+        ("torch.autograd.backward", "retain_graph"), ("torch.autograd.grad", "retain_graph"),
+        ("torch.autograd.grad", "create_graph"), ("torch.autograd.grad", "allow_unused"),
+        ("torch.autograd.grad", "materialize_grads"),
+    }  # fmt: skip
+
+
+def test_every_mode_is_drawn():
+    """Each grad mode is entered, nested and used as a decorator."""
+    stacks = {step.mode for one in sample() for step in one.program}
+    assert set(STACKS) <= stacks
+    assert set(MODES) <= {mode.lstrip("@") for stack in stacks for mode in stack}
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES.values() if rule.id not in SELDOM])
+def test_every_rule_is_reached(rule):
+    """Programs make each rule fire, refuse or warn."""
+    assert rule in fired()
+
+
+def test_seldom_reached_rules_exist():
+    """The list of exceptions names rules only."""
+    assert set(SELDOM) <= set(RULES)
+
+
+def test_lengths_are_mixed():
+    """Short programs and long ones, half of them between twelve and twenty steps or around."""
+    lengths = [len(one.program) for one in sample()]
+    assert 12 <= median(lengths) <= 20
+    assert min(lengths) <= 6
+    assert max(lengths) <= 48
+    assert sum(length >= 30 for length in lengths) >= COUNT // 20
+
+
+def test_errors_have_their_share():
+    """Between one step in ten and one in four is refused, and hardly any mentions an unbound name."""
+    outcomes = [seen.outcome for one in sample() for seen in one.trace.observations]  # type: ignore[union-attr]
+    share = sum(outcome is not DONE for outcome in outcomes) / len(outcomes)
+    assert 0.10 <= share <= 0.25
+    assert sum(outcome is UNBOUND for outcome in outcomes) < len(outcomes) / 500
+
+
+def test_nothing_crashes_the_oracle():
+    """Whatever is drawn, the reference does it or refuses by rule."""
+    crashes = [
+        (to_text(one.program), seen.outcome)
+        for one in sample()
+        for seen in one.trace.observations  # type: ignore[union-attr]
+        if seen.outcome not in (DONE, UNBOUND) and not isinstance(seen.outcome, Refused)
+    ]
+    assert [] == crashes[:1]
+
+
+def test_programs_are_distinct():
+    """At least ninety-nine in a hundred are like no other."""
+    assert len({to_text(one.program) for one in sample()}) >= 0.99 * COUNT
+
+
+def test_most_programs_are_exact_and_differentiate():
+    """Three quarters compare exactly; nearly all run backward or ask for gradients."""
+    assert sum(one.tier == EXACT for one in sample()) >= 0.7 * COUNT
+    speaking = sum(any("backward" in s.op or "autograd" in s.op for s in one.program) for one in sample())
+    assert speaking >= 0.85 * COUNT
+
+
+def test_densities_are_mixed():
+    """Half of the programs are observed at each step, the rest less densely."""
+    densities = Counter(one.density for one in sample())
+    assert {"each", "touched", "end"} == set(densities)
+    assert 0.4 * COUNT <= densities["each"] <= 0.6 * COUNT
+
+
+def test_plain_maths_shares_one_budget():
+    """Arithmetic, whatever the number of ops, stays below two steps in five."""
+    maths = {recipe.spelled for recipe in range_of(ORACLE.capabilities).rounding.maths}
+    maths |= {recipe.spelled for recipe in range_of(ORACLE.capabilities).rounding.operators}
+    assert sum(ops()[op] for op in maths) < 0.4 * sum(ops().values())

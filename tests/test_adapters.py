@@ -1,0 +1,119 @@
+"""Adapters are found by name, say clearly what is wrong with them, and need little to take part."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import adapters
+from conformance.adapters.errors import AdapterError
+from conformance.case import check_case, parse_case
+from conformance.compare import Agree, Diverge, compare
+from conformance.run import run
+from conformance.text import from_text
+from specs.case import cases
+
+SCALARS = from_text(
+    "a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\n"
+    "b = torch.tensor(-3.0, dtype=torch.float64, requires_grad=True)\n"
+    "c = a * b\nd = c + 1.0\ne = d.relu()\nf = 2.0 - a\nf.backward()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("tensorflow", "no adapter 'tensorflow'"),
+        ("nowhere.py", "no file"),
+        ("no_such_module:thing", "cannot be imported"),
+        ("json:thing", "json has no thing"),
+        ("json:decoder", "lacks start, perform, facts, refusal"),
+    ],
+)
+def test_what_is_no_adapter_says_so_in_one_line(spec: str, problem: str) -> None:
+    """The error has a problem and a hint, and no line break."""
+    with pytest.raises(AdapterError, match=problem) as caught:
+        adapters.load(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_torch_is_said_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No traceback where torch is not installed."""
+    from conformance.adapters import torch
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(AdapterError, match="pip install torch"):
+        torch.load()
+
+
+def test_an_old_torch_is_said_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torch that no rule speaks of is not graded."""
+    from types import SimpleNamespace
+
+    from conformance.adapters import torch
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="1.13.1"))
+    with pytest.raises(AdapterError, match="too old"):
+        torch.load()
+
+
+FIVE_FUNCTIONS = """
+name, version = "mine", "0.1"
+def start(): return {}
+def perform(session, step, operands):
+    if step.op != "torch.tensor": raise NotImplementedError(step.op)
+    return [operands[0][0]]
+class Box(list): pass
+def facts(session, value): return {"is_leaf": True}
+def refusal(error): return None
+"""
+
+
+def test_five_functions_in_a_file_are_an_adapter(tmp_path: Path) -> None:
+    """A module takes part; what it does not show is unseen, what it lacks unsupported."""
+    path = tmp_path / "mine.py"
+    path.write_text(FIVE_FUNCTIONS.replace("return [operands[0][0]]", "return Box()"), encoding="utf-8")
+    trace = run(SCALARS, adapters.load(str(path)))
+    assert ["Done", "Done", "Unsupported"] == [type(seen.outcome).__name__ for seen in trace.observations[:3]]
+    assert not trace.complete
+
+
+def test_micrograd_agrees_where_it_can() -> None:
+    """Its forward values and the grads of a first backward are right."""
+    pytest.importorskip("micrograd")
+    found = compare(run(SCALARS, adapters.load("reference")), run(SCALARS, adapters.load("micrograd")))
+    assert isinstance(found, Agree)
+    assert found.compared > 50
+    assert found.unseen > 50
+
+
+def test_micrograd_overwrites_the_grad_of_the_root() -> None:
+    """Its real divergence: where PyTorch accumulates, its backward sets the root's grad to 1."""
+    pytest.importorskip("micrograd")
+    program = from_text(
+        "a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\na.backward()\na.backward()\n"
+    )
+    found = compare(run(program, adapters.load("reference")), run(program, adapters.load("micrograd")))
+    assert isinstance(found, Diverge)
+    assert (2, "a", "grad.value", 2.0, 1.0) == (
+        found.first.step, found.first.name, found.first.fact, found.first.expected, found.first.actual
+    )  # fmt: skip
+
+
+def test_null_is_wrong_about_everything_that_matters() -> None:
+    """It never refuses, has only leaves and no grads."""
+    found = compare(run(SCALARS, adapters.load("reference")), run(SCALARS, adapters.load("null")))
+    assert isinstance(found, Diverge)
+    assert {"value", "requires_grad", "is_leaf", "grad_fn", "grad"} <= {d.fact for d in found.divergences}
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_cases_hold_as_programs_too(case: Any) -> None:
+    """What a case says as it stands it also says parsed, run on the reference and read off the trace."""
+    parsed = parse_case(case)
+    trace = run(parsed.program, adapters.load("reference"))
+    broken = [(f.expectation, f.actual) for f in check_case(parsed, trace) if f.status == "broken"]
+    assert [] == broken

@@ -1,0 +1,266 @@
+"""The command line as a user meets it: what it prints, what it exits with, that bad input is one clear line.
+
+What a check finds is tested here through its JSON; how the report is built and shown is ``test_report``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from conformance.cli import main
+from conformance.report import as_json
+
+SEGFAULTS = """
+import os, signal
+from conformance.adapters.reference import Reference
+
+class Segfaults(Reference):
+    name = property(lambda self: "segfaults", lambda self, value: None)
+
+    def resolve(self, op):
+        if op == "exp" or op == "torch.exp":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().resolve(op)
+
+adapter = Segfaults()
+"""
+BREAKS = """
+name, version = "breaks", "1"
+def start(): pass
+def perform(session, step, operands): return object()
+def facts(session, value): raise KeyError("facts")
+def refusal(error): return None
+"""
+PROGRAM = """
+import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 3
+y.sum().backward()
+x.add_(1.0)
+"""
+
+
+@pytest.fixture
+def cli(monkeypatch, capfd):
+    """Calls the command line in this process; gives exit code, standard output and standard error."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["autograd-conformance", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capfd.readouterr()
+        return int(exit_.value.code or 0), said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def graded(cli, tmp_path):
+    """Grades and gives exit code, report and printed text."""
+
+    def call(*arguments: str) -> tuple[int, dict, str]:
+        file = tmp_path / "report.json"
+        code, out, err = cli("grade", *arguments, "--json", file)
+        assert file.exists(), err
+        report = json.loads(file.read_text(encoding="utf-8"))
+        jsonschema.validate(report, as_json.schema())
+        assert code == report["exit_code"]
+        return code, report, out
+
+    return call
+
+
+def statuses(report: dict) -> dict[str, int]:
+    found = [rule["status"] for rule in report["rules"].values()]
+    return {status: found.count(status) for status in found}
+
+
+def test_the_reference_conforms(graded):
+    """The main job, in small: no divergence, every rule accounted for, the counts add up."""
+    code, report, out = graded("reference", "--programs", "200", "--seed", "1", "--source", "prng")
+    assert (0, []) == (code, report["findings"])
+    totals = report["totals"]
+    assert 200 == totals["programs"] == totals["agree"] + totals["incomparable"] + totals["crashed"]
+    assert 0.08 <= totals["error_steps"] / totals["steps"] <= 0.25
+    assert totals["compared"] > 50_000
+    assert {"held", "not exercised"} >= set(statuses(report))
+    assert "reference conforms" in out
+
+
+def test_torch_conforms(graded):
+    """Real PyTorch is graded by the reference, and holds every rule."""
+    code, report, _ = graded("torch", "--programs", "100", "--source", "prng")
+    assert 0 == code
+    assert "reference" == report["against"]
+    assert {"held", "not exercised"} >= set(statuses(report))
+
+
+@pytest.mark.parametrize("source", ["hypothesis", "prng"])
+def test_a_seed_gives_one_report_whatever_runs_it(cli, tmp_path, source):
+    """Two runs write the same bytes, with one worker or two."""
+    written = []
+    for workers in (1, 2):
+        file = tmp_path / f"{workers}.json"
+        cli(
+            "grade",
+            "--programs",
+            "220",
+            "--seed",
+            "3",
+            "--source",
+            source,
+            "--workers",
+            workers,
+            "--json",
+            file,
+        )
+        written.append(file.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_null_scores_about_nothing(graded):
+    """An implementation that does nothing passes next to no rule, and is told so by its exit code."""
+    code, report, out = graded("null", "--programs", "60", "--source", "prng")
+    assert 1 == code
+    assert 0 == report["totals"]["agree"]
+    assert statuses(report).get("held", 0) <= len(report["rules"]) // 20
+    assert "null does not conform" in out
+
+
+def test_micrograd_diverges_with_a_script_that_runs(graded):
+    """micrograd's backward overwrites the root's grad: the reduced script is short and runs by itself under
+    torch.
+    """
+    code, report, _ = graded("micrograd", "--programs", "200", "--source", "prng")
+    assert 1 == code
+    drawn = [f for f in report["findings"] if f["where"].startswith("program") and f["fact"] == "grad.value"]
+    found = min(drawn, key=lambda f: len(f["script"]))
+    assert ["torch.tensor", "backward"] == found["ops"]
+    assert "grad/accumulates" in found["because"]
+    run = subprocess.run([sys.executable, "-c", found["script"]], capture_output=True, text=True, check=True)
+    assert f"tensor({found['expected'].removesuffix('0')}" in run.stdout
+
+
+def test_a_segfault_is_a_result(graded, tmp_path):
+    """An implementation that kills its process is graded to the end; the crash is kept with its program."""
+    adapter = tmp_path / "segfaults.py"
+    adapter.write_text(SEGFAULTS, encoding="utf-8")
+    code, report, _ = graded(adapter, "--programs", "100", "--source", "prng", "--rules", "leaf/*")
+    assert 1 == code
+    assert 100 == report["totals"]["programs"]
+    assert report["totals"]["crashed"] == sum(crash["alike"] for crash in report["crashes"]) > 0
+    assert ["SIGSEGV"] == [crash["error"] for crash in report["crashes"]]
+    assert "exp" in report["crashes"][0]["script"].splitlines()[-1]
+
+
+def test_an_adapter_that_breaks_its_contract_is_told_apart(cli, tmp_path):
+    """An adapter whose own functions raise exits with 3, not as a nonconforming implementation."""
+    adapter = tmp_path / "breaks.py"
+    adapter.write_text(BREAKS, encoding="utf-8")
+    code, out, err = cli("grade", adapter, "--programs", "20", "--source", "prng")
+    assert 3 == code, err
+    assert "KeyError" in out + err
+    assert "Traceback" not in out + err
+
+
+def test_fail_fast_stops_at_the_first_divergence(graded):
+    """One finding is enough; what was not run is not counted."""
+    code, report, _ = graded(
+        "null", "--programs", "1000", "--source", "prng", "--rules", "leaf/*", "--fail-fast"
+    )
+    assert 1 == code
+    assert report["totals"]["programs"] < 100
+
+
+def test_rules_narrow_what_is_reported(graded):
+    """With a glob, only rules that match stand in the report, and only their cases run."""
+    _, report, _ = graded("reference", "--programs", "0", "--rules", "leaf/*")
+    assert {"leaf"} == {rule.partition("/")[0] for rule in report["rules"]}
+    assert 0 < report["cases"]["held"] < 60
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "words"),
+    [
+        (2, ["grade", "nope"], "no adapter 'nope'"),
+        (2, ["grade", "no_such_module:adapter"], "no_such_module"),
+        (2, ["grade", "missing.py"], "missing.py"),
+        (3, ["grade", "raises.py"], "RuntimeError: boo"),
+        (2, ["grade", "--rules", "nope/*"], "no rule matches"),
+        (2, ["grade", "--json", "missing/report.json"], "no folder"),
+        (2, ["run", "missing.py"], "cannot read"),
+        (2, ["run", "loop.py"], "line 2"),
+        (2, ["run", "syntax.py"], "line 1"),
+        (2, ["run", "empty.py"], "no step"),
+        (2, ["run", "program.py", "--on", "nope"], "no adapter 'nope'"),
+        (2, ["run", "program.py", "--density", "nope"], "no density"),
+        (2, ["rules", "nope"], "no rule matches"),
+    ],
+)
+def test_bad_input_is_one_line_with_a_hint(cli, tmp_path, monkeypatch, code, arguments, words):
+    """What a user can mend is said in one line that ends in a hint; there is no traceback."""
+    files = {"raises.py": "raise RuntimeError('boo')", "loop.py": "import torch\nfor i in range(3): pass"}
+    files |= {"syntax.py": "x ==", "empty.py": "", "program.py": PROGRAM}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    exited, out, err = cli(*arguments)
+    assert (code, "", 1) == (exited, out, len(err.splitlines()))
+    assert err.startswith("error: ")
+    assert words in err
+    assert "(hint: " in err
+    assert "(hint: )" not in err
+
+
+def test_options_out_of_range_are_bad_usage(cli):
+    """The command line's own complaints exit with 2, as documented."""
+    assert 2 == cli("grade", "--source", "dice")[0]
+    assert 2 == cli("grade", "--programs", "-1")[0]
+
+
+def test_run_shows_traces_side_by_side(cli, tmp_path):
+    """Each step's outcome on each side, the facts that changed, and the rule behind a refusal."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "program.py")
+    assert 0 == code
+    for words in (
+        "torch",
+        "reference",
+        "MulBackward0",
+        "x.grad.value",
+        "[3.0, 3.0]",
+        "refused write/leaf-refused",
+    ):
+        assert words in out
+
+
+def test_run_marks_differences(cli, tmp_path):
+    """Where traces differ the exit code says so too."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "program.py", "--on", "reference,null")
+    assert 1 == code
+    assert any(line.startswith("!") for line in out.splitlines())
+
+
+def test_rules_are_listed_and_shown(cli):
+    """A list has a line a rule; one rule has its statement, citations, cases and how often it fires."""
+    code, out, _ = cli("rules")
+    assert 0 == code
+    assert "leaf/op-result-is-no-leaf" in out
+    code, out, _ = cli("rules", "leaf/op-result-is-no-leaf", "--programs", "20")
+    assert 0 == code
+    for words in ("cites", "catches", "fires", "of 20 drawn programs", "def ", "torch."):
+        assert words in out
+
+
+def test_help_documents_the_exit_codes(cli):
+    """The codes stand where a user of CI looks for them."""
+    code, out, _ = cli("grade", "--help")
+    assert 0 == code
+    for words in ("0 conforms", "1 does not conform", "2 bad usage", "3 the adapter", "4 the suite"):
+        assert words in " ".join(out.split())

@@ -1,0 +1,173 @@
+"""Comparison finds each kind of difference, counts what it compared, and never passes on nothing."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conformance import adapters
+from conformance.compare import Agree, Diverge, Incomparable, compare
+from conformance.judge import Finding, judge
+from conformance.rounding import Rounding, near
+from conformance.run import run
+from conformance.text import from_text
+from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
+from specs.fact import FACTS, POSITION, UNSEEN
+
+PROGRAM = from_text(
+    "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nb.retain_grad()\n"
+    "c = b.sum()\nc.backward()\na.add_(1.0)\ng = a.grad\n"
+)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return run(PROGRAM, adapters.load("reference"))
+
+
+def changed(trace: Trace, step: int, name: str, fact: str, value: Any) -> Trace:
+    """The trace with one fact replaced."""
+    seen = trace[step]
+    facts = list(seen.facts[name])
+    facts[POSITION[fact]] = value
+    return with_step(trace, step, seen._replace(facts={**seen.facts, name: tuple(facts)}))
+
+
+def with_step(trace: Trace, step: int, seen: Observation) -> Trace:
+    return replace(trace, observations=(*trace.observations[:step], seen, *trace.observations[step + 1 :]))
+
+
+def test_a_trace_agrees_with_itself(trace: Trace) -> None:
+    """Every step and every fact of every live name is counted, also after a journey between processes."""
+    steps = len(trace)
+    shown = sum(len(facts) for seen in trace.observations for facts in seen.facts.values())
+    assert Agree(steps + shown) == compare(trace, trace)
+    assert Agree(steps + shown) == compare(trace, pickle.loads(pickle.dumps(trace)))
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_every_fact_is_compared(trace: Trace, fact: str) -> None:
+    """Changing any one fact is found, named, and placed."""
+    found = compare(trace, changed(trace, 2, "b", fact, "other"))
+    assert isinstance(found, Diverge)
+    assert [(2, "b", fact, "other", False)] == [
+        (d.step, d.name, d.fact, d.actual, d.downstream) for d in found.divergences
+    ]
+
+
+def test_each_fact_of_a_grad_is_compared(trace: Trace) -> None:
+    """A grad that differs says in what."""
+    grad = trace[4].facts["a"][POSITION["grad"]]
+    found = compare(trace, changed(trace, 4, "a", "grad", (*grad[:3], True, *grad[4:])))
+    assert isinstance(found, Diverge)
+    assert "grad.requires_grad" == found.first.fact
+    found = compare(trace, changed(trace, 4, "a", "grad", None))
+    assert isinstance(found, Diverge)
+    assert "grad" == found.first.fact
+
+
+def test_later_differences_are_downstream(trace: Trace) -> None:
+    """The first divergence comes first; what follows in later steps is marked."""
+    found = compare(trace, changed(changed(trace, 1, "a", "is_leaf", False), 3, "a", "is_leaf", False))
+    assert isinstance(found, Diverge)
+    assert [(1, False), (3, True)] == [(d.step, d.downstream) for d in found.divergences]
+    assert found.first.because == tuple(sorted(trace[1].fired))
+
+
+def test_refusals_are_compared_by_rule(trace: Trace) -> None:
+    """Other words are no difference, another rule is, and state after a refusal is compared too."""
+    refused = trace[5].outcome
+    assert isinstance(refused, Refused)
+    same = with_step(trace, 5, trace[5]._replace(outcome=Refused(refused.rule, "in other words")))
+    assert isinstance(compare(trace, same), Agree)
+    other = compare(trace, with_step(trace, 5, trace[5]._replace(outcome=Refused("write/overlap-refused"))))
+    assert isinstance(other, Diverge)
+    assert "outcome" == other.first.fact
+    after = compare(trace, changed(trace, 5, "a", "version", 1))
+    assert isinstance(after, Diverge)
+    assert 5 == after.first.step
+
+
+def test_a_crash_equals_nothing(trace: Trace) -> None:
+    """Not even the same crash on both sides."""
+    crashed = with_step(trace, 6, trace[6]._replace(outcome=Crashed("SIGSEGV")))
+    assert isinstance(compare(trace, crashed), Diverge)
+    assert isinstance(compare(crashed, crashed), Diverge)
+
+
+def test_bindings_are_compared(trace: Trace) -> None:
+    """A tensor, None and nothing at all are three different things."""
+    none = trace[6]._replace(facts={**trace[6].facts, "g": (None,)})
+    found = compare(trace, with_step(trace, 6, none))
+    assert isinstance(found, Diverge)
+    assert ("bound", "tensor", "None") == (found.first.fact, found.first.expected, found.first.actual)
+    gone = trace[6]._replace(facts={k: v for k, v in trace[6].facts.items() if k != "g"})
+    found = compare(trace, with_step(trace, 6, gone))
+    assert isinstance(found, Diverge)
+    assert "unbound" == found.first.actual
+    found = compare(with_step(trace, 6, gone), trace)
+    assert isinstance(found, Diverge)
+    assert ("unbound", "tensor") == (found.first.expected, found.first.actual)
+
+
+def test_unseen_facts_are_counted_apart(trace: Trace) -> None:
+    """What is not shown is neither agreement nor difference."""
+    partial = replace(changed(trace, 2, "b", "is_view", UNSEEN), complete=False)
+    whole, found = compare(trace, trace), compare(trace, partial)
+    assert isinstance(whole, Agree)
+    assert Agree(whole.compared - 1, 1) == found
+
+
+def test_unsupported_ends_the_comparison(trace: Trace) -> None:
+    """Up to there it agrees; a difference found before still counts."""
+    stopped = with_step(trace, 3, trace[3]._replace(outcome=Unsupported("no sum")))
+    found = compare(trace, stopped)
+    assert isinstance(found, Incomparable)
+    assert ("no sum", 3) == (found.why, found.step)
+    assert isinstance(compare(trace, changed(stopped, 1, "a", "is_leaf", False)), Diverge)
+
+
+def test_nan_equals_nan_and_zero_minus_zero() -> None:
+    """Values are compared as numbers."""
+    nan = float("nan")
+    assert near([nan, 0.0], [float("nan"), -0.0], 0, "float64")
+    assert not near([nan], [1.0], 99, "float64")
+    assert near(complex(nan, 1.0), complex(nan, 1.0), 0, "complex128")
+    assert not near([1.0], [1.0, 1.0], 0, "float64")
+
+
+def test_only_what_is_downstream_of_rounding_may_be_off() -> None:
+    """The bound is stated in ULPs and holds for tainted names and grads alone."""
+    text = (
+        "a = torch.tensor([1.0], requires_grad=True)\n"
+        "b = a.exp()\nc = a.mul(2.0)\nd = b.add(1.0)\nd.backward()\n"
+    )
+    rounding = Rounding(from_text(text), {"exp": 2})
+    assert (0, 32, 0, 32) == tuple(rounding.of(3, name) for name in "abcd")
+    assert (0, 32) == (rounding.of_grads(3), rounding.of_grads(4))
+    assert near(1.0, 1.0 + 2**-50, 32, "float64")
+    assert not near(1.0, 1.0 + 2**-50, 0, "float64")
+    assert not near(1.0, 1.0 + 2**-40, 32, "float64")
+
+
+def test_judgement_blames_the_right_side(trace: Trace) -> None:
+    """Reference and torch agree against the implementation, or the suite is at fault, or torch died."""
+    torch = replace(trace, adapter="torch")
+    wrong = replace(changed(trace, 2, "b", "is_leaf", True), adapter="wrong")
+    crashed = with_step(torch, 3, trace[3]._replace(outcome=Crashed("SIGSEGV")))
+    assert Finding.AGREE is judge(trace, replace(trace, adapter="right"), torch).finding
+    assert Finding.NONCONFORMANCE is judge(trace, wrong, torch).finding
+    assert Finding.NONCONFORMANCE is judge(trace, wrong).finding
+    assert Finding.SUITE is judge(trace, trace, wrong).finding
+    assert Finding.CRASH is judge(trace, crashed, crashed).finding
+    assert Finding.CRASH is judge(trace, trace, crashed).finding
+    assert judge(trace, wrong, torch).because == tuple(sorted(trace[2].fired))
+
+
+def test_agreement_over_nothing_is_a_finding() -> None:
+    """A comparison of no steps passes nobody."""
+    empty = Trace(from_text("x = torch.ones(2)\n"), "nobody", "each", ())
+    assert Finding.VACUOUS is judge(empty, empty).finding

@@ -1,0 +1,247 @@
+"""Drawing programs: sources of choices, what the guide promises of a program, and programs in Hypothesis.
+
+How often the generator reaches what is held in ``tests/quality``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.database import InMemoryExampleDatabase
+
+from conformance import adapters
+from conformance.adapters.capabilities import FEATURES, Capabilities
+from conformance.generate.choices import Prng, weighted
+from conformance.generate.guide import Drawn, draw
+from conformance.generate.strategy import drawn, parts_of, programs, shrink
+from conformance.program import Program, Ref, Step, binds, reads
+from conformance.run import run
+from conformance.text import from_text, to_text
+from conformance.trace import DONE
+
+SEED = 11
+ORACLE = adapters.load("reference")
+LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
+
+
+@cache
+def sample(count: int = 300) -> tuple[Drawn, ...]:
+    """Programs that several tests look at."""
+    return tuple(draw(Prng(SEED, index), ORACLE) for index in range(count))
+
+
+def narrowed(capabilities: Capabilities, count: int = 150) -> list[Program]:
+    return [draw(Prng(SEED, index), ORACLE, capabilities).program for index in range(count)]
+
+
+# -- choices
+
+
+def test_the_prng_says_the_same_everywhere():
+    """The stream of (seed, index) is fixed, whatever the platform and the Python."""
+    choices = Prng(1, 2)
+    assert [81, 84, 55, 60, 90] == [choices.below(100) for _ in range(5)]
+
+
+def test_a_restarted_prng_is_a_new_one():
+    """Restarting gives the stream that a fresh source of the same seed and index gives."""
+    used = Prng(1, 1)
+    used.below(7)
+    again = [used.restart(5, 6).below(1000), used.below(1000)]
+    fresh = Prng(5, 6)
+    assert [fresh.below(1000), fresh.below(1000)] == again
+
+
+def test_weights_are_repetitions():
+    """An item stands as often as its weight says, the first one first."""
+    assert ("a", "a", "b") == weighted({"a": 2, "b": 1, "c": 0})
+
+
+# -- what holds for each program
+
+
+def test_the_same_seed_draws_the_same_programs():
+    """Two runs give the same text, byte for byte, whatever was drawn in between."""
+    first = [to_text(one.program) for one in sample()[:60]]
+    again = [to_text(draw(Prng(SEED, index), ORACLE).program) for index in reversed(range(60))]
+    assert first == again[::-1]
+
+
+def test_guiding_observes_nothing():
+    """A program run by itself leaves the trace that it left while it was drawn."""
+    for one in sample():
+        assert one.trace is not None
+        alone = run(one.program, ORACLE, one.density)
+        assert [o[:3] for o in one.trace.observations] == [o[:3] for o in alone.observations], to_text(
+            one.program
+        )
+
+
+def test_programs_are_text():
+    """Printing a drawn program and parsing it gives it back."""
+    for one in sample():
+        text = to_text(one.program)
+        assert text == to_text(from_text(text))
+
+
+def test_a_name_is_bound_before_it_is_read():
+    """No step mentions a name that no earlier step binds."""
+    for one in sample():
+        bound: set[str] = set()
+        for step in one.program:
+            assert set() == set(reads(step)) - bound
+            bound.update(binds(step))
+
+
+def numbers(value: object) -> list[float]:
+    """All floats in nested lists, real and imaginary parts apart."""
+    if isinstance(value, list | tuple):
+        return [number for item in value for number in numbers(item)]
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    return [value] if isinstance(value, float) else []
+
+
+def inexact(one: Drawn) -> list[str]:
+    """The names that end with a value or a grad that a mantissa cannot be sure to hold."""
+    assert one.trace is not None
+    found = []
+    for name, facts in one.trace.observations[-1].facts.items():
+        values = [(str(facts[1]), facts[0])] if len(facts) > 1 else []
+        if len(facts) > 10 and isinstance(facts[10], tuple) and len(facts[10]) > 2:
+            values.append((facts[10][0], facts[10][2]))
+        for dtype, value in values:
+            limit = LIMIT.get(dtype, 2**53)
+            if any(not math.isfinite(n) or abs(n.as_integer_ratio()[0]) >= limit for n in numbers(value)):
+                found.append(name)
+    return found
+
+
+def test_exact_programs_stay_exact():
+    """Outside the rounding tier nothing rounds; a saved extreme overwritten through ``.data`` may,
+    rarely, give nan.
+    """
+    exact = [one for one in sample() if one.tier == "exact"]
+    assert len([one for one in exact if inexact(one)]) <= len(exact) // 100
+
+
+# -- capabilities
+
+
+def test_nothing_is_drawn_beyond_the_features():
+    """Without any feature, programs make leaves, calculate, run backward and read gradients."""
+    plain = Capabilities(features=frozenset())
+    drawn_ops = {step.op for program in narrowed(plain) for step in program}
+    assert set() == drawn_ops & {"view", "__getitem__", "mul_", "__iadd__", "detach", ".data", "retain_grad"}
+    assert set() == {op for op in drawn_ops if op == "torch.autograd.grad"}
+    assert {()} == {step.mode for program in narrowed(plain) for step in program}
+    assert {"backward", ".grad", "torch.tensor"} < drawn_ops
+
+
+@pytest.mark.parametrize(
+    ("feature", "marks"),
+    [
+        ("modes", ()),
+        ("detach", ("detach", "detach_")),
+        ("data", (".data", ".data=")),
+        ("retain", ("retain_grad",)),
+    ],
+)
+def test_each_feature_can_be_left_out(feature, marks):
+    """Leaving one feature out leaves its steps out."""
+    for program in narrowed(Capabilities(features=FEATURES - {feature})):
+        for step in program:
+            assert step.op not in marks
+            assert feature != "modes" or () == step.mode
+
+
+def test_scalar_implementations_get_scalars():
+    """Where only scalars are known every literal is a number, and no op needs more."""
+    ops = frozenset(["torch.tensor", "__add__", "__mul__", "__pow__", "relu", "backward", ".grad"])
+    scalar = Capabilities(ops=ops, shapes="scalar", dtypes=frozenset(["float64"]), features=frozenset())
+    found = [step for program in narrowed(scalar) for step in program]
+    assert ops == {step.op for step in found}
+    assert all(isinstance(step.args[0], float) for step in found if step.op == "torch.tensor")
+
+
+def test_valid_programs_can_be_asked_for():
+    """Without errors among the features few steps are refused: what backward passes leave behind is not
+    foreseen.
+    """
+    tame = Capabilities(features=FEATURES - {"errors"})
+    outcomes = [
+        o.outcome
+        for index in range(150)
+        for o in draw(Prng(SEED, index), ORACLE, tame).trace.observations  # type: ignore[union-attr]
+    ]
+    assert sum(outcome is not DONE for outcome in outcomes) < 0.12 * len(outcomes)
+
+
+# -- Hypothesis
+
+EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+
+
+@EASY
+@given(programs(ORACLE))
+def test_programs_are_a_strategy(program):
+    """A drawn program is a plain value that runs by itself."""
+    assert isinstance(program, Program)
+    assert len(program) == len(run(program, ORACLE, "end").observations)
+
+
+@EASY
+@given(drawn(ORACLE, Capabilities(features=frozenset()), density="end"))
+def test_the_strategy_is_narrowed_alike(one):
+    """Capabilities hold for both sources of choices."""
+    assert "end" == one.density
+    assert not any(step.mode or step.op == "view" for step in one.program)
+
+
+def refuses_modified(program: Program) -> bool:
+    """Whether some backward finds a saved tensor modified."""
+    trace = run(program, ORACLE, "end")
+    return any(getattr(o.outcome, "rule", "") == "save/modified-refused" for o in trace.observations)
+
+
+def a_failure() -> Program:
+    return next(
+        one.program for one in sample(1000) if len(one.program) > 12 and refuses_modified(one.program)
+    )
+
+
+def test_a_failure_from_elsewhere_shrinks_in_hypothesis():
+    """A campaign's program becomes small where only Hypothesis's public strategies are at work."""
+    failure = a_failure()
+    small = shrink(
+        failure, refuses_modified, key="modified", database=None, max_examples=2000, derandomize=True
+    )
+    assert refuses_modified(small)
+    assert len(small) <= 6
+
+
+def test_a_failure_is_stored_and_replayed():
+    """What was found lands in the example database and is the first thing tried again."""
+    database = InMemoryExampleDatabase()
+    failure = a_failure()
+    small = shrink(failure, refuses_modified, key="k", database=database, max_examples=2000)
+    tried: list[str] = []
+
+    def fails(program: Program) -> bool:
+        tried.append(to_text(program))
+        return refuses_modified(program)
+
+    again = shrink(failure, fails, key="k", database=database, phases=[Phase.reuse])
+    assert to_text(small) == to_text(again) == tried[0]
+
+
+@EASY
+@given(
+    parts_of(Program((Step("torch.tensor", (1.0,), (), ("a",)), Step("mul", (Ref("a"), 2.0), (), ("b",)))))
+)
+def test_parts_are_parts(program):
+    """Leaving steps out keeps the order of the rest."""
+    assert [step.op for step in program] in ([], ["torch.tensor"], ["mul"], ["torch.tensor", "mul"])

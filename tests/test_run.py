@@ -1,0 +1,192 @@
+"""Running a program observes what a script run by hand would see."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import jsonschema
+import pytest
+
+from conformance import adapters, json_form
+from conformance.run import Runner, run
+from conformance.text import from_text
+from conformance.trace import DONE, UNBOUND, Refused, Unsupported
+from specs.fact import FACTS, POSITION
+
+
+@pytest.fixture(params=["torch", "reference"])
+def adapter(request: pytest.FixtureRequest) -> Any:
+    if request.param == "torch":
+        pytest.importorskip("torch")
+    return adapters.load(request.param)
+
+
+def outcomes(trace: Any) -> list[str]:
+    return [type(seen.outcome).__name__ for seen in trace.observations]
+
+
+def fact(trace: Any, step: int, name: str, which: str) -> Any:
+    return trace[step].facts[name][POSITION[which]]
+
+
+def test_facts_after_each_step(adapter: Any) -> None:
+    """Every live tensor is shown after every step, in reading order."""
+    trace = run(
+        from_text(
+            "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nc = b.sum()\nc.backward()\n"
+        ),
+        adapter,
+    )
+    assert [
+        ["a"],
+        ["a", "b"],
+        ["a", "b", "c"],
+        ["a", "b", "c"],
+    ] == [list(seen.facts) for seen in trace.observations]
+    assert ([1.0, 2.0], "float32", (2,), True, True, False, None, 0, False, 0, None) == trace[2].facts["a"]
+    assert (
+        [1.0, 4.0],
+        "float32",
+        (2,),
+        False,
+        True,
+        False,
+        "MulBackward0",
+        0,
+        False,
+        0,
+        None,
+    ) == trace[2].facts["b"]
+    assert ("float32", (2,), [2.0, 4.0], False, True, None) == fact(trace, 3, "a", "grad")
+    assert len(FACTS) == len(trace[0].facts["a"])
+
+
+def test_a_failing_step_binds_nothing_and_the_rest_goes_on(adapter: Any) -> None:
+    """A refusal leaves its name unbound; a step that names it is not run; the state is still observed."""
+    trace = run(
+        from_text("a = torch.tensor([1.0, 2.0])\nb = torch.autograd.grad(a, a)\nc = b.neg()\nd = a.neg()\n"),
+        adapter,
+    )
+    assert ["Done", "Refused", "Unbound", "Done"] == outcomes(trace)
+    assert {"a", "d"} == set(trace[3].facts)
+
+
+def test_a_failing_rebinding_keeps_the_old_binding(adapter: Any) -> None:
+    """`a += 1` that is refused leaves `a` what it was, as in Python."""
+    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\na += 1\nb = a.neg()\n"), adapter)
+    assert [DONE, Refused("write/leaf-refused"), DONE] == [seen.outcome for seen in trace.observations]
+
+
+def test_none_is_bound_and_shown(adapter: Any) -> None:
+    """Reading an empty grad binds None; a step that uses it is not run."""
+    trace = run(from_text("a = torch.tensor([1.0])\ng = a.grad\nh = g.neg()\n"), adapter)
+    assert (None,) == trace[1].facts["g"]
+    assert UNBOUND == trace[2].outcome
+
+
+def test_deleted_names_are_gone(adapter: Any) -> None:
+    """`del` unbinds; deleting what is not bound is not run."""
+    trace = run(from_text("a = torch.tensor([1.0])\ndel a\ndel a\n"), adapter)
+    assert ["Done", "Done", "Unbound"] == outcomes(trace)
+    assert {} == trace[1].facts
+
+
+def test_versions_count_from_the_binding(adapter: Any) -> None:
+    """The version shown is the change since the name was bound."""
+    trace = run(
+        from_text("a = torch.tensor([1.0, 2.0])\na.add_(1.0)\nb = a.view(-1)\nb.mul_(2.0)\n"), adapter
+    )
+    assert (2, 1) == (fact(trace, 3, "a", "version"), fact(trace, 3, "b", "version"))
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ("with torch.no_grad():\n    b = a.neg()\n", False),
+        ("with torch.no_grad():\n    with torch.enable_grad():\n        b = a.neg()\n", True),
+        ("with torch.set_grad_enabled(False):\n    c = a.neg()\nb = a.neg()\n", True),
+        ("b = torch.no_grad()(lambda: a.neg())()\n", False),
+        ("c = torch.no_grad()(lambda: a.neg())()\nb = a.neg()\n", True),
+        ("torch.set_grad_enabled(False)\nb = a.neg()\n", False),
+        ("with torch.no_grad():\n    torch.set_grad_enabled(True)\nb = a.neg()\n", True),
+    ],
+)
+def test_grad_modes(adapter: Any, text: str, needs: bool) -> None:
+    """Modes nest, end where their block ends, and decorate; none outlives its program."""
+    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\n" + text), adapter)
+    assert needs == fact(trace, -1, "b", "requires_grad")
+    assert adapter.namespace.is_grad_enabled()
+
+
+def test_several_results(adapter: Any) -> None:
+    """A tuple is unpacked; `*_` drops the rest; a wrong count binds nothing, as in Python."""
+    trace = run(
+        from_text("a = torch.tensor([1.0, 2.0])\nb, c = a.unbind()\nd, *_ = a.unbind()\ne, = a.unbind()\n"),
+        adapter,
+    )
+    assert ["Done", "Done", "Done", "Unbound"] == outcomes(trace)
+    assert (2.0, 1.0) == (fact(trace, 1, "c", "value"), fact(trace, 2, "d", "value"))
+
+
+def test_densities(adapter: Any) -> None:
+    """Touched shows what a step names, end nothing before the end; all show everything at the end."""
+    program = from_text("a = torch.tensor([1.0])\nb = a.neg()\nc = b.neg()\nd = c.neg()\n")
+    assert [1, 2, 2, 4] == [len(seen.facts) for seen in run(program, adapter, "touched").observations]
+    assert [0, 0, 0, 4] == [len(seen.facts) for seen in run(program, adapter, "end").observations]
+
+
+def test_a_grad_put_on_a_non_leaf_is_seen(adapter: Any) -> None:
+    """The economy on grads of non-leaves misses none that is assigned."""
+    text = (
+        "a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\nc = b.neg()\nd = c.detach()\nb.grad = d\n"
+    )
+    trace = run(from_text(text), adapter)
+    assert [1.0] == fact(trace, 4, "b", "grad")[2]
+
+
+def test_warnings_are_rules_and_reading_facts_is_silent(adapter: Any) -> None:
+    """A step that warns shows the rule, observing does not, and Python's filters are restored."""
+    before = warnings.filters, warnings.showwarning
+    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\ng = b.grad\n"), adapter)
+    assert [(), (), ("grad/non-leaf-read-warns",)] == [seen.warnings for seen in trace.observations]
+    assert before == (warnings.filters, warnings.showwarning)
+
+
+def test_what_the_namespace_lacks_is_unsupported(adapter: Any) -> None:
+    """A name that is not there is said to be unsupported, not refused and not crashed."""
+    trace = run(from_text("a = torch.tensor([1.0])\nb = a.no_such_method()\n"), adapter)
+    assert isinstance(trace[1].outcome, Unsupported)
+
+
+def test_stepping_is_running(adapter: Any) -> None:
+    """One step at a time leaves the trace that running at once leaves."""
+    program = from_text(
+        "a = torch.tensor([2.0], requires_grad=True)\nb = a.mul(a)\nb.backward()\nb.backward()\n"
+    )
+    with Runner(adapter, "touched") as runner:
+        for step in program:
+            runner.step(step)
+        trace = runner.finish()
+    assert run(program, adapter, "touched") == trace
+
+
+def test_the_reference_says_which_rules_fired() -> None:
+    """Rules fire in the step they apply to."""
+    trace = run(
+        from_text("a = torch.tensor([2.0], requires_grad=True)\na.add_(1.0)\n"), adapters.load("reference")
+    )
+    assert "write/leaf-refused" in trace[1].fired
+
+
+def test_traces_have_a_json_form(adapter: Any) -> None:
+    """A trace survives JSON, refusals, plain values and grads included, and fits its schema."""
+    text = (
+        "a = torch.tensor([1.0, float('nan')], requires_grad=True)\n"
+        "a.add_(1)\ng = a.grad\nb = a.sum()\nb.backward()\n"
+    )
+    trace = run(from_text(text), adapter)
+    form = json.loads(json.dumps(json_form.trace_to_json(trace)))
+    jsonschema.validate(form, json_form.schema("trace"))
+    assert form == json_form.trace_to_json(json_form.trace_from_json(form))
