@@ -180,7 +180,8 @@ def _cases(
     results = [result for result in run(spec) if result.case not in stale]
     blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
     raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
-    found = (finding(result, spec, blames) for result in results if result.broken and not result.adapter)
+    side = adapters.load(spec).name
+    found = (finding(result, side, blames) for result in results if result.broken and not result.adapter)
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
 
 

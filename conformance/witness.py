@@ -10,15 +10,18 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from conformance import adapters
-from conformance.case import CaseProgram, check_case, parse_case
+from conformance.adapters.capabilities import Capabilities
+from conformance.case import CaseFinding, CaseProgram, check_case, parse_case
 from conformance.isolate import Died, note, survive
 from conformance.parse import ProgramError
+from conformance.program import DELETE, Program
 from conformance.report import words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
 from conformance.run import run
 from conformance.text import script, statement
 from conformance.trace import Crashed, Refused, Trace
 from specs.case import Case, cases, run_case
+from specs.fact import POSITION
 
 
 def witness(
@@ -52,12 +55,35 @@ def _witness(job: tuple[str, str]) -> Witnessed:
         return Witnessed(
             case.id, case.rules, UNSUPPORTED, why=f"needs a torch-shaped implementation: {error}"
         )
+    lacking = lacks(adapters.capabilities(adapter), parsed.program)
+    if lacking:
+        return Witnessed(case.id, case.rules, UNSUPPORTED, why=lacking)
     note(parsed.program)
     try:
         trace = run(parsed.program, adapter)
     except Exception as error:
         return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
     return judged(case, parsed, trace)
+
+
+def lacks(limits: Capabilities, program: Program) -> str:
+    """What a program needs that an implementation says it has not, or nothing; shapes and dtypes are the
+    reference's.
+    """
+    missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
+    if missing:
+        return f"needs {missing[0]}"
+    if "modes" not in limits.features and any(step.mode for step in program):
+        return "needs grad modes"
+    trace = run(program, adapters.load("reference"))
+    for facts in (facts for seen in trace.observations for facts in seen.facts.values() if len(facts) > 1):
+        shape, dtype = facts[POSITION["shape"]], facts[POSITION["dtype"]]
+        if limits.shapes == "scalar" and shape != ():
+            return "needs more than scalars"
+        # NB: whoever has one float dtype only runs the default one in it.
+        if dtype not in (*limits.dtypes, "float32"):
+            return f"needs {dtype}"
+    return ""
 
 
 def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
@@ -76,10 +102,23 @@ def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
             )
     if broken is not None:
         expected = broken.expectation
-        what = f"{expected.name}.{expected.fact}" if expected.name else expected.fact
-        why = f"expected {what} {words.value(expected.value)}, got {words.value(broken.actual)}"
-        return Witnessed(case.id, case.rules, BROKEN, statement(parsed.program[expected.step]), why)
+        steps = parsed.program.steps[expected.start : expected.step + 1]
+        last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
+        return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
     return Witnessed(case.id, case.rules, HELD if any(f.status == HELD for f in found) else UNSUPPORTED)
+
+
+def _told(broken: CaseFinding) -> str:
+    """What was expected and what was seen, in a line."""
+    expected, actual = broken.expectation, broken.actual
+    if expected.fact == "outcome":
+        seen = ", ".join(map(words.outcome, actual)) or "no refusal"
+        return f"expected a refusal by {expected.value}, got {seen}"
+    if expected.fact == "warnings":
+        return f"expected a warning by {expected.value}, got {', '.join(actual) or 'none'}"
+    return (
+        f"expected {expected.name}.{expected.fact} {words.value(expected.value)}, got {words.value(actual)}"
+    )
 
 
 def finding(result: Witnessed, side: str, blames: Verdict) -> Finding:
@@ -109,5 +148,4 @@ def _script(case: Case) -> str:
         imports = "import torch\n\nfrom specs.case import refused, warned\n\n\n"
         name = ast.parse(case.text).body[0].name  # type: ignore[attr-defined]
         return f"{imports}{case.text}\n\n\n{name}()\n"
-    refused = [e.step for e in parsed.expectations if e.fact == "outcome"]
-    return script(parsed.program, refused=refused)
+    return script(parsed.program, refused=run(parsed.program, adapters.load("reference")).refused)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.graph import NOWHERE, Node, Saved, SavedNumber, gradient_edge
+from reference_impl.graph import NOWHERE, Node, Saved, SavedNumber, gradient_edge, next_number
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
@@ -92,7 +92,11 @@ class OpNode(Node):
             edges.append(edge)
             if edge[0] is not None:
                 reached |= 1 << i
-        super().__init__(tuple(edges))
+        # What Node.__init__ does, written out: this is the one place where it costs.
+        self.edges = tuple(edges)
+        self.metadata = []
+        self.retained = None
+        self.sequence_nr = next_number()
         self.kernel = kernel
         self.values: list[Any] = [None] * kernel.slots
         if kernel.keeps:
@@ -196,12 +200,15 @@ def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
 
 def prepare(kernel: Kernel, operands: tuple[Any, ...]) -> tuple[tuple[Any, ...], np.dtype | None]:
     """The arrays a body computes on, cast as the op says, and the dtype they were cast to (None: none were)."""
-    arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
+    count = len(operands)
+    if count == 1:
+        arrays: tuple[Any, ...] = (operands[0]._array,)
+    else:
+        arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
     how = kernel.dtypes
     if how == "keep" or how == "same":
         return arrays, None
     first = arrays[0]
-    count = len(arrays)
     if count == 2 and type(first) is np.ndarray and first.dtype.kind == "f":
         second = arrays[1]
         if type(second) is np.ndarray:
@@ -294,34 +301,64 @@ def _views(op: Op, source: Tensor, result: Any, node: OpNode | None) -> Any:
     return tuple(views) if multi else views[0]
 
 
+class Plan:
+    """How positional arguments of certain types become an op's operands and attributes."""
+
+    __slots__ = ("attributes", "count", "kernel", "places")
+
+    def __init__(self, kernel: Kernel, count: int) -> None:
+        op = kernel.op
+        self.kernel = kernel
+        order = op.order
+        places = tuple(order.index(name) for name in op.names)
+        self.count = len(places)
+        self.places = None if places == tuple(range(self.count)) else places
+        self.attributes = tuple(
+            (a.name, order.index(a.name), a.kind.read) for a in op.attributes if order.index(a.name) < count
+        )
+
+    def bind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """Operands and attributes."""
+        defaults = self.kernel.op.defaults
+        operands = args[: self.count] if self.places is None else tuple([args[i] for i in self.places])
+        if not self.attributes:
+            return operands, defaults
+        attributes = defaults.copy()
+        for name, at, read in self.attributes:
+            attributes[name] = read(args[at])
+        return operands, attributes
+
+
 def dispatch(overloads: Overloads) -> Callable[..., Any]:
     """The Python function that runs whichever overload takes its arguments."""
     from reference_impl.write import call_in_place
 
     kernels = {id(op): Kernel(op) for op in overloads.ops}
-    chosen: dict[tuple[type, ...], Kernel] = {}
+    plans: dict[tuple[type, ...], Plan] = {}
+
+    def slowly(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Bind in full, and remember how where the types alone tell."""
+        op, operands, attributes = overloads.bind(args, kwargs, Tensor)
+        kernel = kernels[id(op)]
+        if not kwargs and not any(isinstance(a, int) and k.variadic for a, k in zip(args, op._kinds, strict=False)):
+            plans[tuple(map(type, args))] = Plan(kernel, len(args))
+        return kernel, operands, attributes
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        kernel = chosen.get(tuple(map(type, args))) if not kwargs else None
-        if kernel is not None:
-            op, operands, attributes = kernel.op, args, kernel.op.defaults
-        else:
-            try:
-                op, operands, attributes = overloads.bind(args, kwargs, Tensor)
-            except Refusal as refused:
-                if by(refused.rule):
-                    raise
-                return args[0]
-            kernel = kernels[id(op)]
-            if operands is args and attributes is op.defaults and not kwargs:
-                chosen[tuple(map(type, args))] = kernel
-        if op.composite:
-            try:
+        plan = None if kwargs else plans.get(tuple(map(type, args)))
+        try:
+            if plan is not None:
+                kernel = plan.kernel
+                operands, attributes = plan.bind(args)
+            else:
+                kernel, operands, attributes = slowly(args, kwargs)
+            op = kernel.op
+            if op.composite:
                 return op.body(*operands, **attributes)
-            except Refusal as refused:
-                if by(refused.rule):
-                    raise
-                return operands[0]
+        except Refusal as refused:
+            if by(refused.rule):
+                raise
+            return args[0]
         if op.mutates:
             return call_in_place(kernel, operands, attributes)
         return call(kernel, operands, attributes)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from reference_impl.engine import Buffer, run
-from reference_impl.graph import Edge, Node, accumulator_of, gradient_edge
+from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, accumulator_of
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
@@ -137,7 +137,9 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
 
 
 def _ones(root: Tensor) -> Tensor:
-    return Tensor(np.ones_like(root._array))
+    array = np.empty_like(root._array)
+    array.fill(1)
+    return Tensor(array)
 
 
 def _run(

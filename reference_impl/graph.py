@@ -15,7 +15,7 @@ import numpy as np
 
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.tensor import Tensor, accumulator_of
+from reference_impl.tensor import Tensor
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Geometry = tuple[tuple[int, ...], np.dtype]
 
 NOWHERE: Edge = (None, 0)
 LAST = 2**64 - 1
-_sequence = count()
+next_number = count().__next__
 
 
 class Node:
@@ -46,7 +46,7 @@ class Node:
         self.edges = edges
         self.metadata: list[Geometry] = []
         self.retained: list[tuple[int, Any]] | None = None
-        self.sequence_nr = next(_sequence) if sequence_nr is None else sequence_nr
+        self.sequence_nr = next_number() if sequence_nr is None else sequence_nr
 
     def name(self) -> str:
         """PyTorch's name of the node's class."""
@@ -131,7 +131,12 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
         return grad
     if not dense(leaf._array):
         return grad.clone_contiguous()
-    return Tensor(empty_strided(leaf._array.shape, leaf._array.strides, grad._array.dtype)).copy_(grad)
+    copy = Tensor(empty_strided(leaf._array.shape, leaf._array.strides, grad._array.dtype))
+    if STATE.enabled or leaf._array.shape != grad._array.shape:
+        return copy.copy_(grad)  # type: ignore[attr-defined]
+    copy._array[...] = grad._array
+    copy._counter.value = 1  # as copy_ leaves it
+    return copy
 
 
 def _holders(grads: list[Tensor | None]) -> int:
@@ -156,6 +161,8 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
 
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """A fresh array with these strides (in bytes)."""
+    if not strides:
+        return np.empty((), dtype)
     extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) // dtype.itemsize
     if 0 in shape:
         return np.empty(shape, dtype)
@@ -164,14 +171,15 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dt
 
 def gradient_edge(tensor: Tensor) -> Edge:
     """Where a tensor's gradient goes: its history, a leaf's accumulator, or nowhere."""
-    node = tensor.grad_fn
+    node = tensor._node if tensor._view is None else tensor.grad_fn
     if node is not None:
         return node, tensor._nr
     if not tensor._flag:
         if by("grad/plain-leaves-get-none"):
             return NOWHERE
         tensor._flag = True
-    accumulator = accumulator_of(tensor)
+    reference = tensor._accumulator
+    accumulator = None if reference is None else reference()
     if accumulator is None or not by("leaf/edges-end-in-accumulators"):
         accumulator = AccumulateGrad(tensor)
         tensor._accumulator = weakref.ref(accumulator)

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 class Counter:
     """The version of a storage as one family of tensors counts it."""
 
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value = 0
+    value = 0
 
 
 class Tensor:
@@ -37,9 +34,13 @@ class Tensor:
     ``_accumulator`` a weak reference to the node that fills ``_grad`` (only meaningful on leaves).
     """
 
-    __slots__ = (
-        "_accumulator", "_array", "_counter", "_flag", "_grad", "_node", "_nr", "_retains", "_storage", "_view", "__weakref__",
-    )  # fmt: skip
+    _flag = False
+    _grad: Tensor | None = None
+    _node: Node | None = None
+    _nr = 0
+    _retains = False
+    _view: ViewOf | None = None
+    _accumulator: Any = None
     __hash__ = object.__hash__
     __array_priority__ = 1000
 
@@ -47,13 +48,6 @@ class Tensor:
         self._array = array
         self._storage = array if storage is None else storage
         self._counter = Counter() if counter is None else counter
-        self._flag = False
-        self._grad: Tensor | None = None
-        self._node: Node | None = None
-        self._nr = 0
-        self._retains = False
-        self._view: ViewOf | None = None
-        self._accumulator: Any = None
 
     # -- history ---------------------------------------------------------------------------------
 

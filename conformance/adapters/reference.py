@@ -10,7 +10,10 @@ from typing import Any
 
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
-from reference_impl import rule_marks
+from reference_impl import dtypes, rule_marks
+
+
+_NAMES = {known.numpy: known.name for known in dtypes.ALL}
 
 
 class Reference(TorchShaped):
@@ -31,7 +34,7 @@ class Reference(TorchShaped):
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array
-        return array.shape, array.dtype.name, _needs_grad(value), value._node is None
+        return array.shape, _NAMES[array.dtype], _needs_grad(value), value._node is None
 
     def memory(self, value: Any) -> Any:
         """The array behind a tensor, whose memory other tensors may share."""

@@ -120,7 +120,7 @@ NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.
 """Python numbers to calculate with."""
 
 
-def combinations(kinds: tuple[str, ...], shape: Shape, most: int = 120) -> list[tuple[Any, ...]]:
+def combinations(kinds: tuple[str, ...], shape: Shape, most: int = 60) -> list[tuple[Any, ...]]:
     """The product of the candidates of several attributes, thinned evenly beyond ``most``."""
     found = list(product(*(CANDIDATES[kind](shape) for kind in kinds)))
     return found[:: len(found) // most + 1]

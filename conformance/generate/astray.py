@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.generate import leaves
 from conformance.generate.backward import root
 from conformance.generate.choices import weighted
 from conformance.generate.scene import Live, Scene
 
 Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
-"""An operation, its arguments (`X` and `Y` stand for tensors, also inside lists), keywords, and how many
-results.
-"""
+"""An operation, its arguments (`X`, `Y`, complex `C` stand for tensors), keywords, and how many results."""
 
 
 class _Tensor:
     """Stands for a tensor to be picked."""
 
 
-X, Y = _Tensor(), _Tensor()
+X, Y, C = _Tensor(), _Tensor(), _Tensor()
 
 CALLS: tuple[Astray, ...] = (
     ("backward", (X, 1.0), (), 0),
+    ("backward", (X, C), (), 0),
+    ("backward", (X, C), (), 0),
     ("backward", (X, None), (("inputs", 1.0),), 0),
     ("backward", (X,), (("inputs", [1.0]),), 0),
     ("backward", (X,), (("inputs", []),), 0),
@@ -66,6 +67,11 @@ def astray(scene: Scene, about: Any = None) -> bool:
         return False
     x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
     given = {X: x, Y: scene.some()}
+    if C in args:
+        if "complex128" not in scene.dtypes:
+            return False
+        leaves.literal(scene, x.shape, "complex128", "complex128", False)
+        given[C] = scene.lives[-1]
     names = (scene.fresh(),) if outs else ()
     done = scene.emit(
         op,

@@ -90,7 +90,7 @@ def set_data(scene: Scene, about: Any = None) -> bool:
     live = scene.find(floating)
     if live is None:
         return False
-    new = scene.like(live, but=live) or scene.some()
+    new = (scene.below(3) and scene.like(live, but=live)) or scene.some()
     if not scene.wild and new.dtype != live.dtype:
         return False
     arrays = (scene.oracle.memory(live.name), scene.oracle.memory(new.name))

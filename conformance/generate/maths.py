@@ -17,7 +17,7 @@ from specs.domain import AVOIDANCES
 
 _NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
 _CASTS = (("double", ()), ("float", ()), ("to", (Dtype("float64"),)), ("to", (Dtype("float32"),)))
-_CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex128": 3}
+_CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
 
 
 def maths(scene: Scene, about: Any = None) -> bool:

@@ -6,6 +6,7 @@ tensors and emitting steps is the business of ``maths``, ``views`` and ``writes`
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,13 @@ METHOD_ONLY = frozenset(
 """Public ops that exist as methods but not as functions of the namespace."""
 
 WIDTH = 40
+"""How many calls a table of fitting arguments keeps."""
+MOST_DIMS, MOST_ELEMENTS = 3, 16
+"""Results larger than this are not drawn: they would show nothing new, and every new shape costs new
+tables.
+"""
 OFTEN = 7
+"""How many calls as a method stand beside one as a function."""
 
 INTEGRAL = frozenset(
     [
@@ -176,7 +183,7 @@ class Recipe:
         """
         found = self._loose.get(shapes)
         if found is None:
-            wrong = thin([c._replace(outs=1) for c in self._all(shapes) if c.outs < 0], WIDTH)
+            wrong = thin([c._replace(outs=1) for c in self._all(shapes) if c.outs == -1], WIDTH)
             found = self._loose[shapes] = wrong or self.calls(shapes)
         return found
 
@@ -191,29 +198,33 @@ class Recipe:
 
     def _all(self, shapes: tuple[Shape | None, ...]) -> list[Call]:
         attributes = self.attributes
+        operands = tuple(self._operand(at, shape) for at, shape in enumerate(shapes))
         if not attributes:
-            return [self._call((), shapes)]
+            return [self._call((), operands)]
         if self.spelled[0] == "_" and not attributes[0].required:
-            return [self._call((OMIT,) * len(attributes), shapes)]
+            return [self._call((OMIT,) * len(attributes), operands)]
         rows = combinations(tuple(a.kind.name for a in attributes), shapes[self.first] or ())
         kept = [
             row
             for row in rows
             if all(v is not OMIT or not a.required for v, a in zip(row, attributes, strict=True))
         ]
-        return [self._call(row, shapes) for row in kept]
+        return [self._call(row, operands) for row in kept]
 
-    def _call(self, row: tuple[Any, ...], shapes: tuple[Shape | None, ...]) -> Call:
-        """The call with these attribute values; ``outs`` is negative if the op refuses it."""
+    def _call(self, row: tuple[Any, ...], operands: tuple[Any, ...]) -> Call:
+        """The call with these attribute values; ``outs`` is -1 if the op refuses it, -2 if it gives too
+        much.
+        """
         op = self.op
         given = {a.name: v for a, v in zip(self.attributes, row, strict=True)}
-        operands = tuple(self._operand(at, shape) for at, shape in enumerate(shapes))
         attributes = {
             a.name: a.kind.read(v) if (v := given[a.name]) is not OMIT else a.default for a in self.attributes
         }
         assigned = dict(zip(self.names[len(op.names) :], operands[len(op.names) :], strict=True))
         results = shapes_of(op, operands[: len(op.names)], attributes | assigned)
         outs = -1 if results is None else max(1, len(results))
+        if results and (len(results[0]) > MOST_DIMS or prod(results[0]) > MOST_ELEMENTS):
+            outs = -2
         order = (self.names[self.first], *(n for n in op.order if n != self.names[self.first]))
         positional: list[Any] = []
         keywords: list[tuple[str, Any]] = []

@@ -19,7 +19,7 @@ NAMES = tuple(f"{letter}{tail}" for tail in ("", *range(1, 20)) for letter in "a
 MAX_STEPS = 40
 
 _RECENT = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11)
-_CAP = {"float64": 20, "complex128": 18, "float32": 11, "int64": 20}
+_CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "int64": 20}
 """How many bits values may span (integer and fraction together); gradients need the rest of the mantissa."""
 
 
@@ -80,8 +80,9 @@ class Scene:
     """A program in the making, beside the oracle that runs it."""
 
     __slots__ = (
-        "agenda", "always_grad", "below", "chance", "count", "dtype", "dtypes", "groups", "hot", "lives",
-        "may", "mode", "numbers", "optional", "oracle", "palette", "pick", "rounding", "steps", "vocabulary", "wild",
+        "agenda", "always_grad", "below", "chance", "count", "dtype", "dtypes", "groups", "hot",
+        "lives", "may", "mode", "numbers", "optional", "oracle", "palette", "pick", "rounding", "steps",
+        "vocabulary", "wild",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:

@@ -52,7 +52,7 @@ def show(report: Report, console: Console, *, first: int = 3, rules: bool = True
         console.print(crashed(crash))
     for complaint in report.broken:
         console.print(Text(f"adapter: {complaint}", style="red"))
-    console.print(summary(report))
+    console.print(summary(report), soft_wrap=True)
 
 
 def scorecard(report: Report, *, rules: bool = True) -> Table:
@@ -133,5 +133,4 @@ def summary(report: Report) -> RenderableType:
     if report.times:
         lines.append("times      " + ", ".join(f"{name} {s:.1f} s" for name, s in report.times.items()))
     style, words = VERDICTS[report.verdict]
-    counts = Text("\n".join(lines), no_wrap=True, overflow="ignore")
-    return Group(counts, Text(f"\n{report.subject.name} {words}", style=style))
+    return Group(Text("\n".join(lines)), Text(f"\n{report.subject.name} {words}", style=style))

@@ -45,6 +45,9 @@ SELDOM = {
     "op/index-select-range": "indices are drawn within range, as a rule",
     "op/index-put-dtype": "a list in brackets rarely meets a value of another dtype",
     "data/assign-dtype": "an integer is seldom put where a gradient flows",
+    "backward/gradient-complexity": "few ops leave the real part to the engine; complex is one dtype of five",
+    "backward/gradient-shape-inside": "it takes data of another shape and equal rank in between",
+    "grad/layout-warns": "it takes an assigned gradient laid out unlike its tensor, then an accumulation",
     "write/expanded-deprecated": "torch warns of it once a process",
 }
 """Rules that the sample may miss, with the reason why they are drawn seldom or never; their cases

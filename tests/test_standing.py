@@ -1,0 +1,72 @@
+"""Where rules stand: what convicts, what clears, what stays suspect. How cases and findings come about:
+``test_cli``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.report import Finding, Status, Verdict
+from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Witnessed
+from conformance.standing import standings
+from conformance.tally import Tally
+
+
+def found(*because: str, flaky: bool = False) -> Finding:
+    """A divergence with these rules behind it."""
+    blames = Verdict.CONFORMS if flaky else Verdict.NONCONFORMANCE
+    return Finding(
+        where="program 1",
+        blames=blames,
+        line="b = a.mul(2.0)",
+        name="b",
+        fact="is_leaf",
+        expected="False",
+        actual="True",
+        because=because,
+        downstream=0,
+        script="",
+        sides=("torch", "mine"),
+        flaky=flaky,
+    )
+
+
+def status(
+    cases: dict[str, str], findings: tuple[Finding, ...] = (), reached: str = "", limited: bool = False
+):
+    """The status of the rules ``r/a`` and ``r/b``, given what their cases came to."""
+    tally = Tally(
+        findings=findings, fired=dict.fromkeys(reached.split(), 1), compared=dict.fromkeys(reached.split(), 9)
+    )
+    witnessed = {rule: [Witnessed("chapter/case", (rule,), came)] for rule, came in cases.items()}
+    return [result.status for result in standings(("r/a", "r/b"), tally, witnessed, limited).values()]
+
+
+A, B = "r/a", "r/b"
+NONE = Status.NOT_EXERCISED
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        ([NONE, NONE], {"cases": {}}),
+        ([Status.HELD, NONE], {"cases": {A: HELD}}),
+        ([Status.HELD, NONE], {"cases": {}, "reached": A}),
+        ([Status.BROKEN, Status.HELD], {"cases": {A: BROKEN, B: HELD}}),
+        ([Status.UNSUPPORTED, NONE], {"cases": {A: UNSUPPORTED}}),
+        ([Status.UNSUPPORTED, Status.UNSUPPORTED], {"cases": {}, "limited": True}),
+        # A convicted rule explains a divergence that names it.
+        ([Status.BROKEN, Status.HELD], {"cases": {A: BROKEN, B: HELD}, "findings": (found(A, B),)}),
+        # A case clears its rule, and suspicion falls on the others.
+        ([Status.SUSPECT, Status.HELD], {"cases": {B: HELD}, "findings": (found(A, B),)}),
+        # Where cases clear every rule named, together they still did not hold.
+        ([Status.SUSPECT, Status.SUSPECT], {"cases": {A: HELD, B: HELD}, "findings": (found(A, B),)}),
+        (
+            [Status.FLAKY, Status.HELD],
+            {"cases": {B: HELD}, "findings": (found(A, B, flaky=True),), "reached": A},
+        ),
+    ],
+)
+def test_standing(expected, given):
+    """A failing case convicts; a divergence makes suspect; a case clears; only what was looked at is held."""
+    assert expected == status(**given)
