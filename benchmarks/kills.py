@@ -1,7 +1,9 @@
 """How many generated programs it takes to notice that a rule is gone: ``python -m benchmarks.kills``.
 
-Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on the same drawn
-programs, until one tells them apart. A mutant is only run on programs in which its rule fired: elsewhere it is the reference.
+Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on
+the same drawn
+programs, until one tells them apart. A mutant is only run on programs in which its rule fired: elsewhere it
+is the reference.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def kills(programs: int = 5000, seed: int = 1, console: Console | None = None) -
             break
         drawn = draw(Prng(seed, index), reference)
         assert drawn.trace is not None
-        reached = {rule for seen in drawn.trace.observations for rule in (*seen.fired, *(seen.warnings or ()))}
+        reached = {
+            rule for seen in drawn.trace.observations for rule in (*seen.fired, *(seen.warnings or ()))
+        }
         for rule in sorted(alive & reached):
             with knocked_out(rule):
                 mutant = run(drawn.program, reference, drawn.density)
@@ -75,7 +79,8 @@ def main(
     for rule in found.alive:
         out.print(f" alive  {rule}")
     dead = len(found.after)
-    out.print(f"{dead} of {dead + len(found.alive)} mutants killed; geometric mean {found.geometric_mean:.1f} programs")
+    out.print(f"{dead} of {dead + len(found.alive)} mutants killed")
+    out.print(f"geometric mean {found.geometric_mean:.1f} programs to a kill")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,9 @@ def _verdict(found: Comparison, pair: tuple[str, str], reference: Trace) -> Judg
 
 
 def _crash(tie: Comparison, *traces: Trace) -> int | None:
-    """The first step at which any of the traces crashed; a crash equals nothing, so there is none without a difference."""
+    """The first step at which any of the traces crashed; a crash equals nothing, so there is none without a
+    difference.
+    """
     if not isinstance(tie, Diverge):
         return None
     steps = [i for t in traces for i, seen in enumerate(t.observations) if seen.crash is not None]

@@ -1,6 +1,7 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
-Read in this order: tensor, modes, graph, views, apply, write, engine, autograd; rule_marks says how a line is tied to the
+Read in this order: tensor, modes, graph, views, record, apply, write, engine, autograd; rule_marks says how a line
+is tied to the
 rule it embodies. The torch-shaped namespace (dtypes, factories, surface) stands around that machine.
 """
 
@@ -26,6 +27,8 @@ for _name, _function in FUNCTIONS.items():
     globals().setdefault(_name, _function)
 
 __all__ = [
-    "Tensor", "arange", "autograd", "bool", "complex64", "complex128", "dtype", "empty", "enable_grad", "float32", "float64",
-    "full", "int32", "int64", "is_grad_enabled", "is_warn_always_enabled", "no_grad", "ones", "ones_like", "set_grad_enabled", "set_warn_always", "tensor", "zeros", "zeros_like",
+    "Tensor", "arange", "autograd", "bool", "complex64", "complex128", "dtype", "empty", "enable_grad",
+    "float32", "float64",
+    "full", "int32", "int64", "is_grad_enabled", "is_warn_always_enabled", "no_grad", "ones", "ones_like",
+    "set_grad_enabled", "set_warn_always", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip

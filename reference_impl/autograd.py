@@ -1,4 +1,6 @@
-"""``torch.autograd``: what PyTorch checks and fills in before its engine runs, and what it makes of the result."""
+"""``torch.autograd``: what PyTorch checks and fills in before its engine runs, and what it makes of the
+result.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of ``outputs`` with respect to ``inputs``, one each; None for an unused one if that is allowed."""
+    """The gradients of ``outputs`` with respect to ``inputs``, one each; None for an unused one if that is
+    allowed.
+    """
     if materialize_grads and allow_unused is False:
         refuse("grad_call/materialize-conflict")
     if allow_unused is None:
@@ -106,17 +110,25 @@ def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:
     """The gradients to start with: as given, or 1 for a root of one real element."""
     filled: Buffer = []
-    for index, (root, seed) in enumerate(zip(roots, seeds, strict=False)):
+    for root, seed in zip(roots, seeds, strict=False):
         if not isinstance(root, Tensor):
             refuse("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
             # NB: PyTorch looks its numbers up with ==, which on tensors may itself refuse; so do we.
             if seed.shape != root.shape:
                 at, of = list(seeds).index(seed), list(roots).index(root)
-                refuse("backward/gradient-shape", index=at, got=list(seed.shape), root=of, expected=list(root.shape))
+                refuse(
+                    "backward/gradient-shape",
+                    index=at,
+                    got=list(seed.shape),
+                    root=of,
+                    expected=list(root.shape),
+                )
             if seed.is_complex() != root.is_complex():
                 at, of = list(seeds).index(seed), list(roots).index(root)
-                refuse("backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype)
+                refuse(
+                    "backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype
+                )
             filled.append(seed if by("backward/gradient-is-upstream") else _ones(root))
         elif seed is not None:
             refuse("backward/gradient-type", type=type(seed).__name__)
@@ -146,7 +158,9 @@ def _run(
     roots: Sequence[Tensor], seeds: Buffer, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
 ) -> Buffer:
     edges: list[Edge] = []
-    if len(roots) > 1 and not (by("backward/several-roots") if accumulate else by("grad_call/outputs-are-summed")):
+    if len(roots) > 1 and not (
+        by("backward/several-roots") if accumulate else by("grad_call/outputs-are-summed")
+    ):
         roots, seeds = roots[:1], seeds[:1]
     if not STATE.enabled and not by("mode/backward-under-no-grad"):
         return [None] * len(targets)
@@ -169,7 +183,12 @@ def _run(
             target.retain_grad()
         if not target.requires_grad:
             refuse("grad_call/input-needs-grad")
-        if node is not None and target._node is not None and not accumulate and not by("grad_call/non-leaf-input"):
+        if (
+            node is not None
+            and target._node is not None
+            and not accumulate
+            and not by("grad_call/non-leaf-input")
+        ):
             node = None
         wanted.append((Identity(()), 0) if node is None else (node, nr))
     if accumulate and not by("backward/inputs-only"):

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import numpy as np
-
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
 from specs.op import op

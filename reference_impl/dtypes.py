@@ -67,7 +67,9 @@ def of_number(number: Any) -> np.dtype:
 
 
 def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dtype:
-    """torch.result_type: dimensioned tensors decide within a category, then 0-d tensors, then Python numbers."""
+    """torch.result_type: dimensioned tensors decide within a category, then 0-d tensors, then Python
+    numbers.
+    """
     ranks: list[np.dtype | None] = [None, None, None]
     for array in arrays:
         rank = 0 if array.ndim else 1
@@ -83,7 +85,8 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
         if result is None:
             result = candidate
         elif _CATEGORY[candidate.kind] > _CATEGORY[result.kind]:
-            # A weaker operand of a higher category lifts the category only: complex keeps the width of the floats.
+            # A weaker operand of a higher category lifts the category only: complex keeps the width of the
+            # floats.
             result = _COMPLEX[result] if candidate.kind == "c" and result.kind == "f" else candidate
     assert result is not None
     return result

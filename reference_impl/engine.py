@@ -1,6 +1,7 @@
 """The engine: carries gradients from the roots back through the graph, in PyTorch's order.
 
-Which node comes next decides what a backward that fails half-way leaves behind, so the order is part of the semantics.
+Which node comes next decides what a backward that fails half-way leaves behind, so the order is part of the
+semantics.
 The checks that PyTorch makes before it calls its engine live in ``autograd``.
 """
 
@@ -75,7 +76,12 @@ class GraphRoot(Node):
 
 
 def run(
-    roots: list[Edge], grads: Buffer, keep_graph: bool, create_graph: bool, accumulate: bool, targets: list[Edge]
+    roots: list[Edge],
+    grads: Buffer,
+    keep_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    targets: list[Edge],
 ) -> Buffer:
     """Carry ``grads`` from ``roots`` back to ``targets`` (to every leaf, if there are none).
 

@@ -1,4 +1,6 @@
-"""Tensors made from nothing: ``tensor``, ``ones``, ``zeros``, ``full``, ``arange``, ``empty`` and their ``_like`` forms."""
+"""Tensors made from nothing: ``tensor``, ``ones``, ``zeros``, ``full``, ``arange``, ``empty`` and their
+``_like`` forms.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def _made(array: np.ndarray, requires_grad: bool) -> Tensor:
 
 
 def tensor(data: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A leaf that holds a copy of ``data`` (numbers in nested sequences); floats become float32 unless told otherwise."""
+    """A leaf that holds a copy of ``data`` (numbers in nested sequences); floats become float32 unless told
+    otherwise.
+    """
     if dtype is None:
         array = np.array(data)
         dtype = _INFERRED[array.dtype.kind] if array.size else dtypes.float32

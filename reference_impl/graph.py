@@ -1,6 +1,7 @@
 """The graph of histories: nodes, what they saved, and where gradients go next.
 
-A node knows how to turn the gradient of its outputs into those of its inputs. Who calls it and in which order is
+A node knows how to turn the gradient of its outputs into those of its inputs. Who calls it and in which
+order is
 ``engine``'s business; which node an op records is ``apply``'s, and an in-place op ``write``'s.
 """
 
@@ -19,7 +20,6 @@ from reference_impl.tensor import Tensor
 from specs.domain import dense
 
 if TYPE_CHECKING:
-    from reference_impl.apply import Plan
     from reference_impl.engine import Task
 
 Edge = tuple["Node | None", int]
@@ -34,8 +34,10 @@ next_number = count().__next__
 class Node:
     """One step back in a history.
 
-    ``edges`` say which input of which node each gradient goes to; ``metadata`` the shape and dtype its own incoming
-    gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a gradient passing here.
+    ``edges`` say which input of which node each gradient goes to; ``metadata`` the shape and dtype its own
+    incoming
+    gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a gradient
+    passing here.
     """
 
     __slots__ = ("__weakref__", "edges", "metadata", "retained", "sequence_nr")
@@ -124,23 +126,26 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
     alone = _holders(grads) <= _ALONE
     grad = grads[0]
     assert grad is not None
-    if not STATE.enabled and (alone or not by("grad/copied-when-shared")) and by("grad/stolen-when-alone"):
-        if obeys_layout(grad._array, leaf._array) or not by("grad/copied-when-layout-differs"):
-            return grad.detach()
+    may_steal = not STATE.enabled and (alone or not by("grad/copied-when-shared"))
+    fits = may_steal and (obeys_layout(grad._array, leaf._array) or not by("grad/copied-when-layout-differs"))
+    if fits and by("grad/stolen-when-alone"):
+        return grad.detach()
     if STATE.enabled and not by("double/first-grad-is-a-copy"):
         return grad
     if not dense(leaf._array):
         return grad.clone_contiguous()
     copy = Tensor(empty_strided(leaf._array.shape, leaf._array.strides, grad._array.dtype))
     if STATE.enabled or leaf._array.shape != grad._array.shape:
-        return copy.copy_(grad)  # type: ignore[attr-defined]
+        return copy.copy_(grad)
     copy._array[...] = grad._array
     copy._counter.value = 1  # as copy_ leaves it
     return copy
 
 
 def _holders(grads: list[Tensor | None]) -> int:
-    """How many references there are to the arriving gradient: CPython's count is what torch's use_count is."""
+    """How many references there are to the arriving gradient: CPython's count is what torch's use_count
+    is.
+    """
     return sys.getrefcount(grads[0])
 
 
@@ -148,10 +153,13 @@ _ALONE = _holders([Tensor(np.zeros(()))])
 
 
 def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
-    """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or overlaps)."""
+    """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
+    overlaps).
+    """
     if not dense(leaf):
         return bool(grad.flags.c_contiguous)
-    # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past its strides.
+    # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
+    # its strides.
     wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
     for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
         if stride != wanted if size != 1 else stride == 0:
@@ -222,7 +230,9 @@ class Saved:
 
 
 class SavedNumber:
-    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any other."""
+    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any
+    other.
+    """
 
     __slots__ = ("freed", "number", "wrapped")
 

@@ -1,7 +1,8 @@
 """Marks that tie a line of the machine to the rule it embodies, and switch it off.
 
-``if by("view/shares-storage"):`` records that the rule was applied and answers whether it is in force. A knocked-out rule
-is not: the machine then behaves as if it had never heard of it, which is how the suite measures that it would be missed.
+``if by("view/shares-storage"):`` records that the rule was applied and answers whether it is in force. A
+knocked-out rule is not: the machine then behaves as if it had never heard of it, which is how the suite
+measures that it would be missed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The tensor's methods and the namespace's functions: every op of the table, and what is no op in PyTorch's sense either.
+"""The tensor's methods and the namespace's functions: every op of the table, and what is no op in PyTorch's
+sense either.
 
 The semantics are elsewhere; here names are tied to them.
 """
@@ -30,7 +31,9 @@ FUNCTIONS: dict[str, Any] = {}
 def install() -> None:
     """Make every op of the table a method of `Tensor` and a function of the namespace."""
     ops.load()
-    own = {op.name: Overloads(op.name, [op]) for op in (copies.cast, copies.clone_contiguous, copies.as_strided)}
+    own = {
+        op.name: Overloads(op.name, [op]) for op in (copies.cast, copies.clone_contiguous, copies.as_strided)
+    }
     for name in (*ops.ALL, *ops.IN_PLACE, *own):
         overloads = own.get(name) or ops.overloads(name)
         if not overloads.ops[0].operands:
@@ -39,7 +42,11 @@ def install() -> None:
         FUNCTIONS[name] = function
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     for operator, name in ops.OPERATORS.items():
-        setattr(Tensor, operator, _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name))
+        setattr(
+            Tensor,
+            operator,
+            _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
+        )
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
 
@@ -110,7 +117,11 @@ def retain_grad(self: Tensor) -> None:
 
 
 def backward(
-    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Accumulate this tensor's gradients into the leaves of its graph."""
     autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -127,7 +138,7 @@ def to(self: Tensor, target: dtype) -> Tensor:
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
             plain._flag = True
         return plain
-    return self.cast(target.numpy)  # type: ignore[attr-defined]
+    return self.cast(target.numpy)
 
 
 def double(self: Tensor) -> Tensor:
@@ -163,7 +174,7 @@ def zeros_like(self: Tensor) -> Tensor:
 def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: a view where strides allow, else a copy."""
     if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
-        return self.view(*shape)  # type: ignore[attr-defined]
+        return self.view(*shape)
     return FUNCTIONS["reshape"](self, *shape)
 
 

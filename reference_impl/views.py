@@ -1,4 +1,5 @@
-"""Views: which tensor is a window on which base, how far its history is up to date, and how it is brought up to date.
+"""Views: which tensor is a window on which base, how far its history is up to date, and how it is brought
+up to date.
 
 The ops that make views are in the op table; writes through views are in ``write``.
 """
@@ -31,7 +32,8 @@ class Tag(Enum):
 class ViewOf:
     """What a tensor is a differentiable view of.
 
-    ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up to date.
+    ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up
+    to date.
     """
 
     __slots__ = ("base", "seen", "tag")
@@ -113,13 +115,14 @@ def geometry_of(tensor: Tensor) -> Window:
 def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
     """Lay ``g`` into zeros shaped like the storage behind both windows, and look at that as the base does.
 
-    Elements that a window repeats (stride 0) receive the sum; a base that itself repeats elements shares it out evenly.
+    Elements that a window repeats (stride 0) receive the sum; a base that itself repeats elements shares it
+    out evenly.
     """
     base_shape, base_strides, base_offset = base
     shape, strides, offset = window
     if 0 in shape or 0 in base_shape:
         return Tensor(np.zeros(base_shape, g._array.dtype))
-    kept = []
+    kept: list[int] = []
     for dim in reversed(range(len(shape))):
         if shape[dim] == 1:
             g = g.squeeze(dim)
@@ -142,7 +145,9 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
 
 def _end(window: Window) -> int:
     shape, strides, offset = window
-    return offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    return (
+        offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    )
 
 
 def _positions(window: Window, lowest: int) -> np.ndarray:
@@ -154,7 +159,9 @@ def _positions(window: Window, lowest: int) -> np.ndarray:
 
 
 class CopySlices(Node):
-    """The history of a base written through a view: the write's node for the window, the old history for the rest."""
+    """The history of a base written through a view: the write's node for the window, the old history for
+    the rest.
+    """
 
     __slots__ = ("base_geometry", "geometry", "write")
 
@@ -207,7 +214,9 @@ def has_internal_overlap(array: np.ndarray) -> bool:
 
 
 def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
-    """Whether two dense tensors share some memory without being the same window on it (or, ``fully_too``, also so)."""
+    """Whether two dense tensors share some memory without being the same window on it (or, ``fully_too``,
+    also so).
+    """
     if written is read:
         return fully_too
     if written._storage is not read._storage:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.apply import Kernel, OpNode, prepare, recorded_mask
+from reference_impl.apply import prepare
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
+from reference_impl.record import Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
 from reference_impl.views import CopySlices, Tag, has_internal_overlap, move_retained, overlaps
@@ -33,7 +34,7 @@ COPIED_FIRST = frozenset({"fill_tensor_", "fill_number_", "zero_"})
 def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
-    mask = recorded_mask(kernel, operands)
+    mask = recorded_mask(kernel, operands) if STATE.enabled and kernel.edges else 0
     if mask and kernel.op.name == "copy_":
         if not dtypes.differentiable(target._array.dtype):
             mask = 0
@@ -71,13 +72,14 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     name, key = kernel.op.name, kernel.op.key
     if name == "copy_" and operands[1] is target:
         return
-    if key not in COPIED_FIRST:
+    looks_first = key in COPIED_FIRST or len(operands) == 1
+    if not looks_first:
         _check_memory(kernel, operands)
     arrays, promoted = prepare(kernel, operands)
     if promoted is not None:
-        shapes = [np.shape(operand) for operand in arrays]
-        if any(shape != array.shape for shape in shapes) and not all(_fits(shape, array.shape) for shape in shapes):
-            return
+        for operand in arrays[1:]:
+            if isinstance(operand, np.ndarray) and not _fits(operand.shape, array.shape):
+                return
         if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
             refuse("write/result-dtype", result=dtypes.of(promoted), output=target.dtype)
     try:
@@ -86,10 +88,9 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if by(refused.rule):
             raise
         return
-    if key in COPIED_FIRST:
+    if looks_first:
         _check_memory(kernel, operands[:1])
-    shape = np.shape(result)
-    if shape != array.shape and not _fits(shape, array.shape):
+    if not _fits(result.shape, array.shape):
         return
     if name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array):
         warn_once("write/expanded-deprecated")
@@ -112,7 +113,11 @@ def _check_memory(kernel: Kernel, operands: tuple[Any, ...]) -> None:
 
 
 def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a result of that shape can be written; refused if it does not broadcast, or only to more elements."""
+    """Whether a result of that shape can be written; refused if it does not broadcast, or only to more
+    elements.
+    """
+    if shape == target or not shape:
+        return True
     try:
         together = np.broadcast_shapes(shape, target)
     except ValueError:

@@ -101,11 +101,15 @@ AVOIDANCES = {
         "fractional and negative powers round",
     ),
 }
-"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =`` by the generator)."""
+"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =`` by
+the generator).
+"""
 
 
 def _tangled(written: np.ndarray, read: Any) -> bool:
-    """Whether two windows share memory, are not the same, and are not both dense (which torch refuses by rule)."""
+    """Whether two windows share memory, are not the same, and are not both dense (which torch refuses by
+    rule).
+    """
     if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
         return False
     same = written.ctypes.data == read.ctypes.data

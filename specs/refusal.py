@@ -22,7 +22,15 @@ def _with(base: type[Exception]) -> type[Refusal]:
 
 _CLASSES = {
     base.__name__: _with(base)
-    for base in (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError, AssertionError)
+    for base in (
+        RuntimeError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+        NotImplementedError,
+        AssertionError,
+    )
 }
 
 
@@ -50,7 +58,7 @@ def refuse(rule: str, **details: Any) -> NoReturn:
 def warning(rule: str) -> Warning:
     """The warning of ``rule``, carrying the rule, of the class torch warns with."""
     spec = RULES.get(rule)
-    category = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
+    category: type[Warning] = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
     made = category(spec.says if spec and spec.says else rule)
     made.rule = rule  # type: ignore[attr-defined]
     return made

@@ -1,6 +1,7 @@
 """What a rule is, and the rules themselves, read from ``specs/rules/*.toml`` (one file a chapter).
 
-An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version, lie beside
+An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version,
+lie beside
 it as patterns: they serve only to tell which kind an exception is, never as something compared.
 """
 
@@ -31,7 +32,8 @@ class Wording:
 class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
-    ``id`` is ``chapter/what-is-so`` and permanent; ``says`` is the reference's own text of a refusal, with ``{fields}``.
+    ``id`` is ``chapter/what-is-so`` and permanent; ``says`` is the reference's own text of a
+    refusal, with ``{fields}``.
     """
 
     id: str
@@ -55,7 +57,9 @@ class Rule:
     def holds_for(self, torch_version: str) -> bool:
         """Whether the rule speaks of that torch release."""
         release = version_key(torch_version)
-        return version_key(self.since) <= release and (self.until is None or release < version_key(self.until))
+        return version_key(self.since) <= release and (
+            self.until is None or release < version_key(self.until)
+        )
 
 
 def version_key(text: str) -> tuple[int, ...]:
@@ -98,7 +102,9 @@ def _kinds(warns: bool) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 @cache
 def classify(error: str, message: str) -> str | None:
-    """The refusal that an exception of class name ``error`` with that ``message`` is, or None if no rule words it so."""
+    """The refusal that an exception of class name ``error`` with that ``message`` is, or None if no rule
+    words it so.
+    """
     return next((rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)), None)
 
 

@@ -1,6 +1,8 @@
-"""The four ties of every rule: cited by the reference, witnessed by a case, reached by programs, missed when gone.
+"""The four ties of every rule: cited by the reference, witnessed by a case, reached by programs, missed
+when gone.
 
-That a case's assertions hold on torch is ``test_cases``; that generated programs reach the rules is ``tests/quality``.
+That a case's assertions hold on torch is ``test_cases``; that generated programs reach the rules is
+``tests/quality``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from specs.case import cases, run_case
 from specs.rule import RULES
 
 ROOT = Path(__file__).parent.parent
+MARKS = ("by", "refuse", "warn", "warn_once")
 
 
 @cache
@@ -28,11 +31,13 @@ def cited() -> frozenset[str]:
             if "cases" in path.parts:
                 continue
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-                    if getattr(node.func, "id", "") in ("by", "refuse", "warn", "warn_once"):
-                        found.add(node.args[0].value)
+                marks = isinstance(node, ast.Call) and getattr(node.func, "id", "") in MARKS and node.args
+                if marks and isinstance(node.args[0], ast.Constant):
+                    found.add(node.args[0].value)
                 if isinstance(node, ast.Dict):
-                    found |= {v.value for v in node.values if isinstance(v, ast.Constant) and v.value in RULES}
+                    found |= {
+                        v.value for v in node.values if isinstance(v, ast.Constant) and v.value in RULES
+                    }
     return frozenset(found)
 
 

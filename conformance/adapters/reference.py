@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl import dtypes, rule_marks
-
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 
@@ -22,10 +23,17 @@ class Reference(TorchShaped):
     def __init__(self) -> None:
         super().__init__(reference_impl, "reference", reference_impl.__version__)
         reference_impl.set_warn_always(True)
+        self._errors: list[Any] = []
 
     def start(self) -> None:
         super().start()
+        # inf and nan are values here as they are in torch, and nothing to warn about.
+        self._errors.append(np.seterr(all="ignore"))
         rule_marks.fired()
+
+    def stop(self, session: None) -> None:
+        np.seterr(**self._errors.pop())
+        super().stop(session)
 
     def fired(self, session: None) -> frozenset[str]:
         """The rules that fired since the last call."""

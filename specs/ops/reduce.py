@@ -161,12 +161,12 @@ prod_dim.wrt(x=_prod_dim_backward)
 
 
 def _extreme(ufunc, x, dim, keepdim):
+    for d in dim if not x.size else ():
+        if x.ndim and not x.shape[axis_of(d, x.ndim)]:
+            refuse("op/empty-extreme-dim", name="amax" if ufunc is np.maximum else "amin", dim=d)
     axes = _axes(dim, x.ndim)
     if not x.size and not dim:
         refuse("op/empty-extreme", name="amax" if ufunc is np.maximum else "amin")
-    for axis in axes:
-        if not x.shape[axis]:
-            refuse("op/empty-extreme-dim", name="amax" if ufunc is np.maximum else "amin", dim=axis)
     return _reduce(ufunc, x, axes, keepdim)
 
 
