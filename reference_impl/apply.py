@@ -1,6 +1,7 @@
 """Running an op: choose its overload, promote, compute, and hang the recorded node on the result.
 
-What is recorded lives in ``record``. Ops that write into their first operand go through ``write``; what a view is lives in ``views``.
+What is recorded lives in ``record``. Ops that write into their first operand go through ``write``; what a
+view is lives in ``views``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
-from reference_impl.record import NUMBER_TYPES, Kernel, OpNode, recorded_mask
+from reference_impl.record import Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 from reference_impl.views import as_view
@@ -31,7 +32,7 @@ def prepare(kernel: Kernel, operands: tuple[Any, ...]) -> tuple[tuple[Any, ...],
         first = operands[0]._array
         arrays: tuple[Any, ...] = (first,)
     else:
-        arrays = tuple([x if x.__class__ in NUMBER_TYPES else x._array for x in operands])
+        arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
         first = arrays[0]
     if how == "keep" or how == "same":
         return arrays, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided as as_strided_window
 
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
@@ -27,6 +28,25 @@ def clone_contiguous(x: Tensor) -> Any:
 
 
 clone_contiguous.wrt(x=lambda g: g)
+
+
+@op(internal=True, node="ViewAsRealBackward0", view=True, dtypes="keep", complex=True)
+def view_as_real(x: Tensor) -> Any:
+    """Real and imaginary parts along a new last dimension, in the same memory."""
+    return as_strided_window(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+
+
+view_as_real.wrt(x=lambda g: g.view_as_complex())
+
+
+@op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)
+def view_as_complex(x: Tensor) -> Any:
+    """Pairs along the last dimension as complex numbers, in the same memory."""
+    paired = np.ascontiguousarray(x)
+    return paired.view({8: np.complex128, 4: np.complex64}[x.itemsize])[..., 0]
+
+
+view_as_complex.wrt(x=lambda g: g.view_as_real())
 
 
 @op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)

@@ -197,7 +197,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     if node.retained:
         _retain(node, arrived)
     outputs = node.apply(arrived, task)
-    conform(node.edges, outputs, real_part=node.real_part)
+    conform(node.edges, outputs)
     if not task.keep_graph and by("backward/frees-saved"):
         node.release()
     if not outputs:
@@ -249,7 +249,7 @@ def _retain(node: Node, arrived: Buffer) -> None:
             tensor._grad = tensor._grad.add(g)
 
 
-def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False, real_part: bool = True) -> None:
+def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> None:
     """Bring each gradient into the shape and dtype of what it is the gradient of."""
     for index, g in enumerate(grads):
         if g is None:
@@ -266,7 +266,7 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False, real_
         if array.dtype != dtype and (
             by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")
         ):
-            if array.dtype.kind == "c" != dtype.kind and not real_part:
+            if array.dtype.kind == "c" != dtype.kind:
                 refuse("backward/gradient-complexity")
             grads[index] = g.cast(dtype)
 

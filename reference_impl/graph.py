@@ -41,8 +41,6 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "edges", "metadata", "retained", "sequence_nr")
-    real_part = False
-    """Whether this node's formulas themselves drop the imaginary part of what goes to a real operand."""
 
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
         self.edges = edges

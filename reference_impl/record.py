@@ -47,6 +47,7 @@ class Kernel:
     """What is read off an op once, so that running it costs little."""
 
     __slots__ = (
+        "arithmetic",
         "body",
         "dtypes",
         "edges",
@@ -84,6 +85,7 @@ class Kernel:
             (i, s.source, s.name, s.operand) for i, s in enumerate(op.slots) if s.source not in ("g", "out")
         )
         self.result = next((i for i, slot in enumerate(op.slots) if slot.source == "out"), 0)
+        self.arithmetic = op.name.rstrip("_") in ARITHMETIC
         self.overwrites = op.mutates and op.name in OVERWRITING
 
     def compute(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -127,10 +129,6 @@ class OpNode(Node):
     def name(self) -> str:
         return self.kernel.op.node
 
-    @property
-    def real_part(self) -> bool:  # type: ignore[override]
-        return self.kernel.op.name.rstrip("_") in ARITHMETIC
-
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         kernel = self.kernel
         values = self.values.copy()
@@ -154,6 +152,8 @@ class OpNode(Node):
             target = self.edges[at][0]
             if target is not None and (only is None or task.runs(target)):
                 out[at] = fn(*[values[i] for i in picks])
+                if kernel.arithmetic:
+                    out[at] = real_part(out[at], target.metadata[self.edges[at][1]][1])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -171,6 +171,13 @@ class OpNode(Node):
                 self.values[slot] = Saved(tensor, is_output=True, written_view=written_view)
             else:
                 self.values[slot] = Saved(Tensor(tensor._array.copy()))
+
+
+def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
+    """What of a gradient goes to an operand of that dtype: its real part, as a view, to a real one."""
+    if g is None or g._array.dtype.kind != "c" or dtype.kind == "c":
+        return g
+    return g.view_as_real().select(-1, 0)
 
 
 def _keep(

@@ -32,7 +32,14 @@ def install() -> None:
     """Make every op of the table a method of `Tensor` and a function of the namespace."""
     ops.load()
     own = {
-        op.name: Overloads(op.name, [op]) for op in (copies.cast, copies.clone_contiguous, copies.as_strided)
+        op.name: Overloads(op.name, [op])
+        for op in (
+            copies.cast,
+            copies.clone_contiguous,
+            copies.as_strided,
+            copies.view_as_real,
+            copies.view_as_complex,
+        )
     }
     for name in (*ops.ALL, *ops.IN_PLACE, *own):
         overloads = own.get(name) or ops.overloads(name)

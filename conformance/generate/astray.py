@@ -14,14 +14,18 @@ from conformance.generate.choices import weighted
 from conformance.generate.scene import Live, Scene
 
 Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
-"""An operation, its arguments (`X`, `Y`, complex `C` stand for tensors), keywords, and how many results."""
+"""An operation, its arguments (`X`, `Y`, complex `C`, integer `N` and bool `B` stand for tensors), keywords,
+and how many results.
+"""
 
 
 class _Tensor:
     """Stands for a tensor to be picked."""
 
 
-X, Y, C = _Tensor(), _Tensor(), _Tensor()
+X, Y, C, N, B = _Tensor(), _Tensor(), _Tensor(), _Tensor(), _Tensor()
+MADE = {C: ("complex128", "complex128"), N: ("indices", "int64"), B: ("bool", "bool")}
+"""The stand-ins that are made for the call, in the shape of X: what they hold and their dtype."""
 
 CALLS: tuple[Astray, ...] = (
     ("backward", (X, 1.0), (), 0),
@@ -54,6 +58,19 @@ CALLS: tuple[Astray, ...] = (
     ("clamp", (X,), (), 1),
     ("neg", (X, Y), (), 1),
     ("add_", (X,), (), 0),
+    ("item", (X,), (), 0),
+    ("mean", (N,), (), 1),
+    ("sub", (B, B), (), 1),
+    ("pow", (N, -1), (), 1),
+    ("torch.where", (X, X, Y), (), 1),
+    ("masked_fill", (X, X, 1.0), (), 1),
+    ("index_select", (X, 0, X), (), 1),
+    ("index_select", (X, 0, N), (), 1),
+    ("gather", (X, 0, X), (), 1),
+    ("gather", (X, -1, N), (), 1),
+    ("fill_", (X, 1j), (), 0),
+    (".data=", (X, N), (), 0),
+    ("torch.set_grad_enabled", (1,), (), 0),
 )
 """What people get wrong, as calls."""
 
@@ -67,11 +84,12 @@ def astray(scene: Scene, about: Any = None) -> bool:
         return False
     x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
     given = {X: x, Y: scene.some()}
-    if C in args:
-        if "complex128" not in scene.dtypes:
-            return False
-        leaves.literal(scene, x.shape, "complex128", "complex128", False)
-        given[C] = scene.lives[-1]
+    for stand_in, (row, dtype) in MADE.items():
+        if stand_in in args:
+            if dtype not in scene.dtypes:
+                return False
+            leaves.literal(scene, x.shape, row, dtype, False)
+            given[stand_in] = scene.lives[-1]
     names = (scene.fresh(),) if outs else ()
     done = scene.emit(
         op,

@@ -45,6 +45,10 @@ zero_.wrt(x=lambda g: g.zeros_like())
 @op(inplace="only", name="fill_", node="FillBackward2", dtypes="keep", complex=True)
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
+    if x.dtype.kind == "b":
+        return np.asarray(bool(value))
+    if isinstance(value, complex) and x.dtype.kind != "c":
+        refuse("op/value-overflow", value=value, dtype=x.dtype)
     return np.asarray(value)
 
 

@@ -31,9 +31,9 @@ def _line(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
 def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
     """The positions along a dimension that a vector of indices names."""
     line, axis = _line(x, dim)
-    _need_integers("index_select", index)
     if index.ndim > 1:
         refuse("op/index-vector", ndim=index.ndim)
+    _need_integers("index_select", index)
     if not x.ndim and index.size != 1:
         refuse("op/index-of-scalar", count=index.size)
     index = np.atleast_1d(index)
@@ -60,8 +60,9 @@ def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     return line.reshape(x.shape)
 
 
-def _index_add_backward(g: Any, dim: int, index: Any, y_shape: tuple[int, ...]) -> Any:
-    return g.index_select(dim, index).expand(y_shape) if y_shape else g.index_select(dim, index)
+def _index_add_backward(g: Any, dim: int, index: Any, y: Any) -> Any:
+    """NB: only the shape of ``y`` matters, but torch saves it whole."""
+    return g.index_select(dim, index).expand(tuple(y.shape)) if y.shape else g.index_select(dim, index)
 
 
 index_add.wrt(x=lambda g: g, y=_index_add_backward)
@@ -78,7 +79,8 @@ def _places(index: np.ndarray, axis: int) -> tuple[Any, ...]:
 def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     """Along a dimension, one element for each index."""
     line, axis = _line(x, dim)
-    _need_integers("gather", index)
+    if index.size:
+        _need_integers("gather", index)
     if not index.size:
         return np.empty(index.shape, x.dtype)
     if max(index.ndim, 1) != line.ndim:
