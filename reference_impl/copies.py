@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import as_strided as as_strided_window
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
 from specs.op import op
+from specs.refusal import refuse
 
 
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", complex=True)
@@ -53,6 +54,10 @@ view_as_complex.wrt(x=lambda g: g.view_as_real())
 def as_strided(x: Tensor, *, size: IntList, stride: IntList, offset: Offset) -> Any:
     """A window on the memory of a whole ``x``, in elements."""
     memory = x if x.flags.c_contiguous else x.base
+    end = 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if offset < 0 or (end > memory.size and 0 not in size):
+        # Assigning `.data` to a base leaves its views with windows on memory that it no longer has.
+        refuse("view/window-outside-base", offset=offset, end=end, size=memory.size)
     return np.ndarray(size, x.dtype, memory, offset * x.itemsize, [s * x.itemsize for s in stride])
 
 

@@ -138,7 +138,7 @@ def to(self: Tensor, target: dtype) -> Tensor:
     """This tensor as another dtype; itself if it already is."""
     if self._array.dtype == target.numpy:
         return self
-    if self._array.dtype.kind == "c" != target.numpy.kind:
+    if self._array.dtype.kind == "c" != target.numpy.kind and self._array.size:
         warn_once("data/complex-to-real-warns")
     if not differentiable(target.numpy):
         plain = Tensor(self._array.astype(target.numpy))

@@ -94,6 +94,10 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         return
     if name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array):
         warn_once("write/expanded-deprecated")
+        if name == "_index_put_" and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
+            warn_once(
+                "write/expanded-deprecated"
+            )  # NB: PyTorch goes through masked_fill_ here, which warns too
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:
@@ -110,6 +114,11 @@ def _check_memory(kernel: Kernel, operands: tuple[Any, ...]) -> None:
     for other in operands[1:] if apart else operands[1:2]:
         if isinstance(other, Tensor) and overlaps(target, other, fully_too=apart):
             refuse("write/partial-overlap-refused")
+
+
+def _is_mask(index: Any) -> bool:
+    """Whether what stands in brackets is a bool tensor, or a list of bools."""
+    return np.asarray(index._array if isinstance(index, Tensor) else index).dtype.kind == "b"
 
 
 def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

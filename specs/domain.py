@@ -88,6 +88,10 @@ AVOIDANCES = {
         lambda operands, attributes: any(_tangled(operands[0], value) for value in operands[1:]),
         "which elements are overwritten already when they are read depends on the order of the loop",
     ),
+    "gradient_shares_a_grad": Avoidance(
+        lambda operands, attributes: any(np.shares_memory(operands[0], grad) for grad in operands[1:]),
+        "accumulating into that grad then writes what is still being read",
+    ),
     "data_of_other_rank": Avoidance(
         lambda operands, attributes: np.ndim(operands[0]) != np.ndim(operands[1]),
         "a gradient of the old rank is then held against strides that are not there",

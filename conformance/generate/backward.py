@@ -12,6 +12,8 @@ from conformance.generate.choices import weighted
 from conformance.generate.groups import DOUBLE, ROOTS
 from conformance.generate.groups import RETAIN as _RETAINING
 from conformance.generate.scene import Live, Scene, history, made, recorded
+from conformance.program import Ref
+from specs.domain import AVOIDANCES
 
 RETAIN: tuple[tuple[str, Any], ...] = (("retain_graph", True),)
 CREATE: tuple[tuple[str, Any], ...] = (("create_graph", True),)
@@ -118,6 +120,8 @@ def _function(scene: Scene, live: Live, g: Live | None, kwargs: tuple[tuple[str,
 def _run(
     scene: Scene, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...], roots: tuple[Live, ...]
 ) -> bool:
+    if any(_feeds_back(scene, value) for value in args[1:]):
+        return False
     done = scene.emit(op, args, kwargs)
     path = history(roots[0]) if len(roots) == 1 else [one for each in roots for one in history(each)]
     if done:
@@ -130,6 +134,14 @@ def _run(
     if path:
         follow(scene, roots[0], path)
     return True
+
+
+def _feeds_back(scene: Scene, upstream: Any) -> bool:
+    """Whether an upstream gradient is (part of) a grad that the pass may write."""
+    refs = upstream if isinstance(upstream, list) else [upstream]
+    arrays = [scene.oracle.memory(ref.name) for ref in refs if isinstance(ref, Ref)]
+    grads = scene.oracle.grads() if arrays else ()
+    return any(AVOIDANCES["gradient_shares_a_grad"].meets((a, *grads), {}) for a in arrays if a is not None)
 
 
 def follow(scene: Scene, live: Live, path: list[Live]) -> None:

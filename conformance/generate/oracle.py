@@ -34,6 +34,9 @@ class Oracle(Protocol):
     def memory(self, name: str) -> Any:
         """The array whose memory tells what shares it with what, or None where that cannot be told."""
 
+    def grads(self) -> list[Any]:
+        """The arrays of all grads, where memory can be told."""
+
 
 class Beside:
     """The oracle that a runner is; an adapter with ``peek(value) -> Peek`` is guided without being observed.
@@ -64,6 +67,10 @@ class Beside:
     def memory(self, name: str) -> Any:
         value = self.env.get(name)
         return self._memory(value) if hasattr(value, "requires_grad") else None
+
+    def grads(self) -> list[Any]:
+        grads = (getattr(value, "_grad", None) for value in self.env.values())
+        return [self._memory(grad) for grad in grads if hasattr(grad, "requires_grad")]
 
 
 def attributes(value: Any) -> Peek:

@@ -140,3 +140,18 @@ def reshape_is_a_view_where_it_can_be():
     with torch.no_grad():
         m.zero_()
     assert s.tolist() == [0.0, 0.0, 0.0, 0.0] and r.tolist() == [1.0, 3.0, 2.0, 4.0]
+
+
+def window_may_fall_outside_a_base_whose_data_was_assigned():
+    """A write through a view of a base that got other data: the backward finds no such window.
+
+    rule: view/window-outside-base.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    d = x * 1
+    h = d[2:]
+    d.data = torch.tensor([5.0])
+    h.zero_()
+    with refused("view/window-outside-base"):
+        d.backward()
+    assert x.grad is None

@@ -24,7 +24,7 @@ def view(x: Tensor, size: Shape) -> Any:
     """The same elements in another shape, if strides can show them so."""
     shape = infer_size(size, x.size)
     if x.size and x.flags.c_contiguous:
-        return x.reshape(shape)
+        return np.ndarray(shape, x.dtype, x)
     strides = view_strides(x.shape, strides_of(x), shape)
     if strides is None:
         refuse("op/view-size", shape=list(shape), size=list(x.shape))
