@@ -132,7 +132,7 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
         return grad
     if not dense(leaf._array):
         return grad.clone_contiguous()
-    copy = Tensor(empty_strided(leaf._array.shape, leaf._array.strides, grad._array.dtype))
+    copy = Tensor(empty_strided(leaf._array.shape, leaf._array.strides, leaf._array.dtype))
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
@@ -160,7 +160,7 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     # its strides.
     wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
     for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
-        if stride != wanted if size != 1 else stride == 0:
+        if stride * leaf.itemsize != wanted * grad.itemsize if size != 1 else stride == 0:
             return False
     return True
 
