@@ -1,4 +1,27 @@
 """How we look: programs drawn, run, observed, compared, reduced and reported.
 
-The one public call is `conformance.check.check`; nothing is imported here, so that a part costs only itself.
+The public calls are `check` and `programs`; nothing is imported before they are called, so that a part costs
+only itself.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.report.value import Report
+
+
+def check(adapter: Any, **options: Any) -> Report:
+    """Grade an implementation and give the report; see `conformance.grading.check` for the options."""
+    from conformance.grading import check as grade
+
+    return grade(adapter, **options)
+
+
+def programs(capabilities: Any = None) -> Any:
+    """A Hypothesis strategy for programs, within an implementation's capabilities or anything at all."""
+    from conformance.adapters import load
+    from conformance.generate.strategy import programs as strategy
+
+    return strategy(load("reference"), capabilities)

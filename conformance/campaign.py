@@ -2,7 +2,7 @@
 add up.
 
 A chunk is a plain value that any process can work through with the same result. Who hands chunks out, and
-what becomes of one that dies, lives in ``check``; the witness cases are not drawn and live in ``witness``.
+what becomes of one that dies, lives in ``grading``; the witness cases are not drawn and live in ``witness``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The crashes on record (``specs/known.toml``), and whether a crash is one of them. What a run makes of it:
-``check``.
+``grading``.
 """
 
 from __future__ import annotations

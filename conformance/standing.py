@@ -1,5 +1,5 @@
 """Where each rule stands after a check: what cases and findings together say of it. How they came about:
-``check``.
+``grading``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
-Read in this order: tensor, modes, graph, views, record, apply, write, engine, autograd; rule_marks says how a
-line is tied to the rule it embodies. The torch-shaped namespace (dtypes, factories, surface) stands around
-that machine.
+Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, engine, autograd; rule_marks
+says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, factories, surface)
+stands around that machine.
 """
 
 from reference_impl import autograd

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import autograd, copies
-from reference_impl.apply import dispatch
+from reference_impl.dispatch import dispatch
 from reference_impl.dtypes import ALL as DTYPES
 from reference_impl.dtypes import differentiable, dtype
 from reference_impl.graph import alias

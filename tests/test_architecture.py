@@ -37,9 +37,11 @@ ALLOWED: tuple[tuple[str, frozenset[str]], ...] = (
 )
 # Inside conformance, the core knows no adapter, no check and no command line; these may.
 BRIDGES = tuple(f"conformance/{name}" for name in (
-    "__main__.py", "adapters/", "campaign.py", "check.py", "cli/", "draws.py", "witness.py",
+    "__init__.py", "__main__.py", "adapters/", "campaign.py", "cli/", "draws.py", "grading.py", "witness.py",
 ))  # fmt: skip
-ABOVE = tuple(f"conformance.{name}" for name in ("adapters", "campaign", "check", "cli", "draws", "witness"))
+ABOVE = tuple(
+    f"conformance.{name}" for name in ("adapters", "campaign", "cli", "draws", "grading", "witness")
+)
 # Plain values that adapters hand to whoever asks; knowing them is knowing no adapter.
 VALUES = ("conformance.adapters.capabilities", "conformance.adapters.errors")
 

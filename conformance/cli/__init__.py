@@ -1,5 +1,5 @@
-"""The command line: one file a verb, put together here. What the verbs do lives in ``conformance.check`` and
-the core.
+"""The command line: one file a verb, put together here. What the verbs do lives in
+``conformance.grading`` and the core.
 """
 
 from __future__ import annotations

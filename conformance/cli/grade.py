@@ -1,5 +1,5 @@
 """``grade``: the main job, a whole check and its scorecard. The check itself lives in
-``conformance.check``.
+``conformance.grading``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import check
 from conformance.cli.loading import load_adapter
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
+from conformance.grading import check
 from conformance.report import as_json, terminal
 
 

@@ -1,6 +1,6 @@
 """What a check found, as a value, and its two forms: ``as_json`` for machines, ``terminal`` for people.
 
-How the value comes about lives in ``conformance.check``.
+How the value comes about lives in ``conformance.grading``.
 """
 
 from __future__ import annotations

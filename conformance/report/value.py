@@ -1,6 +1,6 @@
 """The report: what one check found, as frozen values that add up.
 
-No words for people are made here (``terminal``), nothing is judged (``conformance.check``).
+No words for people are made here (``terminal``), nothing is judged (``conformance.grading``).
 """
 
 from __future__ import annotations
