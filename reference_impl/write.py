@@ -75,6 +75,9 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     looks_first = key in COPIED_FIRST or len(operands) == 1
     if not looks_first:
         _check_memory(kernel, operands)
+    expanded = name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array)
+    if expanded and name != "masked_fill_":
+        warn_once("write/expanded-deprecated")
     arrays, promoted = prepare(kernel, operands)
     if promoted is not None:
         for operand in arrays[1:]:
@@ -92,12 +95,11 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         _check_memory(kernel, operands[:1])
     if not _fits(result.shape, array.shape):
         return
-    if name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array):
-        warn_once("write/expanded-deprecated")
-        if name == "_index_put_" and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
-            warn_once(
-                "write/expanded-deprecated"
-            )  # NB: PyTorch goes through masked_fill_ here, which warns too
+    if expanded:
+        if name == "masked_fill_":
+            warn_once("write/expanded-deprecated")
+        elif name == "_index_put_" and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
+            warn_once("write/expanded-deprecated")  # NB: PyTorch calls masked_fill_ here, which warns too
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:

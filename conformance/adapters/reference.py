@@ -39,6 +39,46 @@ class Reference(TorchShaped):
         """The rules that fired since the last call."""
         return rule_marks.fired()
 
+    def observe(
+        self, session: None, tensors: dict[str, Any], since: dict[str, Any], quiet: set[str]
+    ) -> dict[str, tuple[Any, ...]]:
+        """What the same readings of the public attributes give, taken from raw state where that is the same.
+
+        Looking goes through the machine wherever looking may change something: a view's history.
+        """
+        seen: dict[str, tuple[Any, ...]] = {}
+        for name, x in tensors.items():
+            try:
+                seen[name] = self._raw(name, x, since[name], quiet)
+            except Exception:
+                seen |= super().observe(session, {name: x}, since, quiet)
+        return seen
+
+    def _raw(self, name: str, x: Any, since: int, quiet: set[str]) -> tuple[Any, ...]:
+        view, array = x._view, x._array
+        node = x._node if view is None else x.grad_fn
+        leaf, retains = node is None, x._retains
+        grad = None
+        if leaf or retains or name not in quiet:
+            grad = x._grad
+            if grad is not None:
+                grad = self._grad(grad)
+            elif not (leaf or retains):
+                quiet.add(name)
+        return (
+            array.tolist(),
+            _NAMES[array.dtype],
+            array.shape,
+            leaf,
+            x._flag or not leaf or (view is not None and x.requires_grad),
+            retains,
+            None if leaf else node.name(),
+            x._nr,
+            view is not None,
+            x._counter.value - since,
+            grad,
+        )
+
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array

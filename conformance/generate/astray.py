@@ -11,6 +11,7 @@ from typing import Any
 from conformance.generate import leaves
 from conformance.generate.backward import root
 from conformance.generate.choices import weighted
+from conformance.generate.groups import DATA, FLAGS, GRAD_CALL, GRADS, INPLACE, MODES
 from conformance.generate.scene import Live, Scene
 
 Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
@@ -77,13 +78,26 @@ CALLS: tuple[Astray, ...] = (
 )
 """What people get wrong, as calls."""
 
+GROUPS = {
+    ".data=": DATA,
+    ".grad=": GRADS,
+    ".requires_grad=": FLAGS,
+    "requires_grad_": FLAGS,
+    "torch.set_grad_enabled": MODES,
+    "torch.autograd.grad": GRAD_CALL,
+    "__setitem__": INPLACE,
+    "add_": INPLACE,
+    "fill_": INPLACE,
+}
+"""The group that an operation belongs to, where it has one."""
+
 _ROOT = weighted({True: 3, False: 1})
 
 
 def astray(scene: Scene, about: Any = None) -> bool:
     """One such call, on whatever is at hand."""
     op, args, kwargs, outs = scene.pick(CALLS)
-    if not scene.may(op):
+    if not scene.may(op) or GROUPS.get(op, 0) & ~scene.groups:
         return False
     x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
     given = {X: x, Y: scene.some()}

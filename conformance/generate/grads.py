@@ -21,7 +21,7 @@ def _receiver(live: Live) -> bool:
 def read(scene: Scene, about: Live | None = None) -> bool:
     """``.grad`` of something a backward has likely filled, under a name of its own."""
     live = about or scene.find(_filled) or (scene.find(_receiver) if scene.below(4) == 0 else None)
-    if live is None:
+    if live is None or not scene.may(".grad"):
         return False
     name = scene.fresh()
     if scene.emit(".grad", (live.ref,), (), (name,)) and scene.oracle.peek(name) is not None:

@@ -75,6 +75,8 @@ def apply(scene: Scene, recipe: Recipe, x: Live | None = None, out: str | None =
     calls = recipe.calls(shapes)
     if wild and (not calls or scene.below(2)):
         calls = recipe.loose(shapes)
+    if not scene.optional:
+        calls = tuple([call for call in calls if not call.kwargs])
     if not calls:
         return False
     call = calls[0] if len(calls) == 1 else scene.pick(calls)

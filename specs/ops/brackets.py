@@ -259,7 +259,9 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
             view = view.unsqueeze(dim)
             tensors[dim - shift] = [0] if bool(item) else []
             dim += 1
-        elif isinstance(item, list) or (_is_tensor(item) and (item.ndim or item.dtype.is_floating_point)):
+        elif isinstance(item, list) or (
+            _is_tensor(item) and (item.ndim or item.dtype.is_floating_point or item.dtype.is_complex)
+        ):
             tensors[dim - shift] = item
             covered = item.ndim if _is_tensor(item) and _is_bool(item) else 1
             shift += covered - 1

@@ -23,7 +23,7 @@ from specs.refusal import refuse
 def view(x: Tensor, size: Shape) -> Any:
     """The same elements in another shape, if strides can show them so."""
     shape = infer_size(size, x.size)
-    if x.size and x.flags.c_contiguous:
+    if x.size and x.flags.c_contiguous and (not x.ndim or x.strides[-1] == x.itemsize):
         return np.ndarray(shape, x.dtype, x)
     strides = view_strides(x.shape, strides_of(x), shape)
     if strides is None:

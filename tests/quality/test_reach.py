@@ -31,6 +31,7 @@ SELDOM = {
     "op/empty-extreme": "empty tensors come from slices alone, and their extreme over everything seldom",
     "op/empty-extreme-dim": "empty tensors come from slices alone, and seldom",
     "backward/gradient-complexity": "only fill_ leaves the real part to the engine, and complex is rare",
+    "view/window-outside-base": "it takes data of another size under a view that was written",
     "grad/layout-warns": "it takes an assigned gradient laid out unlike its tensor, then an accumulation",
     "write/expanded-deprecated": "it takes an expanded tensor and one of the two writes that tolerate it",
 }
