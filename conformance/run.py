@@ -4,13 +4,17 @@
 step beside a running implementation. What an implementation is asked for lives in `adapters`; nothing here
 knows torch.
 
-One economy is taken at full density: PyTorch warns at length when the grad of a non-leaf that retains none is
-read, so such a grad, once seen to be None, is read again when its name is an operand, after every step whose
-operation speaks of gradients, and at the end. Every other fact of every live tensor is read after every step.
+At full density a step is followed by a look at everything it may have changed: all that is live if its
+operation writes, differentiates or sets something by its word, else its operands and results. What such a
+plain step should change elsewhere, against its word, shows at the next look at everything; one comes at the
+end. And since PyTorch warns at length when the grad of a non-leaf that retains none is read, such a grad,
+once seen to be None, is read again when its name is an operand, after every step whose operation speaks of
+gradients, and at the end.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from conformance.program import DELETE, REST, Dtype, Program, Ref, Step, binds, decoration, reads
@@ -38,6 +42,14 @@ class _NameUnbound(Exception):
 def speaks_of_gradients(op: str) -> bool:
     """Whether an operation may fill, clear or retain a grad by its own word."""
     return "grad" in op or "backward" in op
+
+
+@cache
+def may_change_others(op: str) -> bool:
+    """Whether an operation may, by its word, change what is neither its operand nor its result."""
+    if op.startswith("__"):
+        return op.startswith("__i") or op == "__setitem__"
+    return op.endswith(("_", "=")) or op == DELETE or (speaks_of_gradients(op) and op != ".grad")
 
 
 class Runner:
@@ -89,10 +101,10 @@ class Runner:
         """Perform one step and observe as the density says."""
         outcome = self._perform(step)
         density = self.density
-        if density == "each":
+        if density == "each" and may_change_others(step.op):
             facts = self.look(speaks_of_gradients(step.op))
-        elif density == "touched":
-            facts = self.look(names=dict.fromkeys((*reads(step), *binds(step))))
+        elif density != "end":
+            facts = self.look(density != "each", dict.fromkeys((*reads(step), *binds(step))))
         else:
             facts = _NO_FACTS
         warned = self._warned(self.session) if self._warned is not None else None
@@ -104,7 +116,7 @@ class Runner:
 
     def finish(self) -> Trace:
         """Observe all there is, close, and give the trace of the steps performed."""
-        if self.observations and (self.density != "each" or self._quiet):
+        if self.observations:
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
         self.close()
         program = Program(tuple(self.steps))

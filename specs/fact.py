@@ -58,7 +58,9 @@ GRAD_FACTS = ("dtype", "shape", "value", "requires_grad", "is_leaf", "grad_fn")
 POSITION = {name: index for index, name in enumerate(FACTS)}
 
 DENSITIES = ("each", "touched", "end")
-"""How much is looked at: all live tensors after each step, those a step names, or nothing before the end."""
+"""How much is looked at: after each step all it may have changed, only what it names, or nothing before the
+end; all that is live is looked at then.
+"""
 
 
 def refused(rule: str) -> tuple[str, str]:

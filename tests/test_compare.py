@@ -71,9 +71,9 @@ def test_each_fact_of_a_grad_is_compared(trace: Trace) -> None:
 
 def test_later_differences_are_downstream(trace: Trace) -> None:
     """The first divergence comes first; what follows in later steps is marked."""
-    found = compare(trace, changed(changed(trace, 1, "a", "is_leaf", False), 3, "a", "is_leaf", False))
+    found = compare(trace, changed(changed(trace, 1, "a", "is_leaf", False), 4, "a", "is_leaf", False))
     assert isinstance(found, Diverge)
-    assert [(1, False), (3, True)] == [(d.step, d.downstream) for d in found.divergences]
+    assert [(1, False), (4, True)] == [(d.step, d.downstream) for d in found.divergences]
     assert found.first.because == tuple(sorted(trace[1].fired))
 
 
