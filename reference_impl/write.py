@@ -21,16 +21,6 @@ from specs.refusal import Refusal
 _TAG_RULES = {Tag.NO_GRAD: "write/no-grad-view-refused", Tag.MULTI_OUTPUT: "write/multi-output-refused"}
 
 
-STRICT = frozenset({"_index_put_", "_index_put_impl_"})
-"""Writes whose operands must not share memory with the target at all."""
-DEPRECATED_ON_EXPANDED = frozenset({"_index_put_", "_index_put_impl_", "masked_fill_"})
-"""Writes into a tensor that shows an element several times which torch only warns about."""
-IDEMPOTENT = frozenset({"fill_number_", "zero_"})
-"""Writes that put one value everywhere, so that it does not matter how often an element is written."""
-COPIED_FIRST = frozenset({"fill_tensor_", "fill_number_", "zero_"})
-"""Writes of a value that is taken out of its memory first."""
-
-
 def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
@@ -69,14 +59,14 @@ def check_tracked(target: Tensor) -> None:
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     target = operands[0]
     array = target._array
-    name, key = kernel.op.name, kernel.op.key
+    name, memory = kernel.op.name, kernel.op.memory
     if name == "copy_" and operands[1] is target:
         return
-    looks_first = key in COPIED_FIRST or len(operands) == 1
-    if not looks_first:
-        _check_memory(kernel, operands)
-    expanded = name in DEPRECATED_ON_EXPANDED and has_internal_overlap(array)
-    if expanded and name != "masked_fill_":
+    computes_first = memory in ("value", "constant") or len(operands) == 1
+    if not computes_first:
+        _check_memory(memory, operands)
+    expanded = memory in ("mask", "apart") and has_internal_overlap(array)
+    if expanded and memory == "apart":
         warn_once("write/expanded-deprecated")
     arrays, promoted = prepare(kernel, operands)
     if promoted is not None:
@@ -91,12 +81,12 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if by(refused.rule):
             raise
         return
-    if looks_first:
-        _check_memory(kernel, operands[:1])
+    if computes_first:
+        _check_memory(memory, operands[:1])
     if not _fits(result.shape, array.shape):
         return
     if expanded:
-        if name == "masked_fill_":
+        if memory == "mask":
             warn_once("write/expanded-deprecated")
         elif name == "_index_put_" and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
             warn_once("write/expanded-deprecated")  # NB: PyTorch calls masked_fill_ here, which warns too
@@ -106,13 +96,12 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         array[...] = result
 
 
-def _check_memory(kernel: Kernel, operands: tuple[Any, ...]) -> None:
+def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     """Refuse a write whose result would depend on the order in which elements are visited."""
-    target, name = operands[0], kernel.op.name
-    tolerant = kernel.op.key in IDEMPOTENT or name in DEPRECATED_ON_EXPANDED
-    if not tolerant and has_internal_overlap(target._array):
+    target = operands[0]
+    if memory in ("window", "value") and has_internal_overlap(target._array):
         refuse("write/overlap-refused")
-    apart = name in STRICT
+    apart = memory == "apart"
     for other in operands[1:] if apart else operands[1:2]:
         if isinstance(other, Tensor) and overlaps(target, other, fully_too=apart):
             refuse("write/partial-overlap-refused")

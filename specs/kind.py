@@ -1,5 +1,5 @@
-"""The words an op's annotations may use: what kind of operand or attribute a parameter is, and how it is
-read.
+"""The words an op's declaration may use: what kind of operand or attribute a parameter is and how it is read,
+how operands are cast, and what a write demands of memory.
 
 Each is an alias a type checker understands (``Dim`` is an ``int`` in a body) that carries a `Kind`. How
 values of a kind are drawn is the generator's business, by the kind's name.
@@ -116,3 +116,25 @@ def kind_of(hint: Any, default: Kind) -> Kind:
     if not found:
         raise TypeError(f"{hint!r} says nothing about an op's parameter")
     return found[0]
+
+
+# words of an op's facts
+DTYPES = {
+    "promote": "torch.result_type of the operands (tensors, 0-d tensors and numbers rank in that order)",
+    "float": "as promote, but bool and integer operands become the default float dtype",
+    "keep": "the first operand's dtype; nothing is cast",
+    "same": "tensor operands must have one dtype; nothing is cast",
+    "bool": "operands are promoted, the result is bool",
+    "sum": "the first operand's dtype, but bool and integers become int64",
+}
+"""How an op's operands are cast before its body runs. Operands that are masks or indices never take part."""
+
+MEMORY = {
+    "window": "the first operand after the target is the same window on the memory, or shares none of it; "
+    "a target that shows an element twice is refused",
+    "mask": "as window, but such a target is only deprecated",
+    "apart": "no operand shares memory with the target; a target that shows an element twice is deprecated",
+    "value": "what is written is taken out of its memory first; such a target is refused",
+    "constant": "one number goes everywhere, so nothing can go wrong",
+}
+"""What a write demands of the memory it writes, by what the field `Op.memory` says."""

@@ -28,19 +28,9 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from specs.kind import EITHER, Kind, kind_of
+from specs.kind import DTYPES, EITHER, MEMORY, Kind, kind_of
 from specs.layout import as_torch_lays_out
 from specs.refusal import refuse
-
-DTYPES = {
-    "promote": "torch.result_type of the operands (tensors, 0-d tensors and numbers rank in that order)",
-    "float": "as promote, but bool and integer operands become the default float dtype",
-    "keep": "the first operand's dtype; nothing is cast",
-    "same": "tensor operands must have one dtype; nothing is cast",
-    "bool": "operands are promoted, the result is bool",
-    "sum": "the first operand's dtype, but bool and integers become int64",
-}
-"""How an op's operands are cast before its body runs. Operands that are masks or indices never take part."""
 
 METADATA = ("shape", "dtype", "strides", "offset")
 ALIASES = {"input": "x", "self": "x", "other": "y", "tensor": "y", "vec": "y", "mat2": "y"}
@@ -117,6 +107,7 @@ class Op:
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
     avoid: tuple[str, ...] = ()  # names in AVOIDANCES
     complex: bool = False  # body and formulas hold for complex128 as they stand
+    memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
     formulas: dict[str, Formula] = field(default_factory=dict)
     slots: tuple[Slot, ...] = (Slot("g", "g"),)  # what a node keeps; slot 0 is the incoming gradient
     edges: tuple[int, ...] = ()  # operands that have an edge in the graph (a formula), in order
@@ -360,6 +351,8 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     )
     if made.dtypes not in DTYPES:
         raise TypeError(f"{made.key}: dtypes={made.dtypes!r} is none of {', '.join(DTYPES)}")
+    if made.memory not in MEMORY:
+        raise TypeError(f"{made.key}: memory={made.memory!r} is none of {', '.join(MEMORY)}")
     made._set_formulas({})
     promoted = made.dtypes in ("promote", "float", "bool")
     deciding = names if made.layout is None and promoted else made.layout or ()

@@ -128,7 +128,7 @@ def _declared(body: Callable[..., Any], operands: tuple[str, ...], count: int, *
         | {a.name: Bool if a.name == "accumulate" else IntList for a in attributes}
     )
     declared.__signature__ = inspect.Signature([*places, *attributes])  # type: ignore[attr-defined]
-    return op(internal=True, dtypes="keep", complex=True, **facts)(declared)
+    return op(internal=True, dtypes="keep", complex=True, memory="apart", **facts)(declared)
 
 
 def _with_indices(count: int, takes: tuple[str, ...], formula: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ def copy_(x: Tensor, y: Tensor):
 copy_.wrt(x=lambda g: g.new_zeros(g.shape), y=lambda g: g)
 
 
-@op(inplace="only", node="ZeroBackward0", dtypes="keep", complex=True)
+@op(inplace="only", node="ZeroBackward0", dtypes="keep", memory="constant", complex=True)
 def zero_(x: Tensor):
     """Overwrite with zeros."""
     return np.zeros((), x.dtype)
@@ -42,7 +42,7 @@ def zero_(x: Tensor):
 zero_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(inplace="only", name="fill_", node="FillBackward2", dtypes="keep", complex=True)
+@op(inplace="only", name="fill_", node="FillBackward2", dtypes="keep", memory="constant", complex=True)
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
     if x.dtype.kind == "b":
@@ -55,7 +55,7 @@ def fill_number_(x: Tensor, value: Number):
 fill_number_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(inplace="only", name="fill_", node="FillBackward3", dtypes="keep", complex=True)
+@op(inplace="only", name="fill_", node="FillBackward3", dtypes="keep", memory="value", complex=True)
 def fill_tensor_(x: Tensor, value: Tensor):
     """Overwrite with the one element of a 0-d tensor."""
     if value.ndim:

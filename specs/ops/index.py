@@ -133,7 +133,7 @@ def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
     return out
 
 
-@op(name="masked_fill", inplace=True, node="MaskedFillBackward0", dtypes="keep", complex=True)
+@op(name="masked_fill", inplace=True, node="MaskedFillBackward0", dtypes="keep", memory="mask", complex=True)
 def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
@@ -142,7 +142,7 @@ def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
 masked_fill_number.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
 
 
-@op(name="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes="keep", complex=True)
+@op(name="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes="keep", memory="mask", complex=True)
 def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
