@@ -2,7 +2,8 @@
 torch.
 
 CPU time of this process, best of several rounds in which all parts take turns, so that a ratio is of one run.
-Bare torch is the program's own script, compiled beforehand, without runner or observation.
+Bare torch is the program's own script, compiled beforehand, without runner or observation; the reference is
+the same script on the reference.
 """
 
 from __future__ import annotations
@@ -79,13 +80,15 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
     reference, torch = adapters.load("reference"), adapters.load("torch")
     mix = [drawn for _, drawn in _drawn("prng", count, seed)]
     programs = [drawn.program for drawn in mix]
-    codes = [_bare(drawn) for drawn in mix]
+    codes = [_bare(drawn, "torch") for drawn in mix]
+    mirrored = [_bare(drawn, "reference_impl") for drawn in mix]
     expected = [run(program, reference) for program in programs]
     actual = [run(program, torch) for program in programs]
     parts: dict[str, Callable[[], Any]] = {
         "bare": lambda: [exec(code, {}) for code in codes],
         "torch": lambda: [_execute(program, torch) for program in programs],
-        "reference": lambda: [_execute(program, reference) for program in programs],
+        "reference": lambda: [exec(code, {}) for code in mirrored],
+        "reference, stepwise": lambda: [_execute(program, reference) for program in programs],
         "torch, looking": lambda: [run(program, torch) for program in programs],
         "reference, looking": lambda: [run(program, reference) for program in programs],
         "drawing": lambda: _draw(seed, count, reference, "end"),
@@ -104,7 +107,9 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
                 started = process_time()
                 part()
                 best[name] = min(best[name], process_time() - started)
-    looking = best["torch, looking"] - best["torch"] + best["reference, looking"] - best["reference"]
+    looking = (
+        best["torch, looking"] - best["torch"] + best["reference, looking"] - best["reference, stepwise"]
+    )
     return Cost(
         programs=count,
         steps=sum(map(len, programs)),
@@ -149,12 +154,15 @@ def _execute(program: Program, adapter: Any) -> None:
             runner.step(step)
 
 
-def _bare(drawn: Drawn) -> CodeType:
-    """The program as a compiled script: refused steps in a ``try``, steps that were never run left out."""
+def _bare(drawn: Drawn, module: str) -> CodeType:
+    """The program as a compiled script on a torch-shaped module: refused steps in a ``try``, steps that were
+    never run left out.
+    """
     trace = drawn.trace
     assert isinstance(trace, Trace)
     kept = [i for i, seen in enumerate(trace.observations) if not isinstance(seen.outcome, Unbound)]
     refused = [n for n, i in enumerate(kept) if isinstance(trace[i].outcome, Refused)]
     text = script(Program(tuple(drawn.program[i] for i in kept)), refused=refused)
     silent = text.replace("print(type(error).__name__, error)", "pass")
+    silent = silent.replace("import torch", f"import {module} as torch", 1)
     return compile(silent, "program", "exec")

@@ -13,7 +13,7 @@ from specs.op import op
 from specs.refusal import refuse
 
 
-@op(internal=True, node="ToCopyBackward0", dtypes="keep", complex=True)
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=("x",), complex=True)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
     return (x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x).astype(dtype)

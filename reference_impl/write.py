@@ -62,12 +62,15 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     name, memory = kernel.op.name, kernel.op.memory
     if name == "copy_" and operands[1] is target:
         return
-    computes_first = memory in ("value", "constant") or len(operands) == 1
+    expanded = memory in ("mask", "apart") and has_internal_overlap(array)
+    if memory == "apart":
+        if expanded:
+            warn_once("write/expanded-deprecated")
+        if operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
+            memory = "mask"  # NB: PyTorch goes on to masked_fill_ here, with the value taken out
+    computes_first = memory != kernel.op.memory or memory in ("value", "constant") or len(operands) == 1
     if not computes_first:
         _check_memory(memory, operands)
-    expanded = memory in ("mask", "apart") and has_internal_overlap(array)
-    if expanded and memory == "apart":
-        warn_once("write/expanded-deprecated")
     arrays, promoted = prepare(kernel, operands)
     if promoted is not None:
         for operand in arrays[1:]:
@@ -88,8 +91,6 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     if expanded:
         if memory == "mask":
             warn_once("write/expanded-deprecated")
-        elif name == "_index_put_" and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
-            warn_once("write/expanded-deprecated")  # NB: PyTorch calls masked_fill_ here, which warns too
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:
