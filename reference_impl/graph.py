@@ -154,6 +154,8 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
     overlaps).
     """
+    if not grad.size:
+        return True  # NB: numpy keeps no strides where there are no elements
     if not dense(leaf):
         return bool(grad.flags.c_contiguous)
     # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
