@@ -80,7 +80,7 @@ def rows(step: Step, index: int, traces: list[Trace]) -> Iterator[tuple[str, lis
     if any(isinstance(outcome, Refused) for outcome in outcomes):
         yield SAID, [getattr(outcome, "message", "") for outcome in outcomes]
     now = [flat(trace[index]) for trace in traces]
-    before = [flat(trace[index - 1]) if index else {} for trace in traces]
+    before = [last_seen(trace, index) for trace in traces]
     for key in dict.fromkeys(key for facts in now for key in facts):
         seen = [facts.get(key, ABSENT) for facts in now]
         changed = any(facts.get(key, ABSENT) != value for facts, value in zip(before, seen, strict=True))
@@ -95,6 +95,15 @@ def _plain(key: str, before: list[dict[str, Any]], seen: list[Any]) -> bool:
     usual = USUAL.get(key.partition(".")[2], ABSENT)
     new = all(facts.get(key, ABSENT) is ABSENT for facts in before)
     return new and all(value is usual or value is UNSEEN or value == usual for value in seen)
+
+
+def last_seen(trace: Trace, index: int) -> dict[str, Any]:
+    """Each fact as it was seen last before a step; not every step is followed by a look at everything."""
+    facts: dict[str, Any] = {}
+    for observation in trace.observations[:index]:
+        facts |= flat(observation)
+    facts.pop("warnings", None)
+    return facts
 
 
 def flat(observation: Observation) -> dict[str, Any]:
