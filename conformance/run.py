@@ -5,19 +5,19 @@ step beside a running implementation. What an implementation is asked for lives 
 knows torch.
 
 At full density a step is followed by a look at everything it may have changed: all that is live if its
-operation writes, differentiates or sets something by its word, else its operands and results. What such a
+operation writes or differentiates by its word, else its operands and results. What such a
 plain step should change elsewhere, against its word, shows at the next look at everything; one comes at the
-end. And since PyTorch warns at length when the grad of a non-leaf that retains none is read, such a grad,
-once seen to be None, is read again when its name is an operand, after every step whose operation speaks of
-gradients, and at the end.
+end. And since PyTorch warns at length when the grad of a non-leaf that retains none is read, such a grad is
+read after the steps whose operation speaks of gradients and at the end, and unseen otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from conformance.program import DELETE, REST, Dtype, Program, Ref, Step, binds, decoration, reads
+from conformance.program import DELETE, REST, Dtype, Program, Ref, Step, decoration
 from conformance.trace import (
     DONE,
     UNBOUND,
@@ -39,17 +39,24 @@ class _NameUnbound(Exception):
     """A step mentions a name that is not bound to anything usable."""
 
 
+@cache
 def speaks_of_gradients(op: str) -> bool:
     """Whether an operation may fill, clear or retain a grad by its own word."""
     return "grad" in op or "backward" in op
 
 
+_ITS_OWN = frozenset([DELETE, ".grad", ".grad=", "retain_grad", "requires_grad_", ".requires_grad="])
+"""What changes, by its word, no more than the one operand."""
+
+
 @cache
 def may_change_others(op: str) -> bool:
     """Whether an operation may, by its word, change what is neither its operand nor its result."""
+    if op in _ITS_OWN:
+        return False
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
-    return op.endswith(("_", "=")) or op == DELETE or (speaks_of_gradients(op) and op != ".grad")
+    return op.endswith(("_", "=")) or speaks_of_gradients(op)
 
 
 class Runner:
@@ -69,12 +76,13 @@ class Runner:
         self._tensors: dict[str, Any] = {}
         self._plain: dict[str, tuple[Any]] = {}
         self._since: dict[str, Any] = {}
-        self._quiet: set[str] = set()
+        self._touched: list[str] = []
+        self._seen_all = False
         self._mode: tuple[str, ...] = ()
         self._entered: list[Any] = []
         self._resolve = getattr(adapter, "resolve", None)
         self._observe = getattr(adapter, "observe", None)
-        self._counter = getattr(adapter, "counter", None)
+        self._counter = getattr(adapter, "counter", None) or self._count
         self._warned = getattr(adapter, "warned", None)
         self._fired = getattr(adapter, "fired", None)
         self._open = True
@@ -99,14 +107,14 @@ class Runner:
 
     def step(self, step: Step) -> Observation:
         """Perform one step and observe as the density says."""
+        op = step[0]
+        self._touched.clear()
         outcome = self._perform(step)
         density = self.density
-        if density == "each" and may_change_others(step.op):
-            facts = self.look(speaks_of_gradients(step.op))
-        elif density != "end":
-            facts = self.look(density != "each", dict.fromkeys((*reads(step), *binds(step))))
-        else:
-            facts = _NO_FACTS
+        grads = speaks_of_gradients(op)
+        everything = density == "each" and may_change_others(op)
+        self._seen_all = everything and grads
+        facts = _NO_FACTS if density == "end" else self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None
         fired = self._fired(self.session) if self._fired is not None else ()
         observation = Observation(outcome, facts, warned, fired)
@@ -115,8 +123,8 @@ class Runner:
         return observation
 
     def finish(self) -> Trace:
-        """Observe all there is, close, and give the trace of the steps performed."""
-        if self.observations:
+        """Observe all there is, unless just done, close, and give the trace of the steps performed."""
+        if self.observations and not self._seen_all:
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
         self.close()
         program = Program(tuple(self.steps))
@@ -136,7 +144,7 @@ class Runner:
             return self._delete(args)
         env = self.env
         operands = []
-        quiet = self._quiet
+        touched = self._touched
         try:
             for value in args:
                 kind = type(value)
@@ -145,7 +153,7 @@ class Runner:
                     value = env.get(name)
                     if value is None:
                         return UNBOUND
-                    quiet.discard(name)
+                    touched.append(name)
                 elif kind not in PLAIN:
                     value = self._value(value)
                 operands.append(value)
@@ -178,7 +186,7 @@ class Runner:
             found = self.env.get(value.name)
             if found is None:
                 raise _NameUnbound
-            self._quiet.discard(value.name)
+            self._touched.append(value.name)
             return found
         if kind is Dtype:
             dtype = getattr(self.adapter, "dtype", None)
@@ -211,7 +219,6 @@ class Runner:
     def _forget(self, name: str) -> None:
         self._tensors.pop(name, None)
         self._plain.pop(name, None)
-        self._quiet.discard(name)
 
     def _bind(self, out: tuple[str, ...], result: Any) -> Outcome:
         values = result if type(result) is tuple or (type(result) is list and len(out) > 1) else (result,)
@@ -221,6 +228,7 @@ class Runner:
         if len(out) != len(values):
             return UNBOUND  # what Python makes of it: nothing is bound
         env = self.env
+        self._touched += out
         for name, value in zip(out, values, strict=True):
             if name in env:
                 if env[name] is value:
@@ -231,13 +239,14 @@ class Runner:
                 self._plain[name] = (value,)
             else:
                 self._tensors[name] = value
-                self._since[name] = self._count(value)
+                try:
+                    self._since[name] = self._counter(value)
+                except RuntimeError:  # an inference tensor has none
+                    self._since[name] = None
         return DONE
 
     def _count(self, value: Any) -> Any:
-        """The version counter at the moment a name is bound."""
-        if self._counter is not None:
-            return self._counter(value)
+        """The version counter as an adapter without a shorter way shows it."""
         return self.adapter.facts(self.session, value).get("version")
 
     # grad modes
@@ -265,20 +274,19 @@ class Runner:
 
     # looking
 
-    def look(self, fresh: bool = True, names: dict[str, None] | None = None) -> dict[str, tuple[Any, ...]]:
-        """The facts of the live names (or of those `names`); `fresh` reads every grad again."""
-        tensors = self._tensors
-        if fresh:
-            self._quiet.clear()
+    def look(self, grads: bool = True, names: Iterable[str] | None = None) -> dict[str, tuple[Any, ...]]:
+        """The facts of the live names (or of those `names`); `grads` reads those of all non-leaves too."""
+        tensors, plain = self._tensors, self._plain
         if names is not None:
-            tensors = {name: tensors[name] for name in names if name in tensors}
+            live = tensors
+            tensors = {name: live[name] for name in names if name in live}
+            plain = plain and {name: plain[name] for name in names if name in plain}
         if self._observe is not None:
-            facts = self._observe(self.session, tensors, self._since, self._quiet)
+            facts = self._observe(self.session, tensors, self._since, grads)
         else:
             facts = {name: self._seen(name, value) for name, value in tensors.items()}
-        for name, plain in self._plain.items():
-            if names is None or name in names:
-                facts[name] = plain
+        if plain:
+            facts |= plain
         return facts
 
     def _seen(self, name: str, value: Any) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from conformance import adapters, json_form
 from conformance.run import Runner, run
 from conformance.text import from_text
 from conformance.trace import DONE, UNBOUND, Refused, Unsupported
-from specs.fact import FACTS, POSITION
+from specs.fact import FACTS, POSITION, UNSEEN
 
 
 @pytest.fixture(params=["torch", "reference"])
@@ -57,7 +57,7 @@ def test_facts_after_each_step(adapter: Any) -> None:
         0,
         False,
         0,
-        None,
+        UNSEEN,
     ) == trace[2].facts["b"]
     assert ("float32", (2,), [2.0, 4.0], False, True, None) == fact(trace, 3, "a", "grad")
     assert len(FACTS) == len(trace[0].facts["a"])

@@ -13,6 +13,7 @@ import numpy as np
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl import dtypes, rule_marks
+from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 
@@ -40,44 +41,46 @@ class Reference(TorchShaped):
         return rule_marks.fired()
 
     def observe(
-        self, session: None, tensors: dict[str, Any], since: dict[str, Any], quiet: set[str]
+        self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
         """What the same readings of the public attributes give, taken from raw state where that is the same.
 
         Looking goes through the machine wherever looking may change something: a view's history.
         """
+        names = _NAMES
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
-                seen[name] = self._raw(name, x, since[name], quiet)
+                array, view, retains = x._array, x._view, x._retains
+                if view is None:
+                    node = x._node
+                    leaf = node is None
+                    needs = x._flag or not leaf
+                else:
+                    node = x.grad_fn
+                    leaf = node is None
+                    needs = x.requires_grad
+                grad: Any = UNSEEN
+                if leaf or grads or retains:
+                    grad = x._grad
+                    if grad is not None:
+                        grad = self._grad(grad)
+                seen[name] = (
+                    array.tolist(),
+                    names[array.dtype],
+                    array.shape,
+                    leaf,
+                    needs,
+                    retains,
+                    None if leaf else node.name(),
+                    x._nr,
+                    view is not None,
+                    x._counter.value - since[name],
+                    grad,
+                )
             except Exception:
-                seen |= super().observe(session, {name: x}, since, quiet)
+                seen |= super().observe(session, {name: x}, since, grads)
         return seen
-
-    def _raw(self, name: str, x: Any, since: int, quiet: set[str]) -> tuple[Any, ...]:
-        view, array = x._view, x._array
-        node = x._node if view is None else x.grad_fn
-        leaf, retains = node is None, x._retains
-        grad = None
-        if leaf or retains or name not in quiet:
-            grad = x._grad
-            if grad is not None:
-                grad = self._grad(grad)
-            elif not (leaf or retains):
-                quiet.add(name)
-        return (
-            array.tolist(),
-            _NAMES[array.dtype],
-            array.shape,
-            leaf,
-            x._flag or not leaf or (view is not None and x.requires_grad),
-            retains,
-            None if leaf else node.name(),
-            x._nr,
-            view is not None,
-            x._counter.value - since,
-            grad,
-        )
 
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""

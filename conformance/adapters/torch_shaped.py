@@ -135,24 +135,17 @@ class TorchShaped:
 
     # looking
 
-    def counter(self, value: Any) -> int | None:
-        """The raw version counter, or None where reading it is refused."""
-        try:
-            return value._version
-        except RuntimeError:
-            return None
+    counter = operator.attrgetter("_version")
 
     def facts(self, session: None, value: Any) -> dict[str, Any]:
         """Everything seen of one tensor, by name; `version` is the raw counter."""
-        return dict(zip(FACTS, self.observe(session, {"": value}, {"": 0}, set())[""], strict=True))
+        return dict(zip(FACTS, self.observe(session, {"": value}, {"": 0}, True)[""], strict=True))
 
     def observe(
-        self, session: None, tensors: dict[str, Any], since: dict[str, Any], quiet: set[str]
+        self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
-        """The facts of each tensor in reading order.
-
-        The grad of a non-leaf that retains none is not asked for while its name is in `quiet`, and put there
-        when None.
+        """The facts of each tensor in reading order; the grad of a non-leaf that retains none is asked for
+        only with `grads`.
         """
         warnings.filters = _IGNORE
         names = self._dtype_names
@@ -171,13 +164,11 @@ class TorchShaped:
                 number = x.output_nr
                 view = x._is_view()
                 version = x._version - since[name]
-                grad = None
-                if leaf or retains or name not in quiet:
+                grad: Any = UNSEEN
+                if leaf or grads or retains:
                     grad = x.grad
                     if grad is not None:
                         grad = self._grad(grad)
-                    elif not (leaf or retains):
-                        quiet.add(name)
                 seen[name] = (value, dtype, shape, leaf, needs, retains, node, number, view, version, grad)
             except Exception:
                 seen[name] = self._guarded(x, since[name])
