@@ -1,0 +1,166 @@
+"""What tensors share and where they come from, as far as a program tells: memory, history, grads.
+
+These are the things that `taint` moves along a program. Nothing is computed here: an object stands for
+everything that the tensor, the memory or the node may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Level = frozenset[int]
+"""The roundings that reached something, by number; none of them where it is exact."""
+
+EXACT: Level = frozenset()
+
+
+class Memory:
+    """Some elements: what reached them, and the other memory that may be the same.
+
+    `owner` is the tensor they were made for, which covers them all.
+    """
+
+    __slots__ = ("group", "level", "owner")
+
+    def __init__(self, level: Level = EXACT) -> None:
+        self.level = level
+        self.group = [self]
+        self.owner: Tensor | None = None
+
+    def write(self, level: Level) -> None:
+        for each in self.group:
+            each.level |= level
+
+    def may_be(self, other: Memory) -> None:
+        if other.group is not self.group:
+            self.group += other.group
+            for each in other.group:
+                each.group = self.group
+
+
+class Node:
+    """A recorded step: what it was made from, and what its gradient depends on.
+
+    `keeps` is the memory that its gradient reads, `rounds` says that computing it rounds whatever comes in,
+    and `hands_on` that it may pass on the very gradient it got. `rounding` is the number of what happens to
+    an inexact gradient here; later nodes have higher ones.
+    """
+
+    __slots__ = ("families", "hands_on", "keeps", "parents", "rounding", "rounds")
+
+    def __init__(self, rounding: int) -> None:
+        self.rounding = rounding
+        self.parents: set[Node] = set()
+        self.keeps: set[Memory] = set()
+        self.families: list[Family] = []
+        self.rounds = False
+        self.hands_on = True
+
+
+class Family:
+    """A tensor and its differentiable views: they share a history, and gradients reach them together."""
+
+    __slots__ = ("node", "tensors")
+
+    def __init__(self, node: Node) -> None:
+        self.tensors: list[Tensor] = []
+        self.node = node
+        node.families.append(self)
+
+    def extend(self, node: Node) -> None:
+        """Let `node` be what all of them were made by, since it wrote to one."""
+        self.node = node
+        node.families.append(self)
+        for tensor in self.tensors:
+            tensor.made = True
+
+
+class Tensor:
+    """What a name is bound to: its memory, its families, its grads. `made` is false on what is a leaf."""
+
+    __slots__ = ("families", "grads", "made", "memory")
+
+    def __init__(self, memory: Iterable[Memory], families: Iterable[Family], made: bool) -> None:
+        self.memory, self.families, self.made = set(memory), set(families), made
+        self.grads: set[Tensor] = set()
+        for family in self.families:
+            family.tensors.append(self)
+
+
+def memory_of(tensors: Iterable[Tensor]) -> set[Memory]:
+    return {memory for tensor in tensors for memory in tensor.memory}
+
+
+def nodes_of(tensors: Iterable[Tensor]) -> set[Node]:
+    return {family.node for tensor in tensors for family in tensor.families}
+
+
+def families_of(tensors: Iterable[Tensor]) -> set[Family]:
+    return {family for tensor in tensors for family in tensor.families}
+
+
+def grads_of(tensors: Iterable[Tensor]) -> set[Tensor]:
+    return {grad for tensor in tensors for grad in tensor.grads}
+
+
+def level_of(memory: Iterable[Memory]) -> Level:
+    return EXACT.union(*(each.level for each in memory))
+
+
+def sharing(tensors: Iterable[Tensor], memory: Iterable[Memory]) -> set[Tensor]:
+    """Those of the tensors whose memory may be the given one."""
+    groups = {id(each.group) for each in memory}
+    return {tensor for tensor in tensors if any(id(each.group) in groups for each in tensor.memory)}
+
+
+class Arrival:
+    """A gradient that arrived: what reached it on its way, and the memory that it may still be in.
+
+    `roundings` are the numbers of what happens where it arrived to a gradient that is not exact.
+    """
+
+    __slots__ = ("carriers", "level", "roundings")
+
+    def __init__(self) -> None:
+        self.level: Level = EXACT
+        self.carriers: set[Memory] = set()
+        self.roundings: Level = EXACT
+
+    def add(self, level: Level, carriers: set[Memory], roundings: Level = EXACT) -> None:
+        self.level |= level
+        self.carriers |= carriers
+        self.roundings |= roundings
+
+    def onto(self, old: Level) -> Level:
+        """What reaches the sum of it and an old gradient."""
+        level = self.level | old
+        return level | self.roundings if level else level
+
+
+def carry(roots: set[Node], seeds: set[Tensor], rounding: Level) -> tuple[list[Node], dict[Tensor, Arrival]]:
+    """The nodes that a run of the engine may pass, last first, and what it brings to their tensors.
+
+    `rounding` comes with what is not exact, whatever it was that rounded.
+    """
+    reached, stack = set(roots), list(roots)
+    while stack:
+        more = stack.pop().parents - reached
+        reached |= more
+        stack += more
+    order = sorted(reached, key=lambda node: node.rounding, reverse=True)
+    at = {node: Arrival() for node in order}
+    found: dict[Tensor, Arrival] = {}
+    start = memory_of(seeds)
+    for root in roots:
+        at[root].add(level_of(start), start or {Memory()})
+    for node in order:
+        here, own = at[node], frozenset([node.rounding])
+        for tensor in {tensor for family in node.families for tensor in family.tensors}:
+            found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
+        onward = here.level | level_of(node.keeps)
+        if onward or node.rounds:
+            onward |= own | rounding
+        carriers = here.carriers if node.hands_on else {Memory()}
+        for parent in node.parents:
+            at[parent].add(onward, carriers)
+    return order, found
