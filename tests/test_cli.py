@@ -150,9 +150,9 @@ def test_a_segfault_is_a_result(graded, tmp_path):
     """An implementation that kills its process is graded to the end; the crash is kept with its program."""
     adapter = tmp_path / "segfaults.py"
     adapter.write_text(SEGFAULTS, encoding="utf-8")
-    code, report, _ = graded(adapter, "--programs", "100", "--source", "prng", "--rules", "leaf/*")
+    code, report, _ = graded(adapter, "--programs", "300", "--source", "prng", "--rules", "leaf/*")
     assert 1 == code
-    assert 100 == report["totals"]["programs"]
+    assert 300 == report["totals"]["programs"]
     assert report["totals"]["crashed"] == sum(crash["alike"] for crash in report["crashes"]) > 0
     assert ["SIGSEGV"] == [crash["error"] for crash in report["crashes"]]
     assert "exp" in report["crashes"][0]["script"].splitlines()[-1]

@@ -86,6 +86,7 @@ CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
     "new_dim": lambda shape: (*range(len(shape) + 1), -1, -len(shape) - 1, len(shape) + 1),
     "opt_dim": lambda shape: (OMIT, OMIT, *_dims(shape)),
     "dims": _dim_lists,
+    "dim_list": lambda shape: (*(d if isinstance(d, tuple) else (d,) for d in _dim_lists(shape)), ()),
     "opt_dims": lambda shape: (OMIT, OMIT, OMIT, OMIT, *_dim_lists(shape)),
     "perm": lambda shape: (
         *islice(permutations(range(len(shape))), 6),
@@ -116,7 +117,7 @@ CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
 come last.
 """
 
-NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.5, -3.0)
+NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.5, -3.0, True, False)
 """Python numbers to calculate with."""
 
 
@@ -124,8 +125,3 @@ def combinations(kinds: tuple[str, ...], shape: Shape, most: int = 60) -> list[t
     """The product of the candidates of several attributes, thinned evenly beyond ``most``."""
     found = list(product(*(CANDIDATES[kind](shape) for kind in kinds)))
     return found[:: len(found) // most + 1]
-
-
-def thin(found: list[Any], most: int) -> tuple[Any, ...]:
-    """At most ``most`` of a list, evenly spread, the first kept."""
-    return tuple(found[:: (len(found) - 1) // most + 1]) if found else ()

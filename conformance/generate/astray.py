@@ -15,8 +15,8 @@ from conformance.generate.groups import DATA, FLAGS, GRAD_CALL, GRADS, INPLACE, 
 from conformance.generate.scene import Live, Scene
 
 Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
-"""An operation, its arguments (`X`, `Y`, complex `C`, integer `N` and bool `B` stand for tensors), keywords,
-and how many results.
+"""An operation, its arguments (the names of `MADE`, `X` and `Y` stand for tensors), keywords, and how many
+results.
 """
 
 
@@ -24,9 +24,19 @@ class _Tensor:
     """Stands for a tensor to be picked."""
 
 
-X, Y, C, N, B = _Tensor(), _Tensor(), _Tensor(), _Tensor(), _Tensor()
-MADE = {C: ("complex128", "complex128"), N: ("indices", "int64"), B: ("bool", "bool")}
-"""The stand-ins that are made for the call, in the shape of X: what they hold and their dtype."""
+X, Y, C, N, B, D, S, V, E = (_Tensor() for _ in range(9))
+MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
+    C: ("complex128", "complex128", ()),
+    N: ("indices", "int64", ()),
+    B: ("bool", "bool", ()),
+    D: ("any", "float64", ()),
+    S: ("any", "float32", ((),)),
+    V: ("any", "float32", ((2, 1, 2), (1, 2, 3))),
+    E: ("any", "float32", ((0,), (2, 0), (0, 2))),
+}
+"""The stand-ins that are made for the call: what they hold, their dtype, and the shapes, that of X if there
+are none.
+"""
 
 CALLS: tuple[Astray, ...] = (
     ("backward", (X, 1.0), (), 0),
@@ -59,7 +69,26 @@ CALLS: tuple[Astray, ...] = (
     ("clamp", (X,), (), 1),
     ("neg", (X, Y), (), 1),
     ("add_", (X,), (), 0),
-    ("item", (X,), (), 0),
+    ("item", (X,), (), 1),
+    ("__len__", (X,), (), 1),
+    ("__len__", (S,), (), 1),
+    ("__bool__", (X,), (), 1),
+    ("t", (V,), (), 1),
+    ("flatten", (V, 2, 0), (), 1),
+    ("gather", (V, 0, N), (), 1),
+    ("index_select", (V, 1, N), (), 1),
+    ("index_select", (S, 0, N), (), 1),
+    ("__getitem__", (V, ([0, 1], [0, 0, 0])), (), 1),
+    ("__getitem__", (V, [True, False, True, False]), (), 1),
+    ("__setitem__", (X, [0], D), (), 0),
+    ("abs", (B,), (), 1),
+    ("maximum", (C, C), (), 1),
+    ("maximum", (X, C), (), 1),
+    ("masked_fill", (N, B, X), (), 1),
+    ("amax", (E,), (), 1),
+    ("amin", (E,), (), 1),
+    ("amax", (E, 0), (), 1),
+    ("amin", (E, -1), (), 1),
     ("mean", (N,), (), 1),
     ("sub", (B, B), (), 1),
     ("pow", (N, -1), (), 1),
@@ -101,12 +130,11 @@ def astray(scene: Scene, about: Any = None) -> bool:
         return False
     x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
     given = {X: x, Y: scene.some()}
-    for stand_in, (row, dtype) in MADE.items():
+    for stand_in, (row, dtype, shapes) in MADE.items():
         if stand_in in args:
-            if dtype not in scene.dtypes:
+            if not (dtype in scene.dtypes or dtype in scene.floats) or (shapes and not scene.optional):
                 return False
-            leaves.literal(scene, x.shape, row, dtype, False)
-            given[stand_in] = scene.lives[-1]
+            given[stand_in] = leaves.needed(scene, scene.pick(shapes) if shapes else x.shape, row, dtype)
     names = (scene.fresh(),) if outs else ()
     done = scene.emit(
         op,
@@ -116,8 +144,7 @@ def astray(scene: Scene, about: Any = None) -> bool:
     )
     if done:
         for name in names:
-            if scene.oracle.peek(name) is not None:
-                scene.bind(name, scene.measure(name), (x,))
+            scene.bind_gradient(name, (x,))
         if "inputs" not in dict(kwargs):
             scene.look_around(x)
     return True

@@ -11,8 +11,7 @@ from conformance.generate import flags, grads
 from conformance.generate.choices import weighted
 from conformance.generate.groups import DOUBLE, ROOTS
 from conformance.generate.groups import RETAIN as _RETAINING
-from conformance.generate.scene import Live, Scene, history, made, recorded
-from conformance.program import Ref
+from conformance.generate.scene import Live, Scene, floating, history, made, recorded
 from specs.domain import AVOIDANCES
 
 RETAIN: tuple[tuple[str, Any], ...] = (("retain_graph", True),)
@@ -32,13 +31,17 @@ def root(scene: Scene) -> Live | None:
 
 def upstream(scene: Scene, live: Live) -> Any:
     """A tensor to start from, None where none is needed, or False where one is needed and there is none."""
-    if live.size == 1 and (not scene.optional or scene.below(6)):
+    if live.size == 1 and (live.kind != "c" or scene.wild) and (not scene.optional or scene.below(6)):
         return None
-    if scene.wild and scene.below(2):
+    if scene.wild and scene.below(3) == 0:
         return None
     if not scene.optional:
         return False
-    return scene.like(live, but=live) or (live if scene.below(4) == 3 else False)
+    if scene.dtypes and scene.below(8) == 7:
+        for other in reversed(scene.lives):
+            if other.shape == live.shape and other.dtype != live.dtype and floating(other):
+                return other
+    return scene.like(live, but=live) or (live if live.kind == "c" or scene.below(4) == 3 else False)
 
 
 def backward(scene: Scene, about: Live | None = None) -> bool:
@@ -49,11 +52,21 @@ def backward(scene: Scene, about: Live | None = None) -> bool:
     g = upstream(scene, live)
     if g is False:
         return reduce(scene, live)
-    args: tuple[Any, ...] = (live.ref,) if g is None else (live.ref, g.ref)
     kwargs = _options(scene, live)
     if scene.optional and scene.groups & ROOTS and scene.below(8) == 7:
         return _function(scene, live, g, kwargs)
-    return _run(scene, "backward", args, kwargs, (live,))
+    return _run(scene, "backward", (live.ref,) if g is None else (live.ref, g.ref), kwargs, (live,), (g,))
+
+
+def reach(scene: Scene, live: Live) -> bool:
+    """A pass that reaches a tensor; if nothing was made from it, something is, and the pass may follow."""
+    for one in reversed(scene.lives):
+        if made(one) and live in history(one):
+            return backward(scene, one)
+    if live.grad and scene.below(2):
+        scene.then(reach, live)
+        return bool(scene.vocabulary.use(scene, live))
+    return False
 
 
 def reduce(scene: Scene, live: Live) -> bool:
@@ -63,7 +76,7 @@ def reduce(scene: Scene, live: Live) -> bool:
     bits = live.store.bits + live.size.bit_length()
     if not scene.fits(live.dtype, bits, live.store.frac):
         return False
-    name = scene.fresh()
+    name = scene.name()
     if scene.emit("sum", (live.ref,), (), (name,)):
         total = scene.bind(name, type(live.store)(bits, live.store.frac, live.store.rough), (live,))
         if total is not None and total.grad:
@@ -114,21 +127,30 @@ def _function(scene: Scene, live: Live, g: Live | None, kwargs: tuple[tuple[str,
         args = (*args, [h and h.ref for h in gs])
         if scene.wild and scene.below(2):
             args[1].pop()
-    return _run(scene, "torch.autograd.backward", args, kwargs, tuple(roots))
+    return _run(scene, "torch.autograd.backward", args, kwargs, tuple(roots), tuple(gs))
 
 
 def _run(
-    scene: Scene, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...], roots: tuple[Live, ...]
+    scene: Scene,
+    op: str,
+    args: tuple[Any, ...],
+    kwargs: tuple[tuple[str, Any], ...],
+    roots: tuple[Live, ...],
+    gs: tuple[Live | None, ...],
 ) -> bool:
-    if any(_feeds_back(scene, value) for value in args[1:]):
-        return False
+    for g in gs:
+        if g is not None:
+            if g.store.grad and _feeds_back(scene, g):
+                return False
+            g.store.grad = True  # what arrives may be (part of) the very tensor
     done = scene.emit(op, args, kwargs)
     path = history(roots[0]) if len(roots) == 1 else [one for each in roots for one in history(each)]
     if done:
+        freed = not kwargs or kwargs[0][0] == "inputs"
         for one in path:
             if one.leaf:
                 one.filled = one.grad
-            elif not kwargs or kwargs[0][0] == "inputs":
+            elif freed:
                 one.freed = True
     scene.hot = path[:5]
     if path:
@@ -136,12 +158,12 @@ def _run(
     return True
 
 
-def _feeds_back(scene: Scene, upstream: Any) -> bool:
+def _feeds_back(scene: Scene, g: Live) -> bool:
     """Whether an upstream gradient is (part of) a grad that the pass may write."""
-    refs = upstream if isinstance(upstream, list) else [upstream]
-    arrays = [scene.oracle.memory(ref.name) for ref in refs if isinstance(ref, Ref)]
-    grads = scene.oracle.grads() if arrays else ()
-    return any(AVOIDANCES["gradient_shares_a_grad"].meets((a, *grads), {}) for a in arrays if a is not None)
+    array = scene.oracle.memory(g.name)
+    if array is None:
+        return False
+    return bool(AVOIDANCES["gradient_shares_a_grad"].meets((array, *scene.oracle.grads()), {}))
 
 
 def follow(scene: Scene, live: Live, path: list[Live]) -> None:

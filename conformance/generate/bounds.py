@@ -16,7 +16,10 @@ Bound = tuple[int, int]
 
 
 def _keeps(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
-    return max(s.bits for s in stores), max(s.frac for s in stores)
+    bits = frac = 0
+    for store in stores:
+        bits, frac = max(bits, store.bits), max(frac, store.frac)
+    return bits, frac
 
 
 def _adds(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
@@ -83,6 +86,7 @@ GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
             "amax",
             "amin",
             "clone",
+            "flip",
             "gather",
             "index_select",
             "masked_fill",

@@ -1,4 +1,4 @@
-"""Flags and cuts: requires_grad, retain_grad, detach, data.
+"""Flags and cuts: requires_grad, retain_grad, detach, data, and whether anything is recorded at all.
 
 Gradients themselves are read and assigned in ``grads``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.generate import leaves
 from conformance.generate.choices import weighted
 from conformance.generate.scene import Live, Scene, floating, made
 from specs.domain import AVOIDANCES
@@ -16,11 +17,11 @@ _ODD = (1, None, "yes", 0.0)
 
 
 def _leaf(live: Live) -> bool:
-    return live.leaf and live.dtype[0] in "fc"
+    return live.leaf and live.kind in "fc"
 
 
 def _plain_leaf(live: Live) -> bool:
-    return live.leaf and not live.grad and live.dtype[0] in "fc"
+    return live.leaf and not live.grad and live.kind in "fc"
 
 
 def set_flag(scene: Scene, about: Any = None) -> bool:
@@ -65,7 +66,7 @@ def data(scene: Scene, about: Live | None = None) -> bool:
 
 def _alias(scene: Scene, op: str, about: Live | None) -> bool:
     live = about or scene.some()
-    name = scene.fresh()
+    name = scene.name()
     if scene.emit(op, (live.ref,), (), (name,)):
         alias = scene.bind(name, live.store)
         if alias is not None:
@@ -81,31 +82,91 @@ def detach_in_place(scene: Scene, about: Any = None) -> bool:
     if scene.emit("detach_", (live.ref,)):
         live.parents = ()
         live.freed = False
+        scene.then(scene.vocabulary.reach, live)
         scene.look_around(live)
     return True
 
 
-def set_data(scene: Scene, about: Any = None) -> bool:
-    """An assignment to ``data``, as a rule of something with the same dtype."""
-    live = scene.find(floating)
+def set_data(scene: Scene, about: Live | None = None) -> bool:
+    """An assignment to ``data``, as a rule of something with the same dtype; a result that has got another
+    shape is then differentiated.
+    """
+    live = about or (_viewed(scene) if scene.below(2) else scene.some() if scene.below(4) == 3 else None)
+    live = live or scene.find(floating)
     if live is None:
         return False
-    new = (scene.below(3) and scene.like(live, but=live)) or scene.some()
+    views = [one for one in live.store.lives if one.base is live]
+    new = _smaller(scene, live) if about or (views and scene.below(2)) else None
+    if new is None:
+        new = (scene.below(3) and scene.like(live, but=live)) or scene.some()
     if not scene.wild and new.dtype != live.dtype:
         return False
     arrays = (scene.oracle.memory(live.name), scene.oracle.memory(new.name))
     if arrays[0] is not None and any(
-        AVOIDANCES[name].meets(arrays, {}) for name in ("data_of_other_rank", "data_of_other_kind")
+        AVOIDANCES[name].meets(arrays, {}) for name in ("data_of_other_rank", "data_of_complex_kind")
     ):
         return False
+    shape = live.shape
     if scene.emit(".data=", (live.ref, new.ref)):
-        if live in live.store.lives:
-            live.store.lives.remove(live)
+        live.store.lives.remove(live)
         live.store = new.store
         new.store.lives.append(live)
-        scene.look(live)
+        scene.look_around(live)
         scene.heed((live, new))
+        if live.shape != shape and made(live):
+            scene.then(scene.vocabulary.backward, live)
+            if views:
+                scene.then(scene.vocabulary.edit, scene.pick(views))
     return True
+
+
+def _viewed(scene: Scene) -> Live | None:
+    """A result that views were taken of."""
+    return next(
+        (one.base for one in reversed(scene.lives) if one.base is not None and _whole(one.base)), None
+    )
+
+
+def _whole(live: Live) -> bool:
+    return made(live) and not live.gone and live.size > 1
+
+
+def _smaller(scene: Scene, live: Live) -> Live | None:
+    """A tensor of the same rank and dtype with fewer elements: too small for the windows on the old data, or
+    for what was done with it.
+    """
+    if live.size < 2:
+        return None
+    for other in reversed(scene.lives):
+        if other.dtype == live.dtype and len(other.shape) == len(live.shape) and other.size < live.size:
+            return other
+    held = {"i": "indices", "b": "bool", "c": "complex128"}.get(live.kind, "any")
+    return leaves.needed(scene, (1,) * len(live.shape), held, live.dtype)
+
+
+def switch_off(scene: Scene, about: Any = None) -> bool:
+    """``torch.set_grad_enabled(False)`` as a statement: nothing is recorded until it is said again, or the
+    block ends that it stands in.
+    """
+    if not scene.off and scene.emit("torch.set_grad_enabled", (False,)):
+        scene.off = 1 + scene.below(5)
+        return True
+    return False
+
+
+def tick(scene: Scene) -> None:
+    """One turn without recording is over; after the last, recording is on again, outside of any block."""
+    scene.off -= 1
+    if not scene.off:
+        scene.mode, scene.modal = (), 0
+        scene.emit("torch.set_grad_enabled", (True,))
+
+
+def switch_on(scene: Scene) -> None:
+    """Record again, if that was switched off."""
+    if scene.off:
+        scene.off = 1
+        tick(scene)
 
 
 def delete(scene: Scene, about: Any = None) -> bool:
@@ -114,10 +175,5 @@ def delete(scene: Scene, about: Any = None) -> bool:
         return False
     live = scene.some()
     if scene.emit("del", (live.ref,)):
-        live.gone = True
-        scene.lives.remove(live)
-        if live in live.store.lives:
-            live.store.lives.remove(live)
-        scene.hot = [other for other in scene.hot if other is not live]
-        scene.agenda.clear()
+        scene.drop(live)
     return True

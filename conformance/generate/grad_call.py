@@ -32,12 +32,16 @@ def grad_call(scene: Scene, about: Live | None = None) -> bool:
     g = upstream(scene, live)
     if g is False:
         return False
+    if g is not None:
+        g.store.grad = True  # a gradient may be (part of) the very tensor
     outputs: Any = live.ref
     gs: Any = g and g.ref
     if scene.groups & ROOTS and scene.below(4) == 3:
         other = root(scene)
         h: Any = upstream(scene, other) if other is not None else False
         if other is not None and h is not False:
+            if h is not None:
+                h.store.grad = True
             outputs, gs = [live.ref, other.ref], [gs, h and h.ref] if gs or h else None
     inputs = _inputs(scene, live)
     args: tuple[Any, ...] = (outputs, inputs[0].ref if len(inputs) == 1 else [one.ref for one in inputs])
@@ -47,9 +51,9 @@ def grad_call(scene: Scene, about: Live | None = None) -> bool:
     create = k >= 4 and scene.groups & DOUBLE
     kwargs: tuple[tuple[str, Any], ...] = CREATE if create else RETAIN if k & 1 else ()
     k = scene.below(12)
-    if k >= 9 or (len(inputs) > 1 and k >= 4):
+    if k >= 9 or (len(inputs) > 1 and k >= 5):
         kwargs = (*kwargs, ("allow_unused", True))
-    elif k == 8:
+    elif k >= 7 or (len(inputs) > 1 and k >= 3):
         kwargs = (*kwargs, ("materialize_grads", True))
         if scene.wild:
             kwargs = (*kwargs, ("allow_unused", False))
@@ -76,11 +80,39 @@ def _take(
         for one in path:
             one.freed = not one.leaf
     for name, x in zip(names, inputs, strict=True):
-        if scene.oracle.peek(name) is None:
-            continue
-        g = scene.bind(name, scene.measure(name), (live, x) if create else ())
+        g = scene.bind_gradient(name, (live, x) if create else ())
         if g is not None and create:
             g.store.bits += 1
             scene.heed((g, x))
             if g.grad and scene.below(3):
                 scene.then(backward if scene.below(2) else grad_call, g)
+
+
+def kink(scene: Scene, about: Live) -> bool:
+    """Differentiate an absolute value twice, which gives zeros without memory, and go on with those."""
+    x = next((parent for parent in about.parents if parent.grad and not parent.gone), None)
+    if x is None or about.gone or not scene.may("torch.autograd.grad"):
+        return False
+    first = _derivative(scene, about, x, CREATE)
+    if first is None or not first.grad:
+        return True
+    if scene.below(2):
+        scene.then(backward, first)
+        return backward(scene, first)
+    zeros = _derivative(scene, first, x, RETAIN)
+    if zeros is not None:
+        scene.heed((zeros, zeros))
+        scene.then(scene.vocabulary.use, zeros)
+        scene.then(scene.vocabulary.edit, zeros)
+    return True
+
+
+def _derivative(scene: Scene, y: Live, x: Live, kwargs: tuple[tuple[str, Any], ...]) -> Live | None:
+    g = upstream(scene, y)
+    if g is False:
+        return None
+    name = scene.fresh()
+    args = (y.ref, x.ref) if g is None else (y.ref, x.ref, g.ref)
+    if not scene.emit("torch.autograd.grad", args, kwargs, (name,)):
+        return None
+    return scene.bind_gradient(name, (y, x) if kwargs is CREATE else ())

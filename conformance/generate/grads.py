@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene import Live, Scene
+from conformance.generate import leaves
+from conformance.generate.scene import Live, Scene, recorded
 
 
 def _filled(live: Live) -> bool:
@@ -18,14 +19,17 @@ def _receiver(live: Live) -> bool:
     return live.grad and (live.leaf or live.filled)
 
 
+_OWNERS = (_filled, _filled, _receiver, recorded)
+
+
 def read(scene: Scene, about: Live | None = None) -> bool:
     """``.grad`` of something a backward has likely filled, under a name of its own."""
     live = about or scene.find(_filled) or (scene.find(_receiver) if scene.below(4) == 0 else None)
     if live is None or not scene.may(".grad"):
         return False
-    name = scene.fresh()
-    if scene.emit(".grad", (live.ref,), (), (name,)) and scene.oracle.peek(name) is not None:
-        g = scene.bind(name, scene.measure(name))
+    name = scene.name()
+    if scene.emit(".grad", (live.ref,), (), (name,)):
+        g = scene.bind_gradient(name)
         if g is not None:
             scene.heed((g, live))
             if scene.vocabulary.writes and scene.below(3) == 0:
@@ -40,7 +44,7 @@ def edit(scene: Scene, g: Live) -> bool:
 
 def assign(scene: Scene, about: Any = None) -> bool:
     """An assignment to ``.grad``: None, or a tensor like the one it belongs to."""
-    live = scene.find(_filled if scene.below(2) else _receiver)
+    live = scene.find(scene.pick(_OWNERS))
     if live is None:
         return False
     kind = scene.below(4)
@@ -49,6 +53,8 @@ def assign(scene: Scene, about: Any = None) -> bool:
             live.filled = False
         return True
     g = scene.like(live, but=live)
+    if kind == 1 and live.kind == "f" and len(live.shape) == 2 and not scene.wild and scene.may("t"):
+        g = _turned(scene, live) or g
     if scene.wild:
         g = scene.some()
         if kind == 1:
@@ -57,6 +63,21 @@ def assign(scene: Scene, about: Any = None) -> bool:
     if g is None:
         return False
     if scene.emit(".grad=", (live.ref, g.ref)):
-        live.filled = True
+        live.filled = g.store.grad = True
         scene.heed((g, live))
+        scene.then(scene.vocabulary.reach, live)
     return True
+
+
+def _turned(scene: Scene, live: Live) -> Live | None:
+    """A tensor of the same shape that lies in memory the other way round, made for the purpose."""
+    shape = live.shape[::-1]
+    plain = (x for x in reversed(scene.lives) if x.shape == shape and x.dtype == live.dtype and not x.grad)
+    other = next(plain, None) or leaves.needed(scene, shape, "any", live.dtype)
+    name = scene.fresh()
+    if scene.emit("t", (other.ref,), (), (name,)):
+        g = scene.bind(name, other.store, (other,))
+        if g is not None:
+            g.base = other.base or other
+        return g
+    return None

@@ -8,14 +8,15 @@ their frequencies in ``swarm``.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
-from conformance.generate import astray, backward, leaves, swarm
+from conformance.generate import backward, flags, leaves, swarm
 from conformance.generate.choices import Choices, weighted
 from conformance.generate.groups import DTYPES, MODES, OPERATORS
 from conformance.generate.oracle import Beside, Oracle
-from conformance.generate.scene import MAX_STEPS, Scene, made
-from conformance.generate.vocabulary import Vocabulary, allows
+from conformance.generate.scene import Scene, made
+from conformance.generate.vocabulary import Recipes, Vocabulary, allows
 from conformance.program import Program
 from conformance.run import Runner
 from conformance.trace import Trace
@@ -24,11 +25,15 @@ EXACT, ROUNDING = "exact", "rounding"
 
 DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LEAST_STEPS = 4
-_STOP = 18
-_WILD = 5
-_ASTRAY = 7
-_LAST = 4
+LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
+"""How many steps a program has at least; as a rule one or two more."""
+_LAST = 12
 _DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128")
+
+TURNS = tuple(product((False,) * 4 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
+"""What holds of a turn: whether it is drawn without regard to validity, takes up the agenda, enters a grad
+mode, and gives its result a name that is used already.
+"""
 
 STACKS = weighted({
     ("no_grad",): 5,
@@ -67,8 +72,9 @@ class Range:
         if not views:
             self.groups &= ~swarm.VIEWS
         inplace = "inplace" in capabilities.features
-        self.exact = Vocabulary(self.may, views=views, inplace=inplace, rounding=False)
-        self.rounding = Vocabulary(self.may, views=views, inplace=inplace, rounding=True)
+        recipes = Recipes(self.may)
+        self.exact = Vocabulary(recipes, views=views, inplace=inplace, rounding=False)
+        self.rounding = Vocabulary(recipes, views=views, inplace=inplace, rounding=True)
         floats = [d for d in ("float64", "float32") if d in capabilities.dtypes]
         self.floats = tuple(floats[:1] * 3 + floats[1:])
         self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
@@ -83,76 +89,61 @@ def range_of(capabilities: Any) -> Range:
 
 
 class Guide:
-    """Draws one program: a `turn` while there is `more`, then the `end`."""
+    """Draws one program: so many `turn`s, then the `end`."""
 
     def __init__(self, choices: Choices, oracle: Oracle, drawn: Range) -> None:
-        self.choices = choices
         self.scene = scene = Scene(choices, oracle)
         scene.groups = groups = swarm.groups(choices, drawn.groups)
-        tier = choices.below(8)
-        scene.rounding = tier >= 6
+        scene.rounding = choices.below(8) >= 6
         scene.vocabulary = vocabulary = drawn.rounding if scene.rounding else drawn.exact
         scene.palette = choices.pick(drawn.palettes)
         scene.dtype = choices.pick(drawn.floats)
+        scene.floats = drawn.floats
         scene.dtypes = drawn.dtypes if groups & DTYPES else ()
         scene.numbers = bool(groups & OPERATORS)
         scene.always_grad = drawn.always_grad
         scene.optional = drawn.optional
         scene.may = drawn.may
         self._errors = drawn.errors
+        self._modes = bool(groups & MODES)
         self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
-        self._modes = groups & MODES
+        self._wild = swarm.wild(groups, drawn.may, vocabulary.empty)
         leaves.first_leaf(scene)
-
-    @property
-    def unripe(self) -> bool:
-        """Whether the program is too short to end."""
-        return len(self.scene.steps) < LEAST_STEPS
-
-    @property
-    def growing(self) -> bool:
-        """Whether the program may become longer."""
-        return len(self.scene.steps) < MAX_STEPS
-
-    def more(self) -> bool:
-        """Whether another turn follows."""
-        return self.unripe or (self.growing and self.scene.below(_STOP) > 0)
 
     def turn(self) -> bool:
         """Draw a step, now and then with one it needs first; every few turns without regard to validity."""
         scene = self.scene
-        scene.wild = self._errors and scene.below(_WILD) == _WILD - 1
-        if self._modes:
-            self._turn_mode()
-        if scene.agenda and scene.below(2):
+        word = scene.word
+        wild, follow, enter, scene.again = TURNS[word() * len(TURNS) >> 16]
+        scene.wild = wild = wild and self._errors
+        if scene.modal:
+            scene.modal -= 1
+            if not scene.modal:
+                scene.mode = ()
+        elif enter and self._modes:
+            scene.mode = scene.pick(STACKS)
+            scene.modal = 1 if scene.mode[-1][0] == "@" else 1 + scene.below(7)
+        if scene.off:
+            flags.tick(scene)
+        if follow and scene.agenda:
             plot, about = scene.agenda.pop()
             if plot(scene, about):
                 return True
         if not scene.lives:
             return leaves.leaf(scene)
-        if scene.wild and scene.below(_ASTRAY) == _ASTRAY - 1 and astray.astray(scene):
-            return True
-        actions = self._actions
+        actions = self._wild if wild else self._actions
         for _ in range(6):
-            if scene.pick(actions)(scene, None):
+            if actions[word() * len(actions) >> 16](scene, None):
                 return True
         return leaves.leaf(scene)
-
-    def _turn_mode(self) -> None:
-        """Enter a grad mode now and then, and leave it soon; a decorated one lasts one step."""
-        scene = self.scene
-        if scene.mode:
-            if scene.mode[-1][0] == "@" or scene.below(4) == 0:
-                scene.mode = ()
-        elif scene.below(10) == 9:
-            scene.mode = scene.pick(STACKS)
 
     def end(self) -> None:
         """A program that differentiated nothing does so last, as a rule."""
         scene = self.scene
+        flags.switch_on(scene)
         if any("grad" in step.op or "backward" in step.op for step in scene.steps[-8:]):
             return
-        scene.wild, scene.mode = False, ()
+        scene.wild, scene.again, scene.mode = False, False, ()
         if scene.lives and scene.below(_LAST) and any(made(live) for live in scene.lives):
             backward.backward(scene)
             if scene.agenda and scene.agenda[-1][0] is backward.backward:
@@ -169,8 +160,10 @@ def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str 
         density = choices.pick(DENSITY)
     with Runner(adapter, density) as runner:
         guide = Guide(choices, Beside(runner), range_of(capabilities or adapter.capabilities))
-        while guide.more():
+        length = choices.pick(LENGTHS)
+        while len(runner.steps) < length:
             guide.turn()
         guide.end()
+        guide.scene.close()
         trace = runner.finish()
     return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)

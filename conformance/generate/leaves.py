@@ -7,10 +7,10 @@ elsewhere.
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
-from conformance.generate.choices import weighted
-from conformance.generate.scene import Scene, Store
+from conformance.generate.scene import Live, Scene, Store
 from conformance.program import Dtype
 
 Shape = tuple[int, ...]
@@ -28,6 +28,7 @@ PALETTES: tuple[tuple[Shape, ...], ...] = (
     ((), (1,), (), (2,)),
     ((4,), (2, 2), (), (1, 4)),
     ((2, 2), (2, 2), (1,), ()),
+    ((2,), (0,), (2, 0), ()),
 )
 """Shapes that go together; a program draws its leaves from one palette, so that most of them broadcast
 or multiply.
@@ -81,18 +82,21 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
     return tuple(value for n, value in enumerate(found) if value not in found[:n])
 
 
-_KINDS = weighted({"plain": 8, "ones": 2, "zeros": 1, "positive": 1, "power_of_two": 1})
-_FLOATS = ("float64", "float32")
+_KINDS = tuple(
+    product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
+)
+"""What a leaf holds, and whether it requires grad."""
+FLOATING = ("float64", "float32")
 
 
 def leaf(scene: Scene, about: Any = None) -> bool:
     """A new leaf in the program's palette, more often than not requiring grad."""
-    kind = scene.pick(_KINDS)
+    kind, flag = scene.pick(_KINDS)
     shape = scene.pick(scene.palette)
     dtype = scene.dtype
-    if scene.dtypes and scene.chance(1, 2):
+    if scene.dtypes and scene.below(2):
         dtype = scene.pick(scene.dtypes)
-    flag = scene.always_grad or not scene.chance(1, 3)
+    flag = flag or scene.always_grad
     if dtype in ("int64", "bool"):
         flag = scene.wild and flag
         return literal(scene, shape, dtype, dtype, flag)
@@ -113,17 +117,26 @@ def first_leaf(scene: Scene) -> bool:
 def literal(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool) -> bool:
     """A ``torch.tensor`` of one of the tabled values; whether it was made."""
     values = scene.pick(literals(shape, kind))
-    name = scene.fresh()
-    kwargs = _keywords(dtype, flag)
+    name = scene.name()
+    kwargs = _keywords(dtype, flag, 0 in shape)
     if not scene.emit("torch.tensor", (values,), kwargs, (name,)):
         return True
-    scene.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
+    live = scene.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
+    if dtype not in FLOATING and live is not None and not flag and not scene.below(3):
+        scene.then(scene.vocabulary.mix, live)
     return True
+
+
+def needed(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool = False) -> Live:
+    """A leaf that the next step needs, under a name of its own."""
+    scene.again = False
+    literal(scene, shape, kind, dtype, flag)
+    return scene.lives[-1]
 
 
 def filled(scene: Scene, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
     """A leaf of ones or zeros."""
-    name = scene.fresh()
+    name = scene.name()
     args = shape if shape and scene.below(2) else (shape,)
     if scene.emit(op, args, _keywords(dtype, flag), (name,)):
         scene.bind(name, Store(2))
@@ -131,9 +144,11 @@ def filled(scene: Scene, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
 
 
 @cache
-def _keywords(dtype: str, flag: bool) -> tuple[tuple[str, Any], ...]:
-    """NB: int64 and bool literals, and float32 ones, come out right without a dtype, as people write them."""
+def _keywords(dtype: str, flag: bool, empty: bool = False) -> tuple[tuple[str, Any], ...]:
+    """NB: int64 and bool literals, and float32 ones, come out right without a dtype, as people write them;
+    but for empty ones, which all are float32.
+    """
     kwargs: tuple[tuple[str, Any], ...] = ()
-    if dtype not in ("int64", "bool", "float32"):
+    if dtype != "float32" and (empty or dtype not in ("int64", "bool")):
         kwargs = (("dtype", Dtype(dtype)),)
     return (*kwargs, ("requires_grad", True)) if flag else kwargs

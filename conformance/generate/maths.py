@@ -5,16 +5,20 @@ Which recipe is applied when is the guide's business; which arguments fit is ``r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from conformance.generate import leaves
 from conformance.generate.arguments import NUMBERS
 from conformance.generate.bounds import of_number
+from conformance.generate.groups import DATA, DOUBLE, GRAD_CALL
 from conformance.generate.recipe import At, Call, Recipe
-from conformance.generate.scene import Live, Scene, Store
+from conformance.generate.scene import CAP, Live, Scene, Store
 from conformance.program import REST, Dtype
 from specs.domain import AVOIDANCES
 
+TWICE = DOUBLE | GRAD_CALL
+"""The groups that second derivatives take."""
 _NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
 _CASTS = (("double", ()), ("float", ()), ("to", (Dtype("float64"),)), ("to", (Dtype("float32"),)))
 _CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
@@ -22,7 +26,8 @@ _CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex64": 3, 
 
 def maths(scene: Scene, about: Any = None) -> bool:
     """An op from the shared budget of plain maths; False if nothing live suits it."""
-    return apply(scene, scene.pick(scene.vocabulary.maths), about)
+    recipes = scene.vocabulary.maths
+    return apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
 
 
 def operator(scene: Scene, about: Any = None) -> bool:
@@ -32,7 +37,13 @@ def operator(scene: Scene, about: Any = None) -> bool:
 
 def view(scene: Scene, about: Any = None) -> bool:
     """A view, most often of something recent; later steps write through it or through its base."""
-    return apply(scene, scene.pick(scene.vocabulary.views), about)
+    recipes = scene.vocabulary.views
+    return apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
+
+
+def odd(scene: Scene, about: Any = None) -> bool:
+    """Any op, the rare ones as often as the common: for steps whose refusal is as good as their result."""
+    return apply(scene, scene.pick(scene.vocabulary.each), about)
 
 
 def cast(scene: Scene, about: Any = None) -> bool:
@@ -40,9 +51,9 @@ def cast(scene: Scene, about: Any = None) -> bool:
     x = scene.some()
     op, args = scene.pick(_CASTS)
     dtype = {"double": "float64", "float": "float32"}.get(op) or args[0].name
-    if not scene.fits(dtype, x.store.bits, x.store.frac) or (x.dtype == "complex128") > scene.wild:
+    if not scene.fits(dtype, x.store.bits, x.store.frac):
         return False
-    name = scene.fresh()
+    name = scene.name()
     if scene.emit(op, (x.ref, *args), (), (name,)):
         same = x.dtype == dtype
         store = x.store if same else Store(x.store.bits, x.store.frac, x.store.rough)
@@ -52,40 +63,42 @@ def cast(scene: Scene, about: Any = None) -> bool:
     return True
 
 
-def apply(scene: Scene, recipe: Recipe, x: Live | None = None, out: str | None = None) -> bool:
+def apply(scene: Scene, recipe: Recipe, x: Live | None = None) -> bool:
     """One call of an op on ``x`` (or whatever is picked); False if nothing live suits it."""
-    wild = scene.wild
     if x is None:
         x = scene.some()
-        if not _suits(recipe, x):
+        if x.kind != "f" and not recipe.suits(x, scene.wild):
             x = scene.some()
-    if not _suits(recipe, x):
+    if x.kind != "f" and not recipe.suits(x, scene.wild):
         return False
-    operands: list[Any] = [x]
-    if recipe.others:
-        operands = [x] * len(recipe.kinds)
-        for at in recipe.others:
-            operand = _operand(scene, recipe, at, x)
-            if operand is None:
-                return False
-            operands[at] = operand
-            if operand is True:  # a leaf had to be made first
-                return True
-    shapes = tuple([o.shape if o.__class__ is Live else None for o in operands])
-    calls = recipe.calls(shapes)
-    if wild and (not calls or scene.below(2)):
-        calls = recipe.loose(shapes)
-    if not scene.optional:
-        calls = tuple([call for call in calls if not call.kwargs])
-    if not calls:
-        return False
-    call = calls[0] if len(calls) == 1 else scene.pick(calls)
-    return perform(scene, recipe, operands, x, call, out)
+    if not recipe.others:
+        call = _call(scene, recipe, (x.shape,))
+        return call is not None and perform(scene, recipe, x, (x,), (x.ref, *call.tail), call)
+    operands: list[Any] = [x] * len(recipe.kinds)
+    for at in recipe.others:
+        operand = _operand(scene, recipe, at, x)
+        if operand is None:
+            return False
+        if operand is True:  # a leaf had to be made first
+            return True
+        operands[at] = operand
+    call = _call(scene, recipe, tuple([o.shape if o.__class__ is Live else None for o in operands]))
+    return call is not None and perform(
+        scene, recipe, x, operands, _arguments(recipe, operands, x, call), call
+    )
 
 
-def _suits(recipe: Recipe, x: Live) -> bool:
-    """Whether an op takes a tensor of that dtype."""
-    return x.dtype[0] in recipe.dtypes
+def _call(scene: Scene, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
+    """A call that fits operands of these shapes, or, wildly, one that does not; None if there is none."""
+    table = recipe.table(shapes)
+    at = scene.word() * table.size >> 16
+    if scene.wild and scene.below(4):
+        return table.misfit(at) or table.fit(at)
+    call = table.fit(at)
+    if call is not None and call.kwargs and not scene.optional:
+        call = table.fit(0)
+        return None if call is None or call.kwargs else call
+    return call or (table.misfit(at) if scene.wild else None)
 
 
 def _operand(scene: Scene, recipe: Recipe, at: int, x: Live) -> Any:
@@ -97,20 +110,10 @@ def _operand(scene: Scene, recipe: Recipe, at: int, x: Live) -> Any:
     elif kind == "number":
         return scene.pick(recipe.numbers[at])
     elif kind != "tensor":
-        dtype, row = ("bool", "bool") if kind == "mask" else ("int64", "indices")
-        for y in reversed(scene.lives):
-            if y.dtype == dtype and (y.shape == x.shape or recipe.calls(_pair(recipe, x, at, y))):
-                return y
-        if not scene.may("torch.tensor"):
-            return None
-        shape = x.shape if kind == "mask" or recipe.name == "gather" else (2,)
-        leaves.literal(scene, shape, dtype if scene.wild else row, dtype, False)
-        scene.then(lambda scene, about: apply(scene, recipe, about), x)
-        return True
-    if scene.wild:
-        y = scene.some()
-        return y if _suits(recipe, y) else None
+        return _positions(scene, recipe, at, x)
     y = scene.some()
+    if scene.wild:
+        return y if recipe.suits(y, wild=True) else None
     if _partner(recipe, at, x, y):
         return y
     y = scene.some()
@@ -122,6 +125,20 @@ def _operand(scene: Scene, recipe: Recipe, at: int, x: Live) -> Any:
     return x if _partner(recipe, at, x, x) else None
 
 
+def _positions(scene: Scene, recipe: Recipe, at: int, x: Live) -> Live | bool | None:
+    """A mask or a tensor of indices, which is made first if there is none that fits."""
+    dtype, row = ("bool", "bool") if recipe.kinds[at] == "mask" else ("int64", "indices")
+    for y in reversed(scene.lives):
+        if y.dtype == dtype and (scene.wild or y.shape == x.shape or recipe.takes(_pair(recipe, x, at, y))):
+            return y
+    if not scene.may("torch.tensor"):
+        return None
+    shape = x.shape if dtype == "bool" or recipe.name == "gather" else (2,)
+    leaves.needed(scene, shape, dtype if scene.wild else row, dtype)
+    scene.then(lambda scene, about: apply(scene, recipe, about), x)
+    return True
+
+
 def _pair(recipe: Recipe, x: Live, at: int, y: Live) -> tuple[Any, ...]:
     shapes: list[Any] = [() if kind == "tensor" else None for kind in recipe.kinds]
     shapes[recipe.first], shapes[at] = x.shape, y.shape
@@ -131,35 +148,28 @@ def _pair(recipe: Recipe, x: Live, at: int, y: Live) -> tuple[Any, ...]:
 def _partner(recipe: Recipe, at: int, x: Live, y: Live) -> bool:
     """Whether ``y`` may stand at place ``at`` beside ``x``."""
     if x.dtype != y.dtype and (
-        recipe.same or (recipe.mutates and _CATEGORY[y.dtype] > _CATEGORY[x.dtype]) or not _suits(recipe, y)
+        recipe.same or (recipe.casts and _CATEGORY[y.dtype] > _CATEGORY[x.dtype]) or not recipe.suits(y)
     ):
         return False
     if not recipe.binary:
         return y.shape == x.shape or y.shape == () or y.shape == (1,)
-    shapes = (x.shape, y.shape) if recipe.first == 0 else (y.shape, x.shape)
-    return bool(recipe.calls(shapes))
+    return recipe.takes((x.shape, y.shape) if recipe.first == 0 else (y.shape, x.shape))
 
 
-def perform(scene: Scene, recipe: Recipe, operands: list[Any], x: Live, call: Call, out: str | None) -> bool:
+def perform(
+    scene: Scene, recipe: Recipe, x: Live, operands: Sequence[Any], args: tuple[Any, ...], call: Call
+) -> bool:
     """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
     gives.
     """
-    tensors: tuple[Live, ...]
-    args: tuple[Any, ...]
+    if recipe.view:
+        return _view(scene, recipe, x, operands, args, call)
     if len(operands) == 1:
-        tensors, stores, args = (x,), [x.store], (x.ref, *call.tail)
+        stores = [x.store]
     else:
-        tensors = tuple([o for o in operands if o.__class__ is Live])
         stores = [o.store if o.__class__ is Live else _NUMBER_BOUNDS.get(o) or of_number(o) for o in operands]
-        words = [o.ref if o.__class__ is Live else o for o in operands]
-        if call.pattern is not None:
-            args = tuple([words[p] if p.__class__ is At else p for p in call.pattern])
-        elif recipe.first == 0:
-            args = (*words, *call.tail)
-        else:
-            args = (x.ref, *[words[at] for at in recipe.others], *call.tail)
     bits, frac = recipe.grow(stores, x.size, operands)
-    if not scene.fits(x.dtype, bits, frac):
+    if bits + frac > CAP.get(x.dtype, 20):
         return False
     rough = False
     if scene.rounding:
@@ -168,64 +178,81 @@ def perform(scene: Scene, recipe: Recipe, operands: list[Any], x: Live, call: Ca
             return False
     if recipe.choosy and not _admitted(scene, recipe, operands, call):
         return False
-    op = call.op
+    store = Store(bits, frac, rough)
     if recipe.mutates:
-        return _write(scene, recipe, tensors, x, op, args, call, Store(bits, frac, rough))
-    if recipe.multi or call.outs > 1:
-        return _several(scene, tensors, x, op, args, call)
-    name = out or scene.fresh()
-    if not scene.emit(op, args, call.kwargs, (name,)):
-        return True
-    store = x.store if recipe.view else Store(bits, frac, rough)
-    live = scene.bind(name, store, tensors)
-    if live is not None and recipe.view:
-        live.base = x.base or x
-        live.multi = x.multi
+        return _write(scene, recipe, x, operands, args, call, store)
+    name = scene.name()
+    if scene.emit(call.op, args, call.kwargs, (name,)):
+        live = scene.bind(name, store, _tensors(operands))
+        if recipe.name == "abs" and live is not None and live.grad and scene.groups & TWICE == TWICE:
+            scene.then(scene.vocabulary.kink, live)
+        if recipe.indexed and live is not None and live.grad and scene.groups & DATA and not scene.below(3):
+            scene.then(scene.vocabulary.backward, live)
+            scene.then(scene.vocabulary.resize, next(o for o in _tensors(operands) if o.kind in "ib"))
     return True
 
 
-def _admitted(scene: Scene, recipe: Recipe, operands: list[Any], call: Call) -> bool:
+def _tensors(operands: Sequence[Any]) -> tuple[Live, ...]:
+    if operands.__class__ is tuple:  # the one operand
+        return operands
+    return tuple([o for o in operands if o.__class__ is Live])
+
+
+def _arguments(recipe: Recipe, operands: Sequence[Any], x: Live, call: Call) -> tuple[Any, ...]:
+    """The words of a call with several operands, in torch's order."""
+    words = [o.ref if o.__class__ is Live else o for o in operands]
+    if call.pattern is not None:
+        return tuple([words[p] if p.__class__ is At else p for p in call.pattern])
+    if recipe.first == 0:
+        return (*words, *call.tail)
+    return (x.ref, *[words[at] for at in recipe.others], *call.tail)
+
+
+def _admitted(scene: Scene, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
     """Whether the op's domain and avoidances allow the values at hand."""
     values = [scene.oracle.array(o.name) if o.__class__ is Live else o for o in operands]
     return recipe.admits(values, dict(call.given))
 
 
-def _several(
-    scene: Scene, tensors: tuple[Live, ...], x: Live, op: str, args: tuple[Any, ...], call: Call
+def _view(
+    scene: Scene, recipe: Recipe, x: Live, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
-    """Emit an op with several results; the later ones may be dropped."""
-    outs = max(1, call.outs)
-    names = tuple(scene.fresh() for _ in range(min(outs, 3)))
-    if not scene.emit(op, args, call.kwargs, (*names, REST) if outs > 3 else names):
-        return True
-    for name in names:
-        live = scene.bind(name, x.store, tensors)
-        if live is not None:
-            live.base, live.multi = x.base or x, True
+    """Emit a view, or several at once, of which the later ones may be dropped."""
+    outs = call.outs
+    names = (scene.name(),) if outs == 1 else tuple([scene.fresh() for _ in range(min(outs, 3))])
+    if scene.emit(call.op, args, call.kwargs, (*names, REST) if outs > 3 else names):
+        multi = recipe.multi or outs > 1 or x.multi
+        for name in names:
+            live = scene.bind(name, x.store, _tensors(operands))
+            if live is not None:
+                live.base, live.multi = x.base or x, multi
+                if live.size > x.size and not scene.below(4):
+                    scene.then(scene.vocabulary.scatter, live)
     return True
 
 
 def _write(
     scene: Scene,
     recipe: Recipe,
-    tensors: tuple[Live, ...],
     x: Live,
-    op: str,
+    operands: Sequence[Any],
     args: tuple[Any, ...],
     call: Call,
     after: Store,
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
-    if len(tensors) > 1 and _tangled(scene, x, op, args, tensors):
+    tensors = _tensors(operands)
+    if len(tensors) > 1 and _tangled(scene, x, call.op, args, tensors):
         return False
-    if not scene.emit(op, args, call.kwargs, (x.name,) if recipe.rebinds else ()):
-        return True
-    written(scene, x, tensors, after)
+    if scene.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ()):
+        written(scene, x, tensors, after)
     return True
 
 
 def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
     """Whether the result of a write would depend on the order of its loop."""
+    if all(y is x or not _may_share(x.store, y.store) for y in tensors):
+        return False
     target = scene.oracle.memory(x.name)
     if target is None:
         return False
@@ -238,6 +265,11 @@ def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tup
     return AVOIDANCES["tangled_write"].meets((target, *others), {})
 
 
+def _may_share(one: Store, other: Store) -> bool:
+    """Whether memory may be the same: that of a gradient may be known by names that nobody saw become one."""
+    return one is other or (one.grad and other.grad)
+
+
 def _basic(index: Any) -> bool:
     """Whether an index makes a view: ints, slices, None and Ellipsis."""
     items = index if isinstance(index, tuple) else (index,)
@@ -247,11 +279,16 @@ def _basic(index: Any) -> bool:
 def written(scene: Scene, x: Live, operands: tuple[Live, ...], after: Store) -> None:
     """Take note of a write to ``x``: bounds, who made it, and who else looks at that memory."""
     store = x.store
-    store.bits, store.frac = max(store.bits, after.bits), max(store.frac, after.frac)
-    store.rough = store.rough or after.rough
-    x.parents = (*x.parents, *(o for o in operands if o is not x))[-6:]
-    x.freed = any(parent.freed for parent in x.parents)
-    scene.look_around(x)
+    shared = {o.store for o in scene.lives if o.store.grad} if store.grad else (store,)
+    for one in shared:
+        one.bits, one.frac = max(one.bits, after.bits), max(one.frac, after.frac)
+        one.rough = one.rough or after.rough
+    for o in operands:
+        if o is not x:
+            x.parents = (*x.parents, o)[-6:]
+            x.freed = x.freed or o.freed
+            if o.grad and not (x.grad or scene.mode or scene.off):
+                scene.look_around(x)  # a history came with what was written
     if len(store.lives) > 1:
         scene.heed(store.lives[-3:])
         if x.base is not None and not x.base.gone:

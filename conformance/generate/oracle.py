@@ -5,31 +5,40 @@ Running steps is the runner's business, reading raw state the adapter's (``peek`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from conformance.program import Step
-from conformance.run import Runner
-from conformance.trace import DONE
+from conformance.run import PLAIN, Runner
+from conformance.trace import Observation
 
 Peek = tuple[tuple[int, ...], str, bool, bool]
 """Raw state of one tensor: shape, dtype by name, requires_grad, is_leaf; never brought up to date by
 looking.
 """
 
+NO_TENSOR = PLAIN | {list, tuple}
+"""Types of what a name may be bound to that is no tensor."""
+
 
 class Oracle(Protocol):
     """A running implementation: executes steps one by one and shows raw state without observing it."""
 
-    def step(self, step: Step) -> bool:
-        """Run one step; whether it was done rather than refused."""
+    env: dict[str, Any]
+    """The implementation's own values by name, tensors or not."""
+    steps: list[Step]
+    """The steps run so far."""
 
-    def peek(self, name: str) -> Peek | None:
-        """Raw state of the tensor bound to ``name``, or None if none is."""
+    def step(self, step: Step) -> Observation:
+        """Run one step, for better or worse."""
+
+    def peek(self, value: Any) -> Peek:
+        """Raw state of a tensor."""
 
     def array(self, name: str) -> Any:
-        """The elements of the tensor bound to ``name`` as an array, read raw."""
+        """The elements of the tensor bound to ``name`` as an array, read raw; None if they cannot be read."""
 
     def memory(self, name: str) -> Any:
         """The array whose memory tells what shares it with what, or None where that cannot be told."""
@@ -45,32 +54,31 @@ class Beside:
     but what they observe is then not only what they say.
     """
 
-    __slots__ = ("_memory", "_peek", "_run", "env", "runner")
+    __slots__ = ("_memory", "env", "peek", "step", "steps")
 
     def __init__(self, runner: Runner) -> None:
-        self.runner = runner
         self.env = runner.env
-        self._run = runner.step
+        self.step = runner.step
+        self.steps = runner.steps
+        self.peek: Callable[[Any], Peek] = getattr(runner.adapter, "peek", attributes)
         self._memory = getattr(runner.adapter, "memory", lambda value: None)
-        self._peek = getattr(runner.adapter, "peek", None) or attributes
-
-    def step(self, step: Step) -> bool:
-        return self._run(step).outcome is DONE
-
-    def peek(self, name: str) -> Peek | None:
-        value = self.env.get(name)
-        return self._peek(value) if hasattr(value, "requires_grad") else None
 
     def array(self, name: str) -> Any:
-        return np.asarray(self.env[name].tolist())
+        value = self.env[name]
+        memory = self._memory(value)
+        if memory is not None:
+            return memory
+        try:
+            return np.asarray(value.tolist())
+        except RuntimeError:
+            return None
 
     def memory(self, name: str) -> Any:
-        value = self.env.get(name)
-        return self._memory(value) if hasattr(value, "requires_grad") else None
+        return self._memory(self.env[name])
 
     def grads(self) -> list[Any]:
         grads = (getattr(value, "_grad", None) for value in self.env.values())
-        return [self._memory(grad) for grad in grads if hasattr(grad, "requires_grad")]
+        return [self._memory(grad) for grad in grads if type(grad) not in NO_TENSOR]
 
 
 def attributes(value: Any) -> Peek:

@@ -33,6 +33,15 @@ class Plain:
     def dim(self) -> int:
         return self.array.ndim
 
+    def new_zeros(self, size: Any) -> Plain:
+        return Plain(np.zeros(size, self.array.dtype))
+
+    def new_full(self, size: Any, value: Any) -> Plain:
+        return Plain(np.full(size, value, self.array.dtype))
+
+    def to(self, dtype: Any) -> Plain:
+        return Plain(self.array.astype(dtype))
+
     def numel(self) -> int:
         return self.array.size
 
@@ -76,13 +85,19 @@ def _named(name: str) -> Overloads:
 def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """The op's result on `Plain` operands; raises whatever the body refuses with."""
     if op.composite:
-        return op.compute(operands, attributes)
+        return op.body(**dict(zip(op.names, operands, strict=True)), **attributes)
     arrays = tuple(value.array if isinstance(value, Plain) else value for value in operands)
+    if op.dtypes == "float":
+        arrays = tuple([_floating(a) if isinstance(a, np.ndarray) else a for a in arrays])
     out = op.compute(arrays, attributes)
     if op.mutates:
         np.broadcast_to(out, arrays[0].shape)
         return operands[0]
     return tuple(map(Plain, out)) if isinstance(out, tuple | list) else Plain(out)
+
+
+def _floating(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float64) if array.dtype.kind in "bi" else array
 
 
 def shapes_of(

@@ -7,20 +7,26 @@ step comes next is the guide's and its families' business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import isfinite, prod
 from typing import Any
 
 from conformance.generate.choices import Choices
-from conformance.generate.oracle import Oracle
+from conformance.generate.oracle import NO_TENSOR, Oracle, Peek
 from conformance.program import Ref, Step, ref
+from conformance.trace import DONE
 
 NAMES = tuple(f"{letter}{tail}" for tail in ("", *range(1, 20)) for letter in "abcdefhijkmnpqrstuvwxyz")
-MAX_STEPS = 40
 
-_RECENT = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11)
-_CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "int64": 20}
+_HOT = -6
+"""The first of the picks that go by attention instead of by age."""
+_AGES = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11, *range(-1, _HOT - 1, -1))
+"""How far back to pick a tensor; negative ones count in the list of those that deserve attention."""
+CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "int64": 20}
 """How many bits values may span (integer and fraction together); gradients need the rest of the mantissa."""
+
+_step = partial(tuple.__new__, Step)
+"""What ``Step`` does with its arguments, without the cost of a call."""
 
 
 @cache
@@ -32,15 +38,16 @@ class Store:
     """Memory shared by some names, with bounds that keep arithmetic on it exact.
 
     ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values
-    were rounded.
+    were rounded; ``grad`` that a gradient is or may be part of it.
     """
 
-    __slots__ = ("bits", "frac", "lives", "rough")
+    __slots__ = ("bits", "frac", "grad", "lives", "rough")
 
-    def __init__(self, bits: int, frac: int = 0, rough: bool = False) -> None:
+    def __init__(self, bits: int, frac: int = 0, rough: bool = False, grad: bool = False) -> None:
         self.bits = bits
         self.frac = frac
         self.rough = rough
+        self.grad = grad
         self.lives: list[Live] = []
 
 
@@ -49,57 +56,62 @@ class Live:
 
     ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
     ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
-    that several views came with it; ``gone`` that the name was deleted.
+    that several views came with it; ``gone`` that the name was deleted or bound anew. ``kind`` is the first
+    letter of the dtype.
     """
 
-    __slots__ = (
-        "base", "dtype", "filled", "freed", "gone", "grad", "leaf", "multi", "name", "parents", "ref",
-        "shape", "size", "store",
-    )  # fmt: skip
+    base: Live | None = None
+    filled = False
+    multi = False
+    freed = False
+    gone = False
 
-    def __init__(self, name: str, store: Store, parents: tuple[Live, ...]) -> None:
+    def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: Peek) -> None:
         self.name = name
         self.ref = ref(name)
         self.store = store
         self.parents = parents
-        self.base: Live | None = None
-        self.filled = False
-        self.multi = False
-        self.freed = False
-        self.gone = False
-
-    shape: tuple[int, ...]
-    size: int
-    dtype: str
-    grad: bool
-    leaf: bool
-    parents: tuple[Live, ...]
+        self.shape, dtype, self.grad, self.leaf = seen
+        self.dtype = dtype
+        self.kind = dtype[0]
+        self.size = _size(self.shape)
 
 
 class Scene:
-    """A program in the making, beside the oracle that runs it."""
+    """A program in the making, beside the oracle that runs it.
+
+    ``word``, ``below`` and ``pick`` are the source of choices. ``wild`` says that the step is drawn without
+    regard to validity, ``again`` that its result takes a name that was used before (that of ``replaced``);
+    ``mode`` is the nesting of grad modes it stands in, for ``modal`` turns more; recording is switched off
+    altogether for ``off`` turns more.
+    """
 
     __slots__ = (
-        "agenda", "always_grad", "below", "chance", "count", "dtype", "dtypes", "groups", "hot",
-        "lives", "may", "mode", "numbers", "optional", "oracle", "palette", "pick", "rounding", "steps",
-        "vocabulary", "wild",
+        "again", "agenda", "always_grad", "below", "count", "dtype", "dtypes", "env", "floats", "groups",
+        "hot", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle", "palette", "peek",
+        "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
         self.ask(choices)
         self.oracle = oracle
-        self.steps: list[Step] = []
+        self.env = oracle.env
+        self.peek = oracle.peek
+        self.run = oracle.step
+        self.steps = oracle.steps
         self.lives: list[Live] = []
         self.hot: list[Live] = []
         self.agenda: list[tuple[Callable[[Scene, Any], bool], Any]] = []
         self.count = 0
         self.mode: tuple[str, ...] = ()
-        self.wild = False
-        self.rounding = False
+        self.modal = self.off = 0
+        self.wild = self.again = self.rounding = False
+        self.replaced: Live | None = None
 
     palette: tuple[tuple[int, ...], ...]
     dtype: str
     dtypes: tuple[str, ...]
+    floats: tuple[str, ...]
     groups: int
     numbers: bool
     always_grad: bool
@@ -109,9 +121,14 @@ class Scene:
 
     def ask(self, choices: Choices) -> None:
         """Take decisions from this source from now on."""
+        self.word = choices.word
         self.below = choices.below
-        self.chance = choices.chance
         self.pick = choices.pick
+
+    def close(self) -> None:
+        """Let go of what refers to each other, so that nothing is left to the garbage collector."""
+        for live in self.lives:
+            live.store.lives.clear()
 
     # -- emitting --------------------------------------------------------------------------------
 
@@ -119,20 +136,32 @@ class Scene:
         self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (), out: Any = ()
     ) -> bool:
         """Append a step and run it; whether it was done."""
-        step = Step(op, args, kwargs, out, self.mode)
-        self.steps.append(step)
-        return self.oracle.step(step)
+        done = self.run(_step((op, args, kwargs, out, self.mode))).outcome is DONE
+        if self.replaced is not None:
+            if done:
+                self.drop(self.replaced)
+            self.replaced = None
+        return done
 
     def fresh(self) -> str:
         """A name not used so far."""
         self.count += 1
         return NAMES[self.count - 1]
 
+    def name(self) -> str:
+        """The name of the next step's result: a fresh one, or one that is bound anew."""
+        if self.again and len(self.lives) > 3:
+            self.replaced = self.lives[self.word() * len(self.lives) >> 16]
+            return self.replaced.name
+        self.count += 1
+        return NAMES[self.count - 1]
+
     def bind(self, name: str, store: Store, parents: tuple[Live, ...] = ()) -> Live | None:
         """Take note of a name just bound; None if it holds no tensor."""
-        live = Live(name, store, parents)
-        if not self.look(live):
+        value = self.env[name]
+        if type(value) in NO_TENSOR:
             return None
+        live = Live(name, store, parents, self.peek(value))
         for parent in parents:
             if parent.freed:
                 live.freed = True
@@ -140,14 +169,21 @@ class Scene:
         self.lives.append(live)
         return live
 
-    def look(self, live: Live) -> bool:
-        """Read a name's raw state again; False if it holds no tensor."""
-        seen = self.oracle.peek(live.name)
-        if seen is None:
-            return False
-        live.shape, live.dtype, live.grad, live.leaf = seen
+    def drop(self, live: Live) -> None:
+        """Forget a tensor whose name is gone, or another's."""
+        live.gone = True
+        self.lives.remove(live)
+        live.store.lives.remove(live)
+        if live in self.hot:
+            self.hot = [other for other in self.hot if other is not live]
+        if self.agenda:
+            self.agenda = [plot for plot in self.agenda if plot[1] is not live]
+
+    def look(self, live: Live) -> None:
+        """Read a tensor's raw state again."""
+        live.shape, live.dtype, live.grad, live.leaf = self.peek(self.env[live.name])
+        live.kind = live.dtype[0]
         live.size = _size(live.shape)
-        return True
 
     def look_around(self, live: Live) -> None:
         """Read everything again that shares memory with a name, since a write or a flag may have changed
@@ -160,13 +196,13 @@ class Scene:
 
     def some(self) -> Live:
         """A live tensor: mostly a recent one, sometimes one the last write or backward made interesting."""
-        k = self.below(22)
-        if k > 15:
+        age = _AGES[self.word() * len(_AGES) >> 16]
+        if age < 0:
             if self.hot:
-                return self.hot[(k - 16) % len(self.hot)]
-            k -= 8
+                return self.hot[age % len(self.hot)]
+            age -= _HOT
         lives = self.lives
-        return lives[-1 - _RECENT[k] % len(lives)]
+        return lives[-1 - age % len(lives)]
 
     def find(self, test: Callable[[Live], Any]) -> Live | None:
         """A live tensor that passes the test, or any when drawing wildly; None if there is none."""
@@ -183,7 +219,7 @@ class Scene:
 
     def like(self, live: Live, but: Live | None = None) -> Live | None:
         """The latest tensor of the same shape and dtype, plain ones first; any tensor when drawing wildly."""
-        if self.wild and self.chance(1, 2):
+        if self.wild and self.below(2):
             return self.some()
         found = None
         for other in reversed(self.lives):
@@ -197,23 +233,29 @@ class Scene:
 
     def fits(self, dtype: str, bits: int, frac: int) -> bool:
         """Whether values with these bounds stay exact, with room for their gradients."""
-        return bits + frac <= _CAP.get(dtype, 20)
+        return bits + frac <= CAP.get(dtype, 20)
+
+    def bind_gradient(self, name: str, parents: tuple[Live, ...] = ()) -> Live | None:
+        """Take note of a gradient just bound; None if there is none."""
+        return None if type(self.env[name]) in NO_TENSOR else self.bind(name, self.measure(name), parents)
 
     def measure(self, name: str) -> Store:
         """Bounds of a gradient, whose values nobody foresaw, read off its raw elements."""
-        try:
-            elements = self.oracle.array(name)
-        except RuntimeError:
-            return Store(99, 0, True)
-        parts = [elements.real, elements.imag] if elements.dtype.kind == "c" else [elements]
-        bits, frac = 2, 0
-        for value in (v for part in parts for v in part.ravel().tolist()):
+        elements = self.oracle.array(name)
+        if elements is None:
+            return Store(99, 0, True, True)
+        if elements.dtype.kind == "c":
+            values = [*elements.real.ravel().tolist(), *elements.imag.ravel().tolist()]
+        else:
+            values = elements.ravel().tolist()
+        top, frac = 3.0, 0
+        for value in values:
             if not isfinite(value):
-                return Store(99, 0, True)
-            numer, denom = float(value).as_integer_ratio()
-            bits = max(bits, abs(numer // denom).bit_length())
-            frac = max(frac, denom.bit_length() - 1)
-        return Store(bits, frac, self.rounding)
+                return Store(99, 0, True, True)
+            top = max(top, abs(value))
+            if value % 1:
+                frac = max(frac, value.as_integer_ratio()[1].bit_length() - 1)
+        return Store(int(top).bit_length(), frac, self.rounding, True)
 
     # -- attention -------------------------------------------------------------------------------
 
@@ -230,18 +272,19 @@ class Scene:
 
 def history(root: Live, limit: int = 24) -> list[Live]:
     """The names a result was made from, nearest first."""
-    path, seen = [root], {id(root)}
+    path = [root]
+    seen = {root}
     for live in path:
         for parent in live.parents:
-            if id(parent) not in seen and len(path) < limit:
-                seen.add(id(parent))
+            if parent not in seen and len(path) < limit:
+                seen.add(parent)
                 path.append(parent)
     return [live for live in path if not live.gone]
 
 
 def floating(live: Live) -> bool:
     """Whether a tensor can carry gradients."""
-    return live.dtype[0] in "fc"
+    return live.kind in "fc"
 
 
 def recorded(live: Live) -> bool:

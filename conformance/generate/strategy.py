@@ -8,13 +8,15 @@ Hypothesis; what is drawn is ``guide``'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from hypothesis import find, settings
 from hypothesis import strategies as st
 
-from conformance.generate.guide import DENSITY, EXACT, ROUNDING, Drawn, Guide, range_of
+from conformance.generate.choices import Choices, words
+from conformance.generate.guide import DENSITY, EXACT, LEAST_STEPS, LENGTHS, ROUNDING, Drawn, Guide, range_of
 from conformance.generate.oracle import Beside
 from conformance.program import Program, Step
 from conformance.run import Runner
@@ -25,11 +27,11 @@ _KEEP = st.sampled_from((False, *[True] * 63))
 """Whether a step stays; mostly yes, and simplest without it."""
 
 
-_BLOCK = st.binary(min_size=12, max_size=12)
+_BLOCK = st.binary(min_size=16, max_size=16)
 _COIN = st.booleans()
 
 
-class Hypothesis:
+class Hypothesis(Choices):
     """Choices read off blocks of bytes that Hypothesis draws, as many as are asked for; zeros are the
     simplest.
 
@@ -38,27 +40,10 @@ class Hypothesis:
     short. It is faster, too.
     """
 
-    __slots__ = ("_at", "_block", "_draw")
+    __slots__ = ()
 
     def __init__(self, draw: st.DrawFn) -> None:
-        self._draw = draw
-        self._block = b""
-        self._at = 0
-
-    def below(self, n: int) -> int:
-        if n > 256:
-            return (self.below(256) + (self.below(-(-n >> 8)) << 8)) % n
-        if self._at == len(self._block):
-            self._block, self._at = self._draw(_BLOCK), 0
-        byte = self._block[self._at]
-        self._at += 1
-        return byte * n >> 8
-
-    def chance(self, numer: int, denom: int) -> bool:
-        return self.below(denom) >= denom - numer
-
-    def pick(self, seq: Sequence[T]) -> T:
-        return seq[self.below(len(seq))]
+        super().__init__(chain.from_iterable(words(draw(_BLOCK)) for _ in repeat(None)).__next__)
 
 
 @st.composite
@@ -85,10 +70,11 @@ def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str |
     with Runner(oracle, density) as runner:
         guide = Guide(choices, Beside(runner), range_of(capabilities or oracle.capabilities))
         turn = _turn(guide)
-        while guide.unripe or (guide.growing and _go_on(draw)):
+        while len(runner.steps) < LEAST_STEPS or (len(runner.steps) < LENGTHS[-1] and _go_on(draw)):
             draw(turn)
         guide.scene.ask(choices)
         guide.end()
+        guide.scene.close()
         trace = runner.finish()
     return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)
 

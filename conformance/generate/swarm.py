@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
-from conformance.generate import backward, flags, grad_call, grads, leaves, maths, writes
+from conformance.generate import astray, backward, flags, grad_call, grads, leaves, maths, writes
 from conformance.generate.choices import weighted
 from conformance.generate.groups import (
     DATA,
@@ -47,8 +47,8 @@ ALWAYS: dict[Action, int] = {leaves.leaf: 9, maths.maths: 20, backward.backward:
 
 WITH: dict[int, dict[Action, int]] = {
     VIEWS: {maths.view: 18},
-    INPLACE: {writes.write: 11, writes.assign_operator: 3, writes.fill: 6},
-    MODES: {},
+    INPLACE: {writes.write: 11, writes.assign_operator: 3, writes.fill: 5, writes.scatter: 1},
+    MODES: {flags.switch_off: 1},
     DETACH: {flags.detach: 5, flags.detach_in_place: 3},
     DATA: {flags.data: 4, flags.set_data: 3},
     FLAGS: {flags.set_flag: 7},
@@ -73,12 +73,16 @@ EMITS: dict[Action, tuple[str, ...]] = {
     flags.set_flag: (".requires_grad=", "requires_grad_"),
     flags.retain: ("retain_grad",),
     flags.delete: ("del",),
+    flags.switch_off: ("torch.set_grad_enabled",),
+    writes.scatter: ("__setitem__",),
     grad_call.grad_call: ("torch.autograd.grad",),
     maths.cast: ("double", "float", "to"),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
 BITS = 14
+ASTRAY, ODD = 4, 4
+"""For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE
 
 
@@ -108,3 +112,10 @@ def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> 
         if action not in empty and all(may(op) for op in EMITS.get(action, ()))
     }
     return weighted(drawn)
+
+
+@cache
+def wild(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
+    """The kinds of step where validity does not matter: some are calls gone astray, some are of any op."""
+    usual = actions(mask, may, empty)
+    return usual + (astray.astray,) * (len(usual) // ASTRAY) + (maths.odd,) * (len(usual) // ODD)

@@ -6,13 +6,10 @@ How one recipe is drawn lives in ``maths``; how often each sort comes up in ``sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
-from conformance.generate import maths, writes
-from conformance.generate.plain import Plain, run
+from conformance.generate import backward, flags, grad_call, maths, writes
 from conformance.generate.recipe import Recipe
 from specs import ops
 from specs.op import Op
@@ -35,6 +32,8 @@ COMMON = frozenset(
         "add_",
         "prod",
         "amax",
+        "gather",
+        "index_select",
     ]
 )
 """Ops that come up oftener: between them they save operands, results, both and nothing."""
@@ -46,30 +45,23 @@ OFTEN = 4
 class Vocabulary:
     """The recipes drawn for one implementation, with or without ops that round."""
 
-    def __init__(self, may: Callable[[str], bool], *, views: bool, inplace: bool, rounding: bool) -> None:
-        ops.load()
-        self.may = may
-        plain = [r for r in _methods(ops.ALL) if rounding or r.exact]
-        alias = [r for r in plain if r.view or _aliases(r)]
-        for recipe in alias:
-            recipe.view = True
-        views_only = [r for r in alias if may(r.spelled)] if views else []
-        self.views = _often(views_only, _view_weight)
-        self.maths = _often([r for r in plain if r not in alias and may(r.spelled)], _common)
-        for recipe in plain:
-            if recipe.torch is not None and not may(recipe.torch):
-                recipe.torch = None
-        mutating = [r for r in _methods(ops.IN_PLACE) if inplace and (rounding or r.exact) and may(r.spelled)]
+    def __init__(self, recipes: Recipes, *, views: bool, inplace: bool, rounding: bool) -> None:
+        methods = [r for r in recipes.methods if rounding or r.exact]
+        self.views = _often([r for r in methods if r.view and views], _view_weight)
+        self.maths = _often([r for r in methods if not r.view and not r.mutates], _common)
+        mutating = [r for r in methods if r.mutates and inplace]
         self.writes = _often([r for r in mutating if r.op.name not in FILLS], _common)
-        setitem = [
-            Recipe(op, "__setitem__") for op in ops.IN_PLACE.get("setitem", ops.ALL.get("setitem", ()))
-        ]
-        fills = [r for r in mutating if r.op.name in FILLS and r.op.name != "setitem"]
-        self.fills = tuple(r for r in (*fills, *setitem, *setitem, *setitem) if inplace and may(r.spelled))
-        signs = [r for r in _operators() if (rounding or r.exact) and may(r.spelled)]
+        self.fills = _often([r for r in mutating if r.op.name in FILLS], _fill_weight)
+        signs = [r for r in recipes.operators if rounding or r.exact]
         self.operators = tuple(r for r in signs if not r.mutates)
         self.assigns = tuple(r for r in signs if inplace and r.mutates)
         self.edit = writes.write
+        self.scatter = writes.scatter
+        self.backward = backward.backward
+        self.reach = backward.reach
+        self.kink = grad_call.kink
+        self.mix = writes.mix
+        self.resize = flags.set_data
         self.use = maths.maths
         sorts = {
             maths.maths: self.maths,
@@ -79,6 +71,7 @@ class Vocabulary:
             writes.assign_operator: self.assigns,
             writes.fill: self.fills,
         }
+        self.each = self.recipes
         self.empty = frozenset(action for action, recipes in sorts.items() if not recipes)
 
     @property
@@ -88,16 +81,27 @@ class Vocabulary:
         return tuple(dict.fromkeys(every))
 
 
-def _methods(table: dict[str, list[Op]]) -> list[Recipe]:
-    """A recipe for each public overload that takes a tensor and is called as a method."""
-    found = []
+class Recipes:
+    """What an implementation that ``may`` do some operations can be asked to do: methods and operators."""
+
+    def __init__(self, may: Callable[[str], bool]) -> None:
+        ops.load()
+        methods = [*_named(ops.ALL), *_named(ops.IN_PLACE)]
+        self.methods = [Recipe(op, name, may=may) for op, name in methods if may(name)]
+        self.operators = [
+            Recipe(op, sign, reflected=sign.startswith("__r"), may=may)
+            for sign, op in _operators()
+            if may(sign)
+        ]
+
+
+def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
+    """The public overloads that take a tensor and are called as methods, with their spelling."""
     for name, overloads in table.items():
+        spelled = f"__{name}__" if name in ("getitem", "setitem") else name
         for op in overloads:
-            if op.internal or name == "setitem" or not _drawable(op):
-                continue
-            spelled = "__getitem__" if name == "getitem" else name
-            found.append(Recipe(op, spelled))
-    return [r for r in found if r.name not in ("rsub", "rtruediv", "rpow", "rmatmul")]
+            if not op.internal and _drawable(op) and name not in ("rsub", "rtruediv", "rpow", "rmatmul"):
+                yield op, spelled
 
 
 def _drawable(op: Op) -> bool:
@@ -105,26 +109,11 @@ def _drawable(op: Op) -> bool:
     return any(o.kind.tensor and o.name == "x" for o in op.operands)
 
 
-def _operators() -> Iterable[Recipe]:
-    for spelled, name in ops.OPERATORS.items():
-        if spelled in ("__getitem__", "__setitem__"):
-            continue
+def _operators() -> Iterator[tuple[str, Op]]:
+    for sign, name in ops.OPERATORS.items():
         for op in ops.ALL.get(name, ops.IN_PLACE.get(name, ())):
-            if not op.internal and _drawable(op):
-                yield Recipe(op, spelled, reflected=spelled.startswith("__r"))
-
-
-def _aliases(recipe: Recipe) -> bool:
-    """Whether a composite looks at its operand's memory, found out by running it once."""
-    if not recipe.op.composite or recipe.mutates or len(recipe.kinds) != 1:
-        return False
-    x = Plain(np.ones((2, 2)))
-    for call in recipe.calls(((2, 2),)):
-        out = run(recipe.op, (x,), dict(call.given))
-        for one in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(one, Plain) and one is not x and np.shares_memory(one.array, x.array):
-                return True
-    return False
+            if sign not in ("__getitem__", "__setitem__") and not op.internal and _drawable(op):
+                yield sign, op
 
 
 def _often(recipes: list[Recipe], weight: Callable[[Recipe], int]) -> tuple[Recipe, ...]:
@@ -137,6 +126,10 @@ def _common(recipe: Recipe) -> int:
 
 def _view_weight(recipe: Recipe) -> int:
     return OFTEN if recipe.spelled in ("__getitem__", "view") else 2 if recipe.multi else 1
+
+
+def _fill_weight(recipe: Recipe) -> int:
+    return 3 if recipe.name == "setitem" else 1
 
 
 def allows(names: Any) -> Callable[[str], bool]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.groups import MODES
-from conformance.generate.maths import apply
-from conformance.generate.scene import Live, Scene, floating
+from conformance.generate import leaves
+from conformance.generate.groups import INPLACE, MODES
+from conformance.generate.maths import apply, written
+from conformance.generate.scene import Live, Scene, Store, floating
 
+_LISTS = ([0], [-1], [0, 0], [0, -1])
+_VALUES = (1.0, 2.0, 0.0, -1.0)
 _ALONE = (("no_grad",), ("@no_grad",), ("no_grad",), ("set_grad_enabled(False)",))
 
 
@@ -37,14 +40,49 @@ def fill(scene: Scene, about: Any = None) -> bool:
     return _write(scene, scene.vocabulary.fills, about)
 
 
+def scatter(scene: Scene, about: Live | None = None) -> bool:
+    """An assignment by a list of positions, which even a tensor takes that shows an element several times."""
+    x = about or scene.find(_listed)
+    if x is None or not (x.shape or scene.wild) or not scene.may("__setitem__"):
+        return False
+    value: Any = scene.pick(_VALUES)
+    after = Store(2)
+    operands: tuple[Live, ...] = (x,)
+    if scene.below(2):
+        y = scene.some()
+        if scene.wild or (y.dtype == x.dtype and y.size == 1 and y.store is not x.store):
+            value, after, operands = y.ref, y.store, (x, y)
+    if scene.emit("__setitem__", (x.ref, scene.pick(_LISTS), value)):
+        written(scene, x, operands, after)
+    return True
+
+
+def mix(scene: Scene, x: Live) -> bool:
+    """A real tensor that requires grad put all over one of another kind, to which a gradient may not flow."""
+    if not scene.groups & INPLACE or not scene.may("fill_"):
+        return False
+    y = next((y for y in reversed(scene.lives) if y.kind == "f" and y.grad and not y.shape), None)
+    y = y or leaves.needed(scene, (), "any", scene.dtype, True)
+    if scene.emit("fill_", (x.ref, y.ref)):
+        written(scene, x, (x, y), y.store)
+        scene.then(scene.vocabulary.reach, y)
+        if x.kind != "c":
+            scene.then(scene.vocabulary.use, x)
+    return True
+
+
+def _listed(live: Live) -> bool:
+    return bool(live.shape) and floating(live) and writable(live)
+
+
 def _write(scene: Scene, recipes: tuple[Any, ...], x: Live | None) -> bool:
     if not recipes:
         return False
-    x = x or scene.find(floating)
+    recipe = scene.pick(recipes)
+    x = x or (scene.find(floating) if recipe.casts else scene.some())
     if x is None:
         return False
-    recipe = scene.pick(recipes)
-    if scene.mode or writable(x):
+    if scene.mode or scene.off or writable(x):
         return apply(scene, recipe, x)
     if scene.groups & MODES and scene.below(4):
         scene.mode = scene.pick(_ALONE)
