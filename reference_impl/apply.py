@@ -15,7 +15,7 @@ from reference_impl import dtypes
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
-from reference_impl.rule_marks import by
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from reference_impl.views import as_view
 from specs.op import Op
@@ -36,6 +36,9 @@ def prepare(kernel: Kernel, operands: tuple[Any, ...]) -> tuple[tuple[Any, ...],
         first = arrays[0]
     if how == "keep" or how == "same":
         return arrays, None
+    if how == "numeric":
+        _need_numbers(kernel.op, arrays)
+        how = "promote"
     if count == 2 and type(first) is np.ndarray and first.dtype.kind == "f":
         second = arrays[1]
         if type(second) is np.ndarray:
@@ -49,10 +52,16 @@ def prepare(kernel: Kernel, operands: tuple[Any, ...]) -> tuple[tuple[Any, ...],
         if how == "float":
             return (first.astype(np.float32),), dtypes.float32.numpy
     if how == "sum":
-        if first.dtype.kind in "bi":
+        if first.dtype.kind in "bi" and not kernel.op.mutates:
             arrays = (first.astype(np.int64), *arrays[1:])
         return arrays, None
     return _promoted(kernel.op, arrays)
+
+
+def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
+    """Refuse bools, tensors or not, as they come: promotion would make numbers of them."""
+    if any(a.dtype.kind == "b" if isinstance(a, np.ndarray) else isinstance(a, bool) for a in arrays):
+        refuse("op/bool-arithmetic", name=op.name.rstrip("_"))
 
 
 def _promoted(op: Op, arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], np.dtype]:
@@ -94,6 +103,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         array = array.astype(target)
     out = Tensor(array)
     if node is not None:
+        if array.dtype.kind not in "fc":
+            refuse("op/no-history-for-integers", dtype=out.dtype)
         node.metadata.append((array.shape, array.dtype))
         out._node = node
         if kernel.result:
@@ -123,6 +134,8 @@ def _views(op: Op, source: Tensor, result: Any, node: OpNode | None) -> Any:
             view = Tensor(array.copy())
         as_view(source, view, multi)
         if node is not None:
+            if array.dtype.kind not in "fc":
+                refuse("op/no-history-for-integers", dtype=view.dtype)
             view._node = node
             number = node.add_output(view)
             view._nr = number if not number or by("view/outputs-share-a-node") else 0

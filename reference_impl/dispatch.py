@@ -10,6 +10,7 @@ from reference_impl.record import Kernel
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 from reference_impl.write import call_in_place
+from reference_impl.zeros import Zeros, call_with_zeros
 from specs.op import Overloads
 from specs.refusal import Refusal
 
@@ -51,8 +52,10 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
         """Bind in full, and remember how where the types alone tell."""
         op, operands, attributes = overloads.bind(args, kwargs, Tensor)
         kernel = kernels[id(op)]
-        if not kwargs and not any(
-            isinstance(a, int) and k.variadic for a, k in zip(args, op._kinds, strict=False)
+        if (
+            not kwargs
+            and Zeros not in map(type, args)
+            and not any(isinstance(a, int) and k.variadic for a, k in zip(args, op._kinds, strict=False))
         ):
             plans[tuple(map(type, args))] = Plan(kernel, len(args))
         return kernel, operands, attributes
@@ -72,6 +75,8 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
             if by(refused.rule):
                 raise
             return args[0]
+        if plan is None and Zeros in map(type, operands):
+            return call_with_zeros(kernel, operands, attributes)
         if op.mutates:
             return call_in_place(kernel, operands, attributes)
         return call(kernel, operands, attributes)

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl import dtypes
 from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
+from reference_impl.zeros import Zeros
 from specs.layout import as_torch_lays_out
 
 Buffer = list["Tensor | None"]
@@ -230,7 +232,7 @@ def _add(buffer: Buffer, nr: int, outputs: Buffer, index: int) -> None:
     new = outputs[index]
     assert new is not None
     outputs[index] = None
-    if STATE.enabled:
+    if STATE.enabled or Zeros in (type(old), type(new)):
         buffer[nr] = old.add(new)
     else:
         both = (old._array, new._array)
@@ -268,7 +270,10 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
         ):
             if array.dtype.kind == "c" != dtype.kind:
                 refuse("backward/gradient-complexity")
-            grads[index] = g.cast(dtype)
+            if dtype.kind in "fc":
+                grads[index] = g.cast(dtype)
+        if dtype.kind not in "fc":
+            refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
 
 
 def _expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

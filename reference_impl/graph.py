@@ -132,7 +132,9 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
         return grad
     if not dense(leaf._array):
         return grad.clone_contiguous()
-    copy = Tensor(empty_strided(leaf._array.shape, leaf._array.strides, leaf._array.dtype))
+    dtype = grad._array.dtype  # NB: the leaf's own from before its `.data` was assigned
+    strides = tuple([s // leaf._array.itemsize * dtype.itemsize for s in leaf._array.strides])
+    copy = Tensor(empty_strided(leaf._array.shape, strides, dtype))
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
@@ -249,4 +251,4 @@ class SavedNumber:
 
 def alias(tensor: Tensor) -> Tensor:
     """The same elements and version counter, without history."""
-    return Tensor(tensor._array, tensor._storage, tensor._counter)
+    return type(tensor)(tensor._array, tensor._storage, tensor._counter)

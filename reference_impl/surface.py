@@ -20,6 +20,7 @@ from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Counter, Tensor
 from reference_impl.views import Tag, ViewOf
+from reference_impl.zeros import without_memory
 from specs import ops
 from specs.kind import NUMBERS
 from specs.op import Overloads
@@ -46,7 +47,7 @@ def install() -> None:
         if not overloads.ops[0].operands:
             continue  # makes a tensor from nothing: `factories`
         function = dispatch(overloads)
-        FUNCTIONS[name] = function
+        FUNCTIONS[name] = _taking_tuples(function, overloads)
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     for operator, name in ops.OPERATORS.items():
         setattr(
@@ -68,6 +69,20 @@ def _operator(method: Any) -> Any:
         return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
 
     return operator
+
+
+def _taking_tuples(function: Any, overloads: Overloads) -> Any:
+    """The function of an op: where its method takes ints one by one, it takes them as a tuple only."""
+    places = [at for op in overloads.ops for at, kind in enumerate(op._kinds) if kind.variadic]
+    if not places:
+        return function
+
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        if any(len(args) > at and isinstance(args[at], int) for at in places):
+            refuse("op/arguments", name=overloads.name, given="ints one by one")
+        return function(*args, **kwargs)
+
+    return taking
 
 
 def _method(function: Any, receiver: int) -> Any:
@@ -138,7 +153,7 @@ def to(self: Tensor, target: dtype) -> Tensor:
     """This tensor as another dtype; itself if it already is."""
     if self._array.dtype == target.numpy:
         return self
-    if self._array.dtype.kind == "c" != target.numpy.kind and self._array.size:
+    if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
         warn_once("data/complex-to-real-warns")
     if not differentiable(target.numpy):
         plain = Tensor(self._array.astype(target.numpy))
@@ -182,6 +197,8 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: a view where strides allow, else a copy."""
     if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
         return self.view(*shape)
+    if len(shape) > 1 or (shape and isinstance(shape[0], int)):
+        shape = (shape,)  # as the function takes it
     return FUNCTIONS["reshape"](self, *shape)
 
 
@@ -189,6 +206,8 @@ METHODS = {
     "backward": backward,
     "detach": detach,
     "detach_": detach_,
+    "_without_memory": without_memory,
+    "_is_recorded": lambda self: STATE.enabled,
     "double": double,
     "float": float_,
     "new_full": new_full,

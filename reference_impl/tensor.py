@@ -161,7 +161,8 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same elements without history, under a version counter of its own."""
-        alias = Tensor(self._array, self._storage, None if by("version/data-has-its-own") else self._counter)
+        counter = None if by("version/data-has-its-own") else self._counter
+        alias = type(self)(self._array, self._storage, counter)
         if not by("data/cuts"):
             alias._node, alias._nr, alias._flag = self.grad_fn, self._nr, self._flag
         return alias
@@ -176,6 +177,7 @@ class Tensor:
             self._accumulator = None
         if by("data/assign-swaps"):
             self._array, self._storage = new._array, new._storage
+            self.__class__ = type(new)  # zeros without memory stay so
         if not by("version/set-data-keeps"):
             self._counter = new._counter
 

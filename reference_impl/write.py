@@ -24,7 +24,7 @@ _TAG_RULES = {Tag.NO_GRAD: "write/no-grad-view-refused", Tag.MULTI_OUTPUT: "writ
 def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
-    mask = recorded_mask(kernel, operands) if STATE.enabled and kernel.edges else 0
+    mask = is_tracked(kernel, operands)
     if mask and kernel.op.name == "copy_":
         if not dtypes.differentiable(target._array.dtype):
             mask = 0
@@ -44,6 +44,11 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     return target
 
 
+def is_tracked(kernel: Kernel, operands: tuple[Any, ...]) -> int:
+    """Which operands make the write one that autograd tracks, as a bit mask."""
+    return recorded_mask(kernel, operands) if STATE.enabled and kernel.edges else 0
+
+
 def check_tracked(target: Tensor) -> None:
     """Refuse a write that autograd would have to track and cannot."""
     view = target._view
@@ -60,7 +65,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     target = operands[0]
     array = target._array
     name, memory = kernel.op.name, kernel.op.memory
-    if name == "copy_" and operands[1] is target:
+    if name == "copy_" and _same_window(target, operands[1]):
         return
     expanded = memory in ("mask", "apart") and has_internal_overlap(array)
     if memory == "apart":
@@ -69,15 +74,15 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
             memory = "mask"  # NB: PyTorch goes on to masked_fill_ here, with the value taken out
     computes_first = memory != kernel.op.memory or memory in ("value", "constant") or len(operands) == 1
+    arrays, promoted = prepare(kernel, operands)
     if not computes_first:
         _check_memory(memory, operands)
-    arrays, promoted = prepare(kernel, operands)
     if promoted is not None:
         for operand in arrays[1:]:
             if isinstance(operand, np.ndarray) and not _fits(operand.shape, array.shape):
                 return
         if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
-            refuse("write/result-dtype", result=dtypes.of(promoted), output=target.dtype)
+            refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
         result = kernel.compute(arrays, attributes)
     except Refusal as refused:
@@ -88,6 +93,10 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         _check_memory(memory, operands[:1])
     if not _fits(result.shape, array.shape):
         return
+    if result.dtype.kind == "c" and array.dtype.kind in "fi":
+        if array.size:
+            warn_once("data/complex-to-real-warns")
+        result = result.real
     if expanded:
         if memory == "mask":
             warn_once("write/expanded-deprecated")
@@ -95,6 +104,19 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:
         array[...] = result
+
+
+def _same_window(target: Tensor, source: Tensor) -> bool:
+    """Whether copying one to the other would change nothing, not even where elements show up twice."""
+    if target is source:
+        return True
+    a, b = target._array, source._array
+    return (
+        target._storage is source._storage
+        and a.dtype is b.dtype
+        and (a.shape, a.strides) == (b.shape, b.strides)
+        and target.storage_offset() == source.storage_offset()
+    )
 
 
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
@@ -125,7 +147,7 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
         refuse("op/shapes-broadcast", **clash(target, shape))
         return False
     if together != target:
-        refuse("write/broadcast-shape", got=list(target), broadcast=list(together))
+        refuse("write/broadcast-shape", got=list(together), want=list(target))
     return together == target
 
 

@@ -51,6 +51,10 @@ DOMAINS = {
         _powers_of_two,
         "a quotient by anything else rounds, so that sums of it depend on the order of summation",
     ),
+    "zero_or_power_of_two": Domain(
+        lambda x: _powers_of_two(np.where(np.asarray(x) == 0, 1, x)),
+        "a quotient by anything else rounds; where there is a zero nothing is divided",
+    ),
     "moderate": Domain(
         lambda x: bool(np.all(np.abs(np.asarray(x)) <= 8)),
         "further out the function saturates or overflows, and libraries differ in where",
@@ -76,14 +80,6 @@ AVOIDANCES = {
         lambda operands, attributes: not _powers_of_two(_ties(operands, attributes)),
         "a gradient shared evenly among tied extremes rounds unless their number is a power of two",
     ),
-    "zero_factor": Avoidance(
-        lambda operands, attributes: bool(np.any(np.asarray(operands[0]) == 0)),
-        "there the derivative of a product is made of running products, whose own is not modelled",
-    ),
-    "bool_operand": Avoidance(
-        lambda operands, attributes: any(np.asarray(value).dtype.kind == "b" for value in operands),
-        "torch looks for bool tensors before it promotes, and refuses each function in other words",
-    ),
     "tangled_write": Avoidance(
         lambda operands, attributes: any(_tangled(operands[0], value) for value in operands[1:]),
         "which elements are overwritten already when they are read depends on the order of the loop",
@@ -96,9 +92,9 @@ AVOIDANCES = {
         lambda operands, attributes: np.ndim(operands[0]) != np.ndim(operands[1]),
         "a gradient of the old rank is then held against strides that are not there",
     ),
-    "data_of_other_kind": Avoidance(
-        lambda operands, attributes: operands[0].dtype.kind != operands[1].dtype.kind,
-        "an index that became a float meets kernels that never expect one",
+    "data_of_complex_kind": Avoidance(
+        lambda operands, attributes: "c" in {a.dtype.kind for a in operands} != {"c"},
+        "a formula that holds for real numbers only then meets a complex one that its op was never drawn on",
     ),
     "inexact_power": Avoidance(
         lambda operands, attributes: operands[1] not in (0, 1, 2, 3, 4),

@@ -53,6 +53,7 @@ EITHER = Kind("either", "a tensor or a Python number", NUMBERS, tensor=True, ope
 # -- operands
 Tensor = Annotated[Any, Kind("tensor", "a tensor", tensor=True, operand=True)]
 Number = Annotated[Any, Kind("number", "a Python number, never a tensor", NUMBERS, operand=True)]
+Wrapped = Annotated[Any, Kind("wrapped", "a Python number in a tensor's place", NUMBERS, operand=True)]
 Mask = Annotated[Any, Kind("mask", "a bool tensor; not promoted", tensor=True, operand=True)]
 Indices = Annotated[
     Any, Kind("indices", "an int64 tensor of positions; not promoted", tensor=True, operand=True)
@@ -65,6 +66,10 @@ OptDim = Annotated[int | None, Kind("opt_dim", "a dimension, or None for all", (
 Dims = Annotated[
     tuple[int, ...],
     Kind("dims", "distinct dimensions; none means all", (int, *SEQUENCE), read=_as_tuple),
+]
+DimList = Annotated[
+    tuple[int, ...],
+    Kind("dim_list", "distinct dimensions; none means none", SEQUENCE, variadic=True, read=_as_tuple),
 ]
 OptDims = Annotated[
     tuple[int, ...] | None,
@@ -121,11 +126,12 @@ def kind_of(hint: Any, default: Kind) -> Kind:
 # words of an op's facts
 DTYPES = {
     "promote": "torch.result_type of the operands (tensors, 0-d tensors and numbers rank in that order)",
+    "numeric": "as promote, but refused if any operand is bool, before anything is cast",
     "float": "as promote, but bool and integer operands become the default float dtype",
     "keep": "the first operand's dtype; nothing is cast",
     "same": "tensor operands must have one dtype; nothing is cast",
     "bool": "operands are promoted, the result is bool",
-    "sum": "the first operand's dtype, but bool and integers become int64",
+    "sum": "the first operand's dtype, but bool and integers become int64, unless they are written in place",
 }
 """How an op's operands are cast before its body runs. Operands that are masks or indices never take part."""
 

@@ -354,7 +354,7 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     if made.memory not in MEMORY:
         raise TypeError(f"{made.key}: memory={made.memory!r} is none of {', '.join(MEMORY)}")
     made._set_formulas({})
-    promoted = made.dtypes in ("promote", "float", "bool")
+    promoted = made.dtypes in ("promote", "numeric", "float", "bool")
     deciding = names if made.layout is None and promoted else made.layout or ()
     made._layout = tuple(names.index(operand) for operand in deciding)
     if inplace is True:

@@ -55,6 +55,12 @@ def refuse(rule: str, **details: Any) -> NoReturn:
     raise refusal(rule, **details)
 
 
+def need_kernel(name: str, x: Any, lacking: str) -> None:
+    """Refuse an array whose dtype the op has no loop for; ``lacking`` are numpy's letters of kinds."""
+    if x.dtype.kind in lacking:
+        refuse("op/no-kernel", name=name, dtype=x.dtype)
+
+
 def warning(rule: str) -> Warning:
     """The warning of ``rule``, carrying the rule, of the class torch warns with."""
     spec = RULES.get(rule)

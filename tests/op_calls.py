@@ -109,7 +109,16 @@ def each_dim(keepdims: tuple[bool, ...] = (False, True)) -> Calls:
     return [((x,), {"dim": d, "keepdim": k}) for x, d in DIMS for k in keepdims]
 
 
+NUMBER_FIRST = [
+    *[(n, x) for n in (2, 0.5) for x in (T(), T(2), T(3, 3, columns=True))],
+    (2, T(2, dtype="int64")),
+]
+
 CALLS: dict[str, Calls] = {
+    **{
+        name: plain(*NUMBER_FIRST)
+        for name in ("add_to_number", "sub_from_number", "mul_number", "div_number")
+    },
     "add": [*plain(*EITHER), ((T(2), T(2)), {"alpha": 2}), ((T(2), T(1)), {"alpha": 0.5})],
     "sub": [*plain(*EITHER), ((T(2), T(2)), {"alpha": 2}), ((T(2), 2), {"alpha": 0.5})],
     "rsub": [*plain(*PAIRS), ((T(2), T(2)), {"alpha": 2})],
@@ -137,7 +146,12 @@ CALLS: dict[str, Calls] = {
         (T(2, 3, dtype="bool"), T(3), T(2, 1)),
         (T(3, 3, dtype="bool"), T(3, 3, columns=True), T(3, 3)),
     ),
+    "where_else_number": plain(
+        (T(2, dtype="bool"), T(2), 0.5), (T(2, dtype="bool"), T(2, dtype="int64"), 0.5)
+    ),
+    "where_number": plain((T(2, dtype="bool"), 2, T(2)), (T(2, dtype="bool"), 2, T(2, dtype="bool"))),
     **{name: plain(*EITHER) for name in ("gt", "lt", "ge", "le", "eq", "ne")},
+    "where_values": plain((T(2, dtype="bool"), T(2), T(2)), (T(2, dtype="bool"), T(2), 0)),
     "maximum": plain(*PAIRS),
     "minimum": plain(*PAIRS),
     "clamp": [
@@ -173,7 +187,9 @@ CALLS: dict[str, Calls] = {
     + [((T(),), {"dim": 0}), ((T(2),), {"dim": 0})],
     "flip": [
         ((x,), {"dims": d}) for x in (T(2, 3), T(3, 3, columns=True)) for d in ((0,), (1,), (0, 1), (-1,), ())
-    ],
+    ]
+    + [((T(),), {"dims": d}) for d in ((0,), (-1,), ())]
+    + [((T(0),), {"dims": (0,)}), ((T(2, 3, 2, order=(2, 0, 1)),), {"dims": (1,)})],
     "dot": plain((T(3), T(3)), (T(0), T(0)), (T(1), T(1))),
     "mv": plain(
         (T(2, 3), T(3)), (T(3, 3, columns=True), T(3)), (T(0, 3), T(3)), (T(2, 0), T(0)), (T(1, 1), T(1))

@@ -41,6 +41,10 @@ INTERNAL = {
     "threshold_backward": aten.threshold_backward,
     "_unsafe_view": aten._unsafe_view,
     "zeros_like": torch.zeros_like,
+    "slice": aten.slice.Tensor,
+    "_without_memory": lambda g: torch._efficientzerotensor(g.shape, dtype=g.dtype),
+    "_where": lambda x, condition, y: torch.where(condition, x, y),
+    "_is_recorded": lambda x: torch.is_grad_enabled(),
     "squeeze_fresh": torch.Tensor.squeeze_,
     "_cat": lambda *parts, dim, sizes: torch.cat(parts, dim),
     "clone_contiguous": lambda x: x.clone(memory_format=torch.contiguous_format),
@@ -69,8 +73,7 @@ def internal_names() -> Iterator[None]:
 
 def calls_of(op: Op) -> Calls:
     """The calls of an op; an in-place form takes those whose result fits its first operand."""
-    base = OPS.get(op.key) or OPS[op.key.removesuffix("_")]
-    calls = CALLS.get(base.key) or plain(*ONE)
+    calls = CALLS.get(op.key) or CALLS.get(op.key.removesuffix("_")) or plain(*ONE)
     if not op.mutates:
         return calls
     return [c for c in calls if isinstance(c[0][0], Leaf) and _in_place_fits(c[0])]
@@ -130,11 +133,11 @@ def make(op: Op, spec: Any, index: int) -> Any:
 
 def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """The op as torch does it."""
-    if op.name == "where":
+    if op.name in ("where", "_where"):
         return torch.where(*operands)
     given = dict(zip(op.names, operands, strict=True)) | attributes
     args = [given.pop(name) for name in op.order if name in op.names]
-    method = torch.pow if op.key == "pow_base" else getattr(torch.Tensor, op.name)
+    method = getattr(torch.Tensor if isinstance(args[0], torch.Tensor) else torch, op.name)
     return method(*args, **given)
 
 
@@ -238,13 +241,18 @@ def test_formulas_make_the_graph_torch_makes(op, call):
             assert strides(theirs.shape, theirs.stride()) == strides(mine.shape, mine.stride())
 
 
-@pytest.mark.parametrize("data", [[0.0, 2.0, 3.0], [0.0, 0.0, 2.0], [0.0], [[0.0, 2.0], [1.0, 3.0]]], ids=str)
+AT_ZERO = [[0.0], [2.0, 0.0], [0.0, 2.0, 3.0], [0.0, 0.0, 2.0], [2.0, 0.0, 4.0, 0.0], [[0.0, 2.0], [1.0, 3]]]
+
+
+@pytest.mark.parametrize("data", AT_ZERO, ids=str)
 def test_a_product_with_a_zero_factor_has_a_gradient(data):
-    """Its derivative is made of running products, by the same nodes as torch's."""
+    """Its derivative is made of running products, and theirs of products, by the same nodes as torch's."""
     for key, attributes in (
         ("prod_all", {}),
         ("prod_dim", {"dim": 0, "keepdim": False}),
         ("prod_dim", {"dim": -1, "keepdim": True}),
+        ("cumprod", {"dim": 0}),
+        ("cumprod", {"dim": -1}),
     ):
         op = OPS[key]
         x = torch.tensor(data, requires_grad=True)

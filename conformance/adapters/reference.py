@@ -48,6 +48,7 @@ class Reference(TorchShaped):
         Looking goes through the machine wherever looking may change something: a view's history.
         """
         names = _NAMES
+        tensor = reference_impl.Tensor
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
@@ -66,7 +67,7 @@ class Reference(TorchShaped):
                     if grad is not None:
                         grad = self._grad(grad)
                 seen[name] = (
-                    array.tolist(),
+                    array.tolist() if type(x) is tensor else x.tolist(),
                     names[array.dtype],
                     array.shape,
                     leaf,

@@ -127,3 +127,57 @@ def casting_complex_to_real_warns():
     with warned("data/complex-to-real-warns"):
         y = x.to(torch.float32)
     assert y.tolist() == [1.0, 3.0]
+
+
+# -- data of another size or kind ------------------------------------------------------------------
+def an_index_that_no_longer_fits():
+    """A gradient that has become of another length than its index is refused, not cut off.
+
+    rule: op/index-add-shape.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    i = torch.tensor([0, 2])
+    y = x.index_select(0, i)
+    z = x.gather(0, i)
+    i.data = torch.tensor([0, 1, 2])
+    with refused("op/index-add-shape"):
+        y.sum().backward()
+    with refused("op/index-add-shape"):
+        z.sum().backward()
+    assert x.grad is None
+
+
+def an_index_that_became_floats():
+    """What backward finds in place of the index it saved is refused as it would be in a forward.
+
+    rules: op/index-dtype, op/index-dtype-in-brackets, op/where-condition.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    i = torch.tensor([0, 2])
+    m = torch.tensor([True, False, True])
+    y = x.gather(0, i)
+    z = x[i]
+    w = torch.where(m, x, 0.0)
+    i.data = torch.tensor([0.0, 2.0])
+    m.data = torch.tensor([1, 0, 1])
+    with refused("op/index-dtype"):
+        y.sum().backward()
+    with refused("op/index-dtype-in-brackets"):
+        z.sum().backward()
+    with refused("op/where-condition"):
+        w.sum().backward()
+
+
+def a_leaf_of_another_width_gets_its_old_grad():
+    """An op recorded before .data was assigned sends a gradient of the dtype the leaf had then.
+
+    rule: data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = x.sum()
+    x.data = torch.tensor([1.0, 2.0])
+    y.backward()
+    assert x.dtype is torch.float32 and x.grad.dtype is torch.float64
+    y = x.sum()
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -210,3 +210,39 @@ def backward_with_create_graph_warns():
     with warned("double/create-graph-cycle-warns"):
         y.backward(create_graph=True)
     assert x.grad.requires_grad is True
+
+
+# -- zeros without memory --------------------------------------------------------------------------
+def the_second_derivative_of_abs_has_no_memory():
+    """The gradient of a sign is zeros that cannot be listed, and so are views of them and products with them.
+
+    rules: op/gradient-of-sign-has-no-memory, op/zeros-are-not-read, op/zeros-pass-on.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    with refused("op/zeros-are-not-read"):
+        h.tolist()
+    with refused("op/zeros-are-not-read"):
+        h.view(2, 1).tolist()
+    with refused("op/zeros-are-not-read"):
+        h.mul(x.detach()).tolist()
+    assert h.add(1.0).tolist() == [1.0, 1.0]
+    assert h.clone().tolist() == [0.0, 0.0]
+
+
+def zeros_without_memory_are_not_accumulated_into():
+    """A grad without memory is handed out once and cannot be added to.
+
+    rule: write/zeros-without-memory.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    g.sum().backward()
+    y = x * 2
+    with refused("write/zeros-without-memory"):
+        y.sum().backward()
+    x.grad = None
+    z = x * 2
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -87,18 +87,6 @@ def the_mean_of_integers():
     assert x.sum().tolist() == 3
 
 
-def bools_are_not_subtracted():
-    """True minus True is refused, and so is minus True.
-
-    rule: op/bool-arithmetic.
-    """
-    x = torch.tensor([True, False])
-    with refused("op/bool-arithmetic"):
-        x.sub(x)
-    with refused("op/bool-arithmetic"):
-        x.neg()
-
-
 def integers_take_no_float_alpha():
     """alpha=0.5 is refused for integers.
 
@@ -358,3 +346,24 @@ def sum_to_size_undoes_an_expand():
     x = torch.ones(1, 2)
     with refused("op/sum-to-size"):
         x.sum_to_size(3)
+
+
+# -- reversing -------------------------------------------------------------------------------------
+def flip_names_dimensions():
+    """flip reverses the dimensions it is given, each once; the function takes them as a tuple only.
+
+    rules: op/dim-repeated, op/dim-range, op/arguments.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x.flip(0, 1)
+    assert y.tolist() == [[4.0, 3.0], [2.0, 1.0]] and y.grad_fn.name() == "FlipBackward0"
+    assert torch.flip(x, (1,)).tolist() == [[2.0, 1.0], [4.0, 3.0]]
+    assert x.flip(()).tolist() == x.tolist()
+    with refused("op/dim-repeated"):
+        x.flip((0, -2))
+    with refused("op/dim-range"):
+        x.flip(2)
+    with refused("op/arguments"):
+        torch.flip(x, 0)
+    with refused("op/arguments"):
+        torch.permute(x, 1, 0)

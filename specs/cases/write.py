@@ -222,3 +222,16 @@ def masked_fill_of_an_expanded_tensor_warns():
     with warned("write/expanded-deprecated"):
         e.masked_fill_(m, 1.0)
     assert x.tolist() == [1.0]
+
+
+def copying_to_the_same_window():
+    """A copy_ of a tensor to its own alias does nothing, even where several elements lie at one place.
+
+    rule: write/overlap-refused.
+    """
+    x = torch.tensor([1.0]).expand(2)
+    y = x.detach()
+    y.copy_(x)
+    assert y.tolist() == [1.0, 1.0]
+    with refused("write/overlap-refused"):
+        y.copy_(torch.tensor([1.0, 2.0]))

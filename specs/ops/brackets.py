@@ -294,8 +294,10 @@ def setitem(x: Tensor, index: Index, value: Assigned) -> None:
     if not _is_tensor(value):
         if not isinstance(value, (bool, int, float, complex)):
             refuse("op/assign-type", type=type(value).__name__)
-        if isinstance(value, complex) and value.imag and not x.dtype.is_complex:
-            refuse("op/value-overflow", value=value, dtype=x.dtype)
+        if isinstance(value, complex) and not (x.dtype.is_complex or _is_bool(x)):
+            if value.imag:
+                refuse("op/value-overflow", value=value, dtype=x.dtype)
+            value = value.real
         value = x.new_full((), value)
     if index is False:
         return

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from specs.kind import Mask, OptNumber, Tensor
-from specs.op import op
-from specs.refusal import refuse
+from specs.kind import Mask, Number, OptNumber, Tensor
+from specs.op import composite, op
+from specs.refusal import need_kernel, refuse
+
+
+def _ordered(name, compare, x, y):
+    """What a comparison of sizes gives; shapes are looked at first."""
+    result = compare(x, y)
+    need_kernel(name, x, "c")
+    return result
 
 
 @op(dtypes="bool")
 def gt(x: Tensor, y):
     """``x > y``."""
-    return np.greater(x, y)
+    return _ordered("gt", np.greater, x, y)
 
 
 @op(dtypes="bool")
 def lt(x: Tensor, y):
     """``x < y``."""
-    return np.less(x, y)
+    return _ordered("lt", np.less, x, y)
 
 
 @op(dtypes="bool")
 def ge(x: Tensor, y):
     """``x >= y``."""
-    return np.greater_equal(x, y)
+    return _ordered("ge", np.greater_equal, x, y)
 
 
 @op(dtypes="bool")
 def le(x: Tensor, y):
     """``x <= y``."""
-    return np.less_equal(x, y)
+    return _ordered("le", np.less_equal, x, y)
 
 
 @op(dtypes="bool")
@@ -45,18 +52,53 @@ def ne(x: Tensor, y):
     return np.not_equal(x, y)
 
 
+@composite(name="where")
+def where_else_number(condition: Mask, x: Tensor, y: Number):
+    """``x`` where the condition holds, else a number."""
+    return _lifted(x, y)._where(condition, y)
+
+
+@composite(name="where")
+def where_number(condition: Mask, x: Number, y: Tensor):
+    """A number where the condition holds, else ``y``."""
+    return _lifted(y, x).new_full((), x)._where(condition, _lifted(y, x))
+
+
+def _lifted(x, number):
+    """``x`` in the dtype it has together with a number, to which integers are cast first: unrecorded, if
+    those
+    are integers again.
+    """
+    if x.is_floating_point() or x.is_complex():
+        return x
+    dtype = x.new_zeros(()).add(number).dtype
+    return x if dtype == x.dtype else x.to(dtype)
+
+
 @op(node="WhereBackward0")
 def where(condition: Mask, x, y):
     """``x`` where the condition holds, else ``y``; saves the condition only."""
+    return where_values.body(condition, x, y)
+
+
+@op(internal=True, name="_where", node="WhereBackward0")
+def where_values(condition: Mask, x, y):
+    """The choice itself, for formulas as well."""
     if condition.dtype != np.bool_:
         refuse("op/where-condition", dtype=condition.dtype)
     return np.where(condition, x, y)
 
 
-where.wrt(
-    x=lambda g, condition: g.where(condition, 0),
-    y=lambda g, condition: g.new_zeros(()).where(condition, g),
-)
+for choosing in (where, where_values):
+    choosing.wrt(
+        x=lambda g, condition: g._where(condition, 0),
+        y=lambda g, condition: g.new_zeros(()).where(condition, g),
+    )
+
+
+def _need_order(name, x):
+    if x.dtype.kind == "c":
+        refuse("op/complex-extreme", name=name)
 
 
 def _half(g, x, y):
@@ -67,6 +109,7 @@ def _half(g, x, y):
 @op(node="MaximumBackward0")
 def maximum(x: Tensor, y: Tensor):
     """The larger of each pair; a tie's gradient is shared."""
+    _need_order("maximum", x)
     return np.maximum(x, y)
 
 
@@ -79,6 +122,7 @@ maximum.wrt(
 @op(node="MinimumBackward0")
 def minimum(x: Tensor, y: Tensor):
     """The smaller of each pair; a tie's gradient is shared."""
+    _need_order("minimum", x)
     return np.minimum(x, y)
 
 
@@ -88,23 +132,32 @@ minimum.wrt(
 )
 
 
-def _bounded(extreme, x, bound):
-    """One side of a clamp; a bound of a higher category than the tensor's decides the dtype, as a number
-    does.
-    """
-    if isinstance(bound, float) and x.dtype.kind in "bi":
+def _bounded(x, min, max):
+    """``x`` within bounds; one of a higher category than the tensor's decides the dtype, as a number does."""
+    given = [bound for bound in (min, max) if bound is not None]
+    if not given:
+        refuse("op/clamp-bounds")
+    need_kernel("clamp", x, "c" if not all(isinstance(bound, bool) for bound in given) else "bc")
+    if x.dtype.kind in "bi" and any(isinstance(bound, float) for bound in given):
         x = x.astype(np.float32)
-    return extreme(x, bound)
+    if min is not None:
+        x = np.maximum(x, min)
+    return x if max is None else np.minimum(x, max)
 
 
-@op(inplace=True, node="ClampBackward1", dtypes="keep", layout=("x",))
+@op(node="ClampBackward1", dtypes="keep", layout=("x",))
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``x`` held between two numbers, either of which may be None; on a bound the gradient passes."""
-    if min is None and max is None:
-        refuse("op/clamp-bounds")
-    if min is not None:
-        x = _bounded(np.maximum, x, min)
-    return x if max is None else _bounded(np.minimum, x, max)
+    return _bounded(x, min, max)
+
+
+@op(inplace="only", node="ClampBackward1", dtypes="keep", layout=("x",))
+def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
+    """``clamp`` in place, which cannot change the dtype."""
+    out = _bounded(x, min, max)
+    if out.dtype.kind != x.dtype.kind:
+        refuse("write/result-dtype", got=out.dtype, want=x.dtype)
+    return out
 
 
 def _clamp_backward(g, x, min, max):
@@ -115,3 +168,4 @@ def _clamp_backward(g, x, min, max):
 
 
 clamp.wrt(x=_clamp_backward)
+clamp_.wrt(x=_clamp_backward)

@@ -48,7 +48,9 @@ def fill_number_(x: Tensor, value: Number):
     if x.dtype.kind == "b":
         return np.asarray(bool(value))
     if isinstance(value, complex) and x.dtype.kind != "c":
-        refuse("op/value-overflow", value=value, dtype=x.dtype)
+        if value.imag:
+            refuse("op/value-overflow", value=value, dtype=x.dtype)
+        value = value.real
     return np.asarray(value)
 
 

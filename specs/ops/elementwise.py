@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from specs.kind import Number, Scale, Tensor
+from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
-from specs.refusal import refuse
+from specs.refusal import need_kernel, refuse
 
 
 def _times(g, factor):
@@ -18,16 +18,12 @@ def _times(g, factor):
     return g if factor == 1 else g.mul_scalar(factor)
 
 
-def _no_bool(name, *arrays):
-    if any(isinstance(array, np.ndarray) and array.dtype.kind == "b" for array in arrays):
-        refuse("op/bool-arithmetic", name=name)
-
-
 def _scaled(y, alpha, x):
     """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to."""
     if alpha == 1:
         return y
     if x.dtype.kind in "bi" and isinstance(alpha, float):
+        np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first
         refuse("op/integer-alpha")
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
@@ -38,33 +34,44 @@ def add(x: Tensor, y, *, alpha: Scale = 1):
     return np.add(x, _scaled(y, alpha, x))
 
 
-add.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
+@op(name="add", node="AddBackward0", complex=True)
+def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
+    """The function's form of ``2 + y``."""
+    return np.add(x, _scaled(y, alpha, x))
 
 
-@op(inplace=True, node="SubBackward0", complex=True, avoid=("bool_operand",))
+for adding in (add, add_to_number):
+    adding.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
+
+
+@op(inplace=True, node="SubBackward0", dtypes="numeric", complex=True)
 def sub(x: Tensor, y, *, alpha: Scale = 1):
-    """``x - alpha * y``; saves nothing, refuses bool."""
-    _no_bool("-", x, y)
+    """``x - alpha * y``; saves nothing."""
     return np.subtract(x, _scaled(y, alpha, x))
 
 
-sub.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
+@op(name="sub", node="SubBackward0", dtypes="numeric", complex=True)
+def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
+    """The function's form of ``2 - y``, which the operator makes otherwise."""
+    return np.subtract(x, _scaled(y, alpha, x))
 
 
-@op(node="RsubBackward0", name="rsub", layout=("y", "x"), complex=True, avoid=("bool_operand",))
+for subtracting in (sub, sub_from_number):
+    subtracting.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
+
+
+@op(node="RsubBackward0", name="rsub", dtypes="numeric", layout=("y", "x"), complex=True)
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
-    _no_bool("-", x, y)
     return np.subtract(y, _scaled(x, alpha, x))
 
 
 rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
 
 
-@op(node="RsubBackward1", name="rsub", complex=True, avoid=("bool_operand",))
+@op(node="RsubBackward1", name="rsub", dtypes="numeric", complex=True)
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor, what ``2 - x`` calls."""
-    _no_bool("-", x)
     return np.subtract(y, _scaled(x, alpha, x))
 
 
@@ -77,7 +84,14 @@ def mul(x: Tensor, y):
     return np.multiply(x, y)
 
 
-mul.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
+@op(name="mul", node="MulBackward0")
+def mul_number(x: Wrapped, y: Tensor):
+    """The function's form of ``2 * y``."""
+    return np.multiply(x, y)
+
+
+for multiplying in (mul, mul_number):
+    multiplying.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
 
 
 @op(internal=True, node="MulBackward1")
@@ -89,13 +103,25 @@ def mul_scalar(x: Tensor, y: Number):
 mul_scalar.wrt(x=lambda g, y: g.mul_scalar(y))
 
 
+def _quotient(x, y):
+    """``x / y``, where ``x`` may be the number that a function was given first."""
+    return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
+
+
 @op(inplace=True, node="DivBackward0", dtypes="float", domain={"y": "power_of_two"})
 def div(x: Tensor, y):
     """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
     return np.true_divide(x, y)
 
 
-div.wrt(x=lambda g, y: g.div(y), y=lambda g, x, y: g.neg().mul(x.div(y).div(y)))
+@op(name="div", node="DivBackward0", dtypes="float", domain={"y": "power_of_two"})
+def div_number(x: Wrapped, y: Tensor):
+    """The function's form of ``2 / y``, which the operator makes otherwise."""
+    return np.true_divide(x, y)
+
+
+for dividing in (div, div_number):
+    dividing.wrt(x=lambda g, y: g.div(y), y=lambda g, x, y: g.neg().mul(_quotient(x, y).div(y)))
 
 
 @op(internal=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
@@ -116,7 +142,7 @@ def add_scalar(x: Tensor, y: Number):
 add_scalar.wrt(x=lambda g: g)
 
 
-@op(internal=True, node="SubBackward1")
+@op(internal=True, node="SubBackward1", dtypes="numeric")
 def sub_scalar(x: Tensor, y: Number):
     """Difference from a number, inside formulas."""
     return np.subtract(x, y)
@@ -125,32 +151,38 @@ def sub_scalar(x: Tensor, y: Number):
 sub_scalar.wrt(x=lambda g: g)
 
 
-@op(inplace=True, node="NegBackward0", complex=True, avoid=("bool_operand",))
+@op(inplace=True, node="NegBackward0", dtypes="numeric", complex=True)
 def neg(x: Tensor):
-    """``-x``; refuses bool."""
-    _no_bool("neg", x)
+    """``-x``."""
     return np.negative(x)
 
 
 neg.wrt(x=lambda g: g.neg())
 
 
-@op(inplace=True, node="AbsBackward0", avoid=("bool_operand",))
+@op(inplace=True, node="AbsBackward0")
 def abs(x: Tensor):
     """Absolute value; its derivative at zero is zero."""
+    need_kernel("abs", x, "b")
     return np.abs(x)
 
 
 abs.wrt(x=lambda g, x: g.mul(x.sgn()))
 
 
-@op(internal=True, node="SgnBackward0", avoid=("bool_operand",))
+@op(internal=True, node="SgnBackward0")
 def sgn(x: Tensor):
-    """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only."""
-    return np.sign(x)
+    """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only.
+
+    NB: not public, since its every gradient is without memory, and torch crashes where a part of that is
+    listed.
+    """
+    if x.dtype.kind == "b":
+        return x.copy()
+    return np.subtract(np.greater(x, 0).astype(x.dtype), np.less(x, 0).astype(x.dtype))
 
 
-sgn.wrt(x=lambda g, x, out: g.new_zeros(g.shape))
+sgn.wrt(x=lambda g, x, out: g._without_memory())
 
 
 @op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two")
@@ -255,10 +287,10 @@ sigmoid_backward.wrt(
 )
 
 
-@op(inplace=True, node="ReluBackward0", avoid=("bool_operand",))
+@op(inplace=True, node="ReluBackward0", dtypes="numeric")
 def relu(x: Tensor):
     """``max(x, 0)``; saves its result, and its derivative at zero is zero."""
-    _no_bool("relu", x)
+    need_kernel("relu", x, "c")
     return np.maximum(x, 0)
 
 

@@ -53,9 +53,26 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
 
 @op(internal=True, inplace=True, node="IndexAddBackward0", dtypes="keep", complex=True)
 def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
-    """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does."""
+    """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
+
+    NB: assigning ``.data`` can leave a gradient with an index that its forward never saw.
+    """
     out = x.copy()
     line, axis = _line(out, dim)
+    if index.ndim > 1:
+        refuse("op/index-vector", ndim=index.ndim)
+    _need_integers("index_add", index)
+    if not y.ndim and index.size != 1:
+        refuse("op/dim-range", low=0, high=-1, dim=dim)
+    if index.size != np.atleast_1d(y).shape[axis]:
+        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+    if not x.size:
+        return out
+    wrong = (index < 0) | (index >= line.shape[axis])
+    if wrong.any():
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        # PyTorch hands the outermost dimensions of matrices and more on to scatter_add.
+        refuse("op/gather-range" if x.ndim > 1 and axis in (0, x.ndim - 1) else "op/index-range", **where)
     np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(y))
     return line.reshape(x.shape)
 
@@ -102,9 +119,18 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added where its index says."""
     out = x.copy()
     line, axis = _line(out, dim)
-    if index.size:
-        lined = np.atleast_1d(index)
-        np.add.at(line, _places(lined, axis), np.atleast_1d(y)[tuple(slice(n) for n in lined.shape)])
+    if not index.size:
+        return out
+    _need_integers("scatter", index)
+    lined, given = np.atleast_1d(index), np.atleast_1d(y)
+    if lined.ndim != line.ndim or any(
+        n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
+    ):
+        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+    wrong = (lined < 0) | (lined >= line.shape[axis])
+    if wrong.any():
+        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+    np.add.at(line, _places(lined, axis), given[tuple(slice(n) for n in lined.shape)])
     return line.reshape(x.shape)
 
 
@@ -118,39 +144,81 @@ def _need_mask(mask: np.ndarray) -> None:
 
 
 def _need_real(value: Any, dtype: np.dtype) -> None:
-    """A complex value does not fit a real tensor, unless it is real after all."""
-    if dtype.kind != "c" and np.imag(value) != 0:
+    """A complex value does not fit a real tensor, unless it is real after all; to a bool it is just true."""
+    if dtype.kind not in "cb" and np.imag(value) != 0:
         refuse("op/value-overflow", value=value, dtype=dtype)
+
+
+def _need_fill(mask: np.ndarray, value: Any) -> None:
+    if np.ndim(value):
+        refuse("op/masked-fill-value", ndim=np.ndim(value))
+    _need_mask(mask)
 
 
 def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
-    if np.ndim(value):
-        refuse("op/masked-fill-value", ndim=np.ndim(value))
-    _need_mask(mask)
-    _need_real(value, x.dtype)
-    np.copyto(out, np.asarray(value).real if x.dtype.kind != "c" else value, casting="unsafe", where=mask)
+    _need_fill(mask, value)
+    return _put(out, mask, value)
+
+
+def _filled_in_place(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    """The same, where shapes are looked at last."""
+    _need_fill(mask, value)
+    together = np.broadcast_shapes(x.shape, mask.shape)
+    if together != x.shape:
+        refuse("write/broadcast-shape", got=list(together), want=list(x.shape))
+    return _put(x.copy(), mask, value)
+
+
+def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    _need_real(value, out.dtype)
+    value = value if out.dtype.kind in "cb" else np.asarray(value).real
+    np.copyto(out, value, casting="unsafe", where=mask)
     return out
 
 
-@op(name="masked_fill", inplace=True, node="MaskedFillBackward0", dtypes="keep", memory="mask", complex=True)
+@op(name="masked_fill", node="MaskedFillBackward0", dtypes="keep", complex=True)
 def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
 
 
-masked_fill_number.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
-
-
-@op(name="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes="keep", memory="mask", complex=True)
+@op(name="masked_fill", node="MaskedFillBackward1", dtypes="keep", complex=True)
 def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
 
 
-masked_fill_tensor.wrt(
-    x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum()
+@op(
+    name="masked_fill_",
+    inplace="only",
+    node="MaskedFillBackward0",
+    dtypes="keep",
+    memory="mask",
+    complex=True,
 )
+def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
+    """A number written where the mask is True."""
+    return _filled_in_place(x, mask, value)
+
+
+@op(
+    name="masked_fill_",
+    inplace="only",
+    node="MaskedFillBackward1",
+    dtypes="keep",
+    memory="mask",
+    complex=True,
+)
+def masked_fill_tensor_(x: Tensor, mask: Mask, value: Tensor) -> Any:
+    """The one element of a 0-d tensor written where the mask is True."""
+    return _filled_in_place(x, mask, value)
+
+
+for filling in (masked_fill_number, masked_fill_number_):
+    filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
+for filling in (masked_fill_tensor, masked_fill_tensor_):
+    filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum())
 
 
 @op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True)

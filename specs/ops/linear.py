@@ -11,7 +11,7 @@ import numpy as np
 
 from specs.kind import Dim, Tensor
 from specs.op import clash, composite, op
-from specs.refusal import refuse
+from specs.refusal import need_kernel, refuse
 
 
 def _one_dtype(name, x, y):
@@ -29,12 +29,19 @@ def _need_size(name, fits, x, y):
         refuse("op/matmul-shape", name=name, x=list(x.shape), y=list(y.shape))
 
 
+def _need_products(name, x, y):
+    """Bools are not multiplied and added up, unless there is nothing to multiply."""
+    if x.size and y.size:
+        need_kernel(name, x, "b")
+
+
 @op(node="DotBackward0", dtypes="same")
 def dot(x: Tensor, y: Tensor):
     """Inner product of two vectors."""
     _need_ndim("dot", 1, x, y)
     _one_dtype("dot", x, y)
     _need_size("dot", x.shape == y.shape, x, y)
+    need_kernel("dot", x, "b")
     return np.dot(x, y)
 
 
@@ -50,6 +57,7 @@ def mv(x: Tensor, y: Tensor):
     _need_ndim("mv", 1, y)
     _need_size("mv", x.shape[1] == y.shape[0], x, y)
     _one_dtype("mv", x, y)
+    _need_products("mv", x, y)
     return np.matmul(x, y)
 
 
@@ -62,6 +70,7 @@ def mm(x: Tensor, y: Tensor):
     _need_ndim("mm", 2, x, y)
     _need_size("mm", x.shape[1] == y.shape[0], x, y)
     _one_dtype("mm", x, y)
+    _need_products("mm", x, y)
     return np.matmul(x, y)
 
 
@@ -86,8 +95,10 @@ def bmm(x: Tensor, y: Tensor):
     """A batch of matrix products."""
     _need_ndim("bmm", 3, x, y)
     _need_size("bmm", x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
-    _one_dtype("bmm", x, y)
-    return np.matmul(x, y)
+    if x.size and y.size:
+        need_kernel("bmm", x, "b")
+        _one_dtype("bmm", x, y)
+    return np.matmul(x, y).astype(y.dtype, copy=False)
 
 
 bmm.wrt(x=lambda g, y: g.bmm(y.transpose(1, 2)), y=lambda g, x: x.transpose(1, 2).bmm(g))

@@ -13,6 +13,9 @@ from specs.refusal import refuse
 
 def _power(x, exponent):
     """The power; of integers to negative ones, what integer division would make of it."""
+    if (x if isinstance(x, np.ndarray) else exponent).dtype.kind == "b":
+        np.broadcast_shapes(np.shape(x), np.shape(exponent))  # that is refused first
+        refuse("op/no-kernel", name="pow", dtype="bool")
     if np.result_type(x, exponent).kind not in "bi" or not np.any(np.less(exponent, 0)):
         return np.power(x, exponent)
     upwards = np.power(x, np.abs(exponent))

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from specs.kind import Bool, Dim, Dims, OptDims, Tensor
+from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
 from specs.op import op
-from specs.refusal import refuse
+from specs.refusal import need_kernel, refuse
 
 
 def axis_of(dim: int, ndim: int) -> int:
@@ -63,9 +63,10 @@ def sum_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
 sum_dim.wrt(x=lambda g, x_shape, dim, keepdim: _unreduced(g, x_shape, dim, keepdim))
 
 
-def _mean(x, axes, keepdim=False):
+def _mean(x, dim, keepdim=False):
     if x.dtype.kind not in "fc":
         refuse("op/mean-dtype", dtype=x.dtype)
+    axes = _axes(dim, x.ndim)
     count = math.prod(x.shape[axis] for axis in axes)
     return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
 
@@ -73,7 +74,7 @@ def _mean(x, axes, keepdim=False):
 @op(name="mean", node="MeanBackward0", dtypes="keep", avoid=("inexact_count",))
 def mean_all(x: Tensor):
     """The mean of all elements."""
-    return _mean(x, _axes(None, x.ndim))
+    return _mean(x, None)
 
 
 mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
@@ -82,7 +83,7 @@ mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape
 @op(name="mean", node="MeanBackward1", dtypes="keep", avoid=("inexact_count",))
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The mean along dimensions, all of them for None or none."""
-    return _mean(x, _axes(dim, x.ndim), keepdim)
+    return _mean(x, dim, keepdim)
 
 
 def _mean_backward(g, x_shape, dim, keepdim):
@@ -94,7 +95,11 @@ mean_dim.wrt(x=_mean_backward)
 
 
 def _has_zero(x):
-    return bool(x.eq(0).sum().item())
+    return _zeros(x) > 0
+
+
+def _zeros(x):
+    return x.eq(0).sum().item()
 
 
 def _times_others(g, x, dim):
@@ -115,26 +120,52 @@ def _prod_all_backward(g, x, out):
     """The product of the other elements: the result over each, unless one is zero."""
     if not x.ndim:
         return g
-    if not _has_zero(x):
+    zeros = _zeros(x)
+    if not zeros:
         return g.mul(out.div(x))
+    if zeros > 1 and not x._is_recorded():
+        return x.new_zeros(x.shape)
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
 
 
-@op(internal=True, node="CumprodBackward0", dtypes="keep", domain="nonzero")
+@op(internal=True, node="CumprodBackward0", dtypes="keep")
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
     return np.ascontiguousarray(np.cumprod(x, axis=dim, dtype=x.dtype))
 
 
 def _cumprod_backward(g, x, out, dim):
-    # NB: PyTorch multiplies out the derivative at a zero element instead; here that is nan.
+    """The sum of what each later product owes to an element: the product over it, unless one is zero."""
+    if math.prod(x.shape) <= 1 or x.shape[dim] == 1:
+        return g
+    dim %= x.ndim
+    if _has_zero(x):
+        return _cumprod_backward_at_zero(g, x, dim)
     return out.mul(g).flip((dim,)).cumsum(dim).flip((dim,)).div(x)
+
+
+def _cumprod_backward_at_zero(g, x, dim):
+    """The same without dividing: each element's share from the products that leave it out."""
+    size = x.shape[dim]
+    ones = g.new_ones((1,)).expand([1 if d == dim else n for d, n in enumerate(x.shape)])
+    shares = g.new_zeros(x.shape)
+    for k in range(size):
+        later = x.slice(dim, k + 1).cumprod(dim) if k < size - 1 else None
+        if k:
+            first = left_out = x.slice(dim, 0, k).prod(dim, True)
+            rest = None if later is None else first.expand(later.shape).mul(later)
+        else:
+            first, rest = ones, later
+        if rest is not None:
+            left_out = first._cat(rest, dim=dim, sizes=(1, size - k - 1))
+        shares.select(dim, k).copy_(g.slice(dim, k).mul(left_out).sum(dim))
+    return shares
 
 
 cumprod.wrt(x=_cumprod_backward)
 
 
-@op(name="prod", node="ProdBackward0", dtypes="sum", domain="power_of_two", avoid=("zero_factor",))
+@op(name="prod", node="ProdBackward0", dtypes="sum", domain="zero_or_power_of_two")
 def prod_all(x: Tensor):
     """The product of all elements."""
     return _reduce(np.multiply, x, None)
@@ -143,7 +174,7 @@ def prod_all(x: Tensor):
 prod_all.wrt(x=_prod_all_backward)
 
 
-@op(name="prod", node="ProdBackward1", dtypes="sum", domain="power_of_two", avoid=("zero_factor",))
+@op(name="prod", node="ProdBackward1", dtypes="sum", domain="zero_or_power_of_two")
 def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
     """The product along a dimension."""
     return _reduce(np.multiply, x, _axes((dim,), x.ndim), keepdim)
@@ -167,6 +198,8 @@ def _extreme(ufunc, x, dim, keepdim):
     axes = _axes(dim, x.ndim)
     if not x.size and not dim:
         refuse("op/empty-extreme", name="amax" if ufunc is np.maximum else "amin")
+    if x.size:
+        need_kernel("amax" if ufunc is np.maximum else "amin", x, "c")
     return _reduce(ufunc, x, axes, keepdim)
 
 
@@ -208,6 +241,8 @@ amin.wrt(x=_extreme_backward)
 def cumsum(x: Tensor, dim: Dim):
     """Running sums along a dimension."""
     axis = axis_of(dim, x.ndim)
+    if x.ndim and x.size:
+        need_kernel("cumsum", x, "b")
     return np.cumsum(x, axis=axis).astype(x.dtype, order="C") if x.ndim else x
 
 
@@ -220,10 +255,11 @@ def _cumsum_backward(g, dim):
 cumsum.wrt(x=_cumsum_backward)
 
 
-@op(internal=True, node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
-def flip(x: Tensor, dims: Dims):
-    """A copy with dimensions reversed."""
-    return np.flip(x, _axes(dims, x.ndim) if dims else ()).copy(order="K") if x.ndim else x.copy()
+@op(node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
+def flip(x: Tensor, dims: DimList):
+    """A copy with dimensions reversed, none of them if none is given."""
+    axes = _axes(dims, x.ndim) if dims else ()
+    return np.flip(x, axes).copy(order="K")
 
 
 flip.wrt(x=lambda g, dims: g.flip(dims))

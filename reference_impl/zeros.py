@@ -1,0 +1,78 @@
+"""Zeros that have no memory: what PyTorch hands out as the gradient of a sign.
+
+Views of them, products with them and sums of them are again without memory; whatever else is made of them
+has it, but they themselves can be neither read nor written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reference_impl.apply import call
+from reference_impl.record import Kernel
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Tensor
+from reference_impl.write import call_in_place, check_tracked, is_tracked
+
+PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
+QUOTIENTS = frozenset({"div", "div_scalar"})
+SUMS = frozenset({"add", "sub"})
+
+
+class Zeros(Tensor):
+    """A tensor of zeros without memory. NB: it has an array, which nobody gets to see."""
+
+    def tolist(self) -> Any:
+        if by("op/zeros-are-not-read"):
+            refuse("op/zeros-are-not-read")
+        return super().tolist()
+
+
+def without_memory(like: Tensor) -> Tensor:
+    """Zeros of that shape and dtype."""
+    made = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
+    return made(np.zeros(like._array.shape, like._array.dtype))
+
+
+def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Run an op that was given such zeros."""
+    if kernel.op.mutates:
+        if isinstance(operands[0], Zeros):
+            if is_tracked(kernel, operands):
+                check_tracked(operands[0])
+            refuse("write/zeros-without-memory")
+        return call_in_place(kernel, operands, attributes)
+    if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
+        operands = tuple([_unwrapped(operand) for operand in operands])
+    result = call(kernel, operands, attributes)
+    if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
+        # PyTorch looks at no element, nor at its sign.
+        result._array = np.full_like(result._array, np.nan if isinstance(operands[0], Zeros) else np.inf)
+    if _passes(kernel, operands) and by("op/zeros-pass-on"):
+        for made in result if isinstance(result, tuple) else (result,):
+            made.__class__ = Zeros
+            made._array = np.zeros_like(made._array) if not kernel.view else made._array
+    return result
+
+
+def _unwrapped(operand: Any) -> Any:
+    """A float as the 0-d tensor that these ops get for it, which yields to others less than a number."""
+    return (
+        operand
+        if isinstance(operand, Tensor) or not isinstance(operand, float)
+        else Tensor(np.asarray(operand))
+    )
+
+
+def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+    """Whether the result is without memory, too."""
+    name = kernel.op.name
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    if name in QUOTIENTS:
+        return isinstance(operands[0], Zeros) and not isinstance(operands[1], Zeros)
+    if name in SUMS:
+        return len(tensors) == len(operands) and all(isinstance(tensor, Zeros) for tensor in tensors)
+    return bool(kernel.view) or name in PRODUCTS

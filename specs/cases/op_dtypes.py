@@ -1,0 +1,179 @@
+"""What dtypes do to ops: bools before promotion, ops that are not there, integers that require grad."""
+
+import torch
+
+from specs.case import refused
+
+
+# -- bools -----------------------------------------------------------------------------------------
+def bools_are_not_subtracted():
+    """True minus True is refused, minus True is, and so is what is cut off at zero.
+
+    rule: op/bool-arithmetic.
+    """
+    x = torch.tensor([True, False])
+    with refused("op/bool-arithmetic"):
+        x.sub(x)
+    with refused("op/bool-arithmetic"):
+        x.neg()
+    with refused("op/bool-arithmetic"):
+        x.relu()
+
+
+def bools_are_not_subtracted_from_numbers():
+    """A bool is not promoted to be subtracted: not a tensor, not one of no dimension, not a Python bool.
+
+    rule: op/bool-arithmetic.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("op/bool-arithmetic"):
+        x.sub(torch.tensor([True, False]))
+    with refused("op/bool-arithmetic"):
+        x - torch.tensor(True)
+    with refused("op/bool-arithmetic"):
+        x - True
+    with refused("op/bool-arithmetic"):
+        True - x
+    assert (x + True).tolist() == [2.0, 3.0]
+    assert (x * True).tolist() == [1.0, 2.0]
+
+
+def a_refused_subtraction_writes_nothing():
+    """Bools are looked at before shapes, before the dtype of the result, and before anything is written.
+
+    rule: op/bool-arithmetic.
+    """
+    x = torch.tensor([1, 2])
+    m = torch.tensor([True, False, True])
+    with refused("op/bool-arithmetic"):
+        x.sub_(m)
+    with refused("op/bool-arithmetic"):
+        m.sub_(1)
+    assert x.tolist() == [1, 2] and x._version == 0
+
+
+def a_power_by_bools_has_no_gradient_for_its_base():
+    """x ** True is x, but its derivative subtracts one from the exponent.
+
+    rule: op/bool-arithmetic.
+    """
+    x = torch.tensor([3.0, 2.0], requires_grad=True)
+    y = x.pow(torch.tensor([True, False]))
+    assert y.tolist() == [3.0, 1.0]
+    with refused("op/bool-arithmetic"):
+        y.sum().backward()
+
+
+# -- ops that are not there ------------------------------------------------------------------------
+def some_ops_are_not_there_for_bools():
+    """Bools have no absolute value, no power by bools and no matrix products; nothing is promoted for them.
+
+    rule: op/no-kernel.
+    """
+    x = torch.tensor([True, False])
+    with refused("op/no-kernel"):
+        x.abs()
+    with refused("op/no-kernel"):
+        x.pow(x)
+    with refused("op/no-kernel"):
+        x.dot(x)
+    with refused("op/no-kernel"):
+        x.cumsum_(0)
+    assert x.pow(2).tolist() == [1, 0]
+    assert x.cumsum(0).tolist() == [1, 1]
+
+
+def complex_numbers_have_no_order():
+    """Complex numbers are compared for equality only.
+
+    rule: op/no-kernel, op/complex-extreme.
+    """
+    x = torch.tensor([1.0 + 2.0j, 3.0])
+    with refused("op/no-kernel"):
+        x.gt(1.0)
+    with refused("op/no-kernel"):
+        x.clamp(min=0.0)
+    with refused("op/complex-extreme"):
+        x.maximum(x)
+    assert x.eq(x).tolist() == [True, True]
+
+
+# -- values ----------------------------------------------------------------------------------------
+def any_number_fits_a_bool():
+    """What is written to bools counts as true unless it is zero, complex numbers as well.
+
+    rule: op/value-overflow.
+    """
+    x = torch.tensor([False, False, True])
+    x[0] = 1j
+    x.masked_fill_(torch.tensor([False, True, False]), 1j)
+    x[2] = 0.0
+    assert x.tolist() == [True, True, False]
+    y = torch.tensor([1, 2])
+    with refused("op/value-overflow"):
+        y[0] = 1j
+
+
+def a_clamp_in_place_keeps_its_dtype():
+    """Bounds of a higher kind lift the result of a clamp, which then cannot be written back.
+
+    rule: write/result-dtype.
+    """
+    x = torch.tensor([1, 2])
+    assert x.clamp(max=1.5).tolist() == [1.0, 1.5]
+    with refused("write/result-dtype"):
+        x.clamp_(max=1.5)
+    assert x.tolist() == [1, 2]
+
+
+# -- integers that require grad --------------------------------------------------------------------
+def writing_a_gradient_into_integers():
+    """fill_ makes integers require grad, and then no op can be recorded whose result is of integers.
+
+    rule: op/no-history-for-integers.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    i = torch.tensor([1, 3])
+    i.fill_(x)
+    assert i.tolist() == [2, 2] and i.requires_grad
+    with refused("op/no-history-for-integers"):
+        i.sum()
+    with refused("op/no-history-for-integers"):
+        i[0]
+    with refused("op/no-history-for-integers"):
+        torch.tensor([1, 3]).masked_fill(torch.tensor([True, False]), x)
+    assert i.mul(2.0).requires_grad
+
+
+def integers_have_no_gradient():
+    """What is made of integers that require grad is recorded, but backward does not get through them.
+
+    rule: backward/no-gradient-of-integers.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    i = torch.tensor([1, 3])
+    i.fill_(x)
+    y = i.mul(2.0).sum()
+    with refused("backward/no-gradient-of-integers"):
+        y.backward()
+    assert x.grad is None
+
+
+# -- numbers that come first -----------------------------------------------------------------------
+def four_functions_take_a_number_first():
+    """torch.add, sub, mul and div take a number before a tensor; no other function does.
+
+    rule: op/arguments.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.div(2, x)
+    z = torch.sub(3, x, alpha=2)
+    assert y.tolist() == [2.0, 1.0] and y.grad_fn.name() == "DivBackward0"
+    assert z.tolist() == [1.0, -1.0] and z.grad_fn.name() == "SubBackward0"
+    assert torch.add(1.0, x).tolist() == [2.0, 3.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [-2.0, -0.5]
+    with refused("op/arguments"):
+        torch.maximum(2.0, x)
+    with refused("op/arguments"):
+        torch.gt(2.0, x)

@@ -1,0 +1,131 @@
+"""Every op on operands of every dtype, at every place, and products around zero: the reference against torch.
+
+The programs are made here, not drawn: all that a table of dtypes and shapes gives, and a backward each.
+What the bodies compute on floats is tested in `test_ops_declarations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from conformance.adapters import load
+from conformance.compare import Agree, compare
+from conformance.generate.guide import range_of
+from conformance.generate.recipe import Recipe
+from conformance.generate.table import At
+from conformance.known import issue_of
+from conformance.program import REST, Dtype, Program, Ref, Step
+from conformance.run import run
+from conformance.text import from_text, to_text
+
+TORCH, REFERENCE = load("torch"), load("reference")
+RECIPES = range_of(REFERENCE.capabilities).rounding.recipes
+
+VALUES: dict[str, list[Any]] = {
+    "bool": [True, False, True, True],
+    "int64": [2, 1, 0, 3],
+    "float32": [1.0, -2.0, 4.0, 0.5],
+    "float64": [2.0, 1.0, -0.5, 4.0],
+    "complex128": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
+}
+NUMBERS = (True, 2, 0.5)
+SHAPES = (((2,), (2,)), ((), (2,)), ((2, 2), (2, 2)), ((0,), (0,)))
+
+
+def literal(dtype: str, shape: tuple[int, ...], at: int) -> Any:
+    """Nested lists of that shape, the values begun at a place."""
+    values = VALUES[dtype]
+    if not shape:
+        return values[at % len(values)]
+    return [literal(dtype, shape[1:], at + n * (shape[1] if shape[1:] else 1)) for n in range(shape[0])]
+
+
+def choices(recipe: Recipe, shapes: tuple[Any, Any]) -> list[list[Any]]:
+    """What may stand at each place: numbers, and ``(dtype, shape)`` for tensors."""
+    every = [name for name in VALUES if name[0] in "fib" + recipe.dtypes + recipe.refused]
+    found: list[list[Any]] = []
+    for at, kind in enumerate(recipe.kinds):
+        shape = shapes[0] if at == recipe.first else shapes[1]
+        tensors = [(dtype, shape) for dtype in {"mask": ["bool"], "indices": ["int64"]}.get(kind, every)]
+        if kind == "number" or (recipe.reflected and kind == "either" and at != recipe.first):
+            found.append(list(NUMBERS))
+        else:
+            found.append([*tensors, *(NUMBERS if kind == "either" and at != recipe.first else ())])
+    return found
+
+
+def programs(recipe: Recipe) -> Iterator[Program]:
+    """The op on each choice of operands, floats requiring grad, and a backward through what it gives."""
+    for shapes in SHAPES:
+        for operands in product(*choices(recipe, shapes)):
+            given = tuple([o[1] if isinstance(o, tuple) else None for o in operands])
+            table = recipe.table(given)
+            call = table.fit(0) or table.misfit(0)
+            if call is not None:
+                yield program(recipe, operands, call)
+
+
+def program(recipe: Recipe, operands: tuple[Any, ...], call: Any) -> Program:
+    steps, words = [], []
+    for at, operand in enumerate(operands):
+        if not isinstance(operand, tuple):
+            words.append(operand)
+            continue
+        (dtype, shape), name = operand, "abc"[at]
+        flag = (("requires_grad", True),) if dtype[0] in "fc" else ()
+        keywords = (("dtype", Dtype(dtype)), *flag)
+        steps.append(Step("torch.tensor", (literal(dtype, shape, at),), keywords, (name,)))
+        if recipe.mutates and at == recipe.first and flag:
+            steps.append(Step("clone", (Ref(name),), (), (name,)))
+        words.append(Ref(name))
+    if call.pattern is not None:
+        args = tuple([words[part] if isinstance(part, At) else part for part in call.pattern])
+    else:
+        args = (words[recipe.first], *[words[at] for at in recipe.others], *call.tail)
+        args = args if recipe.first else (*words, *call.tail)
+    result = words[recipe.first].name if recipe.mutates else "r"
+    out = ("r", REST) if recipe.multi else () if recipe.mutates and not recipe.rebinds else (result,)
+    steps.append(Step(call.op, args, call.kwargs, out))
+    steps.append(Step("sum", (Ref(result),), (), ("s",)))
+    steps.append(Step("backward", (Ref("s"),), (), ()))
+    return Program(tuple(steps))
+
+
+def differs(one: Program) -> bool:
+    """Whether torch and the reference part ways, other than by a crash on record."""
+    trace = run(one, TORCH)
+    crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
+    if crash is not None and issue_of([step.op for step in one], "torch", TORCH.version, crash):
+        return False
+    return not isinstance(compare(trace, run(one, REFERENCE)), Agree)
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: f"{recipe.spelled}-{recipe.op.key}")
+def test_an_op_takes_and_refuses_the_dtypes_that_torch_does(recipe):
+    """Results, gradients and refusals are torch's, whatever dtype stands at which place."""
+    assert [] == [to_text(one) for one in programs(recipe) if differs(one)][:1]
+
+
+AROUND_ZERO = [list(row) for size in (1, 2, 3) for row in product((0.0, 2.0, -1.0), repeat=size)]
+DERIVATIVES = """
+import torch
+
+x = torch.tensor({values}, requires_grad=True)
+w = torch.tensor({values}, requires_grad=True)
+y = x.{call}
+g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+h, = torch.autograd.grad(g.mul(w).sum(), x, create_graph={recorded}, allow_unused=True)
+i, = torch.autograd.grad(h.mul(x).sum(), x, create_graph=True, allow_unused=True)
+j, = torch.autograd.grad(i.mul(w).sum(), x, allow_unused=True)
+"""
+
+
+@pytest.mark.parametrize("values", AROUND_ZERO, ids=str)
+def test_a_product_with_zeros_has_every_derivative(values):
+    """Up to the fourth derivative, recorded or not, a product with zeros among its factors is torch's."""
+    for call, recorded in product(("prod()", "prod(0)", "prod(-1, keepdim=True)"), (True, False)):
+        assert not differs(from_text(DERIVATIVES.format(values=values, call=call, recorded=recorded)))
