@@ -227,6 +227,10 @@ class Tensor:
         return self._array.dtype.kind == "c"
 
     def tolist(self) -> Any:
+        """The elements as nested lists."""
+        return self._listed()
+
+    def _listed(self) -> Any:
         return self._array.tolist()
 
     def item(self) -> Any:
