@@ -59,12 +59,19 @@ class Crumbs:
 
     def program(self, program: Program) -> None:
         data = pickle.dumps(program)
+        # Whoever dies half-way through has left no program rather than half of one.
+        struct.pack_into("<q", self._memory, 16, 0)
         if len(data) <= _CRUMB - _HEAD.size:
             self._memory[_HEAD.size : _HEAD.size + len(data)] = data
             struct.pack_into("<q", self._memory, 16, len(data))
 
+    def at(self) -> int:
+        """The item last written, which can be asked of a process that goes on writing."""
+        number: int = struct.unpack_from("<q", self._memory, 0)[0]
+        return number
+
     def read(self) -> tuple[int, int | None, Program | None]:
-        """The item, step and program last written."""
+        """The item, step and program last written; only of a process that writes no more."""
         item, step, size = _HEAD.unpack_from(self._memory, 0)
         program = pickle.loads(self._memory[_HEAD.size : _HEAD.size + size]) if size else None
         return item, None if step < 0 else step, program
@@ -129,7 +136,7 @@ class _Worker:
 
     def overdue(self, timeout: float) -> bool:
         """Whether the item it is at has taken too long."""
-        item, _, _ = self.crumbs.read()
+        item = self.crumbs.at()
         now = time.monotonic()
         if item != self.at:
             self.at, self.since = item, now
@@ -172,11 +179,12 @@ class _Pool:
         self.workers.append(worker)
         return worker
 
-    def remove(self, worker: _Worker) -> str:
+    def remove(self, worker: _Worker) -> tuple[str, tuple[int, int | None, Program | None]]:
+        """End a process; how it ended, and what it was at."""
         self.workers.remove(worker)
-        how = worker.end()
+        how, left = worker.end(), worker.crumbs.read()
         worker.crumbs.close()
-        return how
+        return how, left
 
     def close(self) -> None:
         for worker in list(self.workers):
@@ -278,8 +286,7 @@ def _bury(pool: _Pool, worker: _Worker, waiting: deque[Chunk], alone: deque[Chun
           how: str | None) -> None:  # fmt: skip
     """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone."""
     chunk = worker.chunk
-    item, step, program = worker.crumbs.read()
-    ended = pool.remove(worker)
+    ended, (item, step, program) = pool.remove(worker)
     died = Died(how or ended, program, step)
     if len(chunk) == 1:
         done[chunk[0][0]] = died

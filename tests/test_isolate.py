@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import struct
 import time
 from pathlib import Path
 
 import pytest
 
 from conformance.adapters.isolated import run_isolated
-from conformance.isolate import Died, note, survive
+from conformance.isolate import Crumbs, Died, _Worker, note, survive
 from conformance.program import Program
 from conformance.text import from_text
 from conformance.trace import Crashed, Done
@@ -49,6 +50,16 @@ def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> 
     assert list(map(expected, range(20))) == list(
         survive(work, range(20), workers=workers, chunk=chunk, timeout=1)
     )
+
+
+def test_a_process_can_be_watched_while_it_writes(tmp_path: Path) -> None:
+    """Whether an item is overdue does not depend on the program beside it, of which half may be written."""
+    path = tmp_path / "crumbs"
+    path.write_bytes(struct.pack("<qqq", 5, 0, 100).ljust(1 << 16, b"\x80"))
+    worker = _Worker(None, None, Crumbs(str(path)))  # type: ignore[arg-type]
+    assert not worker.overdue(60)
+    assert worker.at == 5
+    worker.crumbs.close()
 
 
 def test_exceptions_are_raised_to_the_caller() -> None:
