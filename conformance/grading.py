@@ -83,7 +83,8 @@ def check(
     workers = workers or os.cpu_count() or 1
     tick = progress or (lambda what, done, total: None)
     subject = adapters.load(spec)
-    chosen = [rule for rule in RULES if fnmatchcase(rule, rules)]
+    release = adapters.load(REFERENCE).torch
+    chosen = [id for id, rule in RULES.items() if fnmatchcase(id, rules) and rule.holds_for(release)]
     witnessed, tally = _cases(spec, against, chosen, workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
@@ -161,7 +162,8 @@ def _cases(
     A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
     """
     wanted = set(rules)
-    chosen = [case for case in cases() if wanted & set(case.rules)]
+    release = adapters.load(REFERENCE).torch
+    chosen = [case for case in cases() if wanted & set(case.rules) and case.holds_for(release)]
     judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
     total = len(chosen) * (1 + len(judges))
     done = 0

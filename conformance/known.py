@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import tomllib
 from collections.abc import Iterable
@@ -13,10 +12,9 @@ from functools import cache
 from pathlib import Path
 
 import specs
-from specs.rule import version_key
+from specs.rule import within
 
 REGISTRY = Path(specs.__file__).parent / "known.toml"
-_RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Known:
 
     def speaks_of(self, version: str) -> bool:
         """Whether that release of torch is in the record's range."""
-        return all(within(version, bound) for bound in self.torch.split(","))
+        return within(version, self.torch)
 
     def tells(self, operations: Iterable[str], error: str) -> bool:
         """Whether a program of these operations that died with ``error`` died of this."""
@@ -41,14 +39,6 @@ class Known:
         return re.search(self.error, error) is not None and all(
             any(re.fullmatch(pattern, op) for op in rest) for pattern in self.steps
         )
-
-
-def within(version: str, bound: str) -> bool:
-    """Whether ``version`` keeps to a bound such as ``<2.15``."""
-    found = re.fullmatch(r"\s*(>=|<=|==|>|<)\s*([\d.]+)\s*", bound)
-    if found is None:
-        raise ValueError(f"{bound!r} is no version bound")
-    return _RELATIONS[found[1]](version_key(version), version_key(found[2]))
 
 
 @cache

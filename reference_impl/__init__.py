@@ -2,7 +2,7 @@
 
 Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, engine, autograd; rule_marks
 says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, factories, surface)
-stands around that machine.
+stands around that machine. It models one torch release at a time: `set_torch_release("2.13")`.
 """
 
 from reference_impl import autograd
@@ -13,6 +13,7 @@ from reference_impl.modes import enable_grad, is_grad_enabled, no_grad, set_grad
 from reference_impl.rule_marks import is_warn_always_enabled, set_warn_always
 from reference_impl.surface import FUNCTIONS, install
 from reference_impl.tensor import Tensor
+from specs.force import set_torch_release, torch_release
 
 install()
 
@@ -30,5 +31,6 @@ __all__ = [
     "Tensor", "arange", "autograd", "bool", "complex64", "complex128", "dtype", "empty", "enable_grad",
     "float32", "float64",
     "full", "int32", "int64", "is_grad_enabled", "is_warn_always_enabled", "no_grad", "ones", "ones_like",
-    "set_grad_enabled", "set_warn_always", "tensor", "zeros", "zeros_like",
+    "set_grad_enabled", "set_torch_release", "set_warn_always", "tensor", "torch_release", "zeros",
+    "zeros_like",
 ]  # fmt: skip

@@ -1,31 +1,23 @@
 """Marks that tie a line of the machine to the rule it embodies, and switch it off.
 
-``if by("view/shares-storage"):`` records that the rule was applied and answers whether it is in force. A
-knocked-out rule is not: the machine then behaves as if it had never heard of it, which is how the suite
-measures that it would be missed.
+What ``by`` answers is decided in ``specs.force``; here stands how the machine refuses and warns by a rule.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from specs.force import by, fired, knocked_out
 from specs.refusal import refusal, warning
 
-_fired: set[str] = set()
-_knocked: set[str] = set()
-
-
-def by(rule: str) -> bool:
-    """Record that ``rule`` applies here; False when it is knocked out."""
-    _fired.add(rule)
-    return rule not in _knocked
+__all__ = [
+    "by", "fired", "is_warn_always_enabled", "knocked_out", "refuse", "set_warn_always", "warn", "warn_once",
+]  # fmt: skip
 
 
 def refuse(rule: str, **details: Any) -> None:
-    """Raise the refusal of ``rule``; return, as if nothing forbade it, when the rule is knocked out."""
+    """Raise the refusal of ``rule``; return, as if nothing forbade it, when the rule is not in force."""
     if by(rule):
         raise refusal(rule, **details)
 
@@ -56,21 +48,3 @@ def warn_once(rule: str) -> None:
     if _always or rule not in _warned:
         _warned.add(rule)
         warn(rule)
-
-
-def fired() -> frozenset[str]:
-    """The rules that applied since the last call; forgets them."""
-    rules = frozenset(_fired)
-    _fired.clear()
-    return rules
-
-
-@contextmanager
-def knocked_out(*rules: str) -> Iterator[None]:
-    """Within the block the machine does not know ``rules``."""
-    added = set(rules) - _knocked
-    _knocked.update(added)
-    try:
-        yield
-    finally:
-        _knocked.difference_update(added)

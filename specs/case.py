@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specs.rule import classify, classify_warning
+from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
 _RULES_LINE = re.compile(r"\brules?: ([\w/-]+(?:,\s+[\w/-]+)*)\.")
@@ -40,6 +40,10 @@ class Case:
     @property
     def id(self) -> str:
         return f"{self.chapter}/{self.name}"
+
+    def holds_for(self, torch_version: str) -> bool:
+        """Whether that torch release knows all its rules."""
+        return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from specs.force import torch_release
 from specs.rule import RULES
 
 
@@ -44,7 +45,7 @@ class _Blank(dict):
 def refusal(rule: str, **details: Any) -> Refusal:
     """The exception that refuses by ``rule``, worded with ``details``."""
     spec = RULES.get(rule)
-    error = _CLASSES[spec.error if spec else "RuntimeError"]
+    error = _CLASSES[spec.error_in(torch_release()) if spec else "RuntimeError"]
     exception = error(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)
     exception.rule = rule
     return exception

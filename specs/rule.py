@@ -3,10 +3,12 @@
 An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version,
 lie beside
 it as patterns: they serve only to tell which kind an exception is, never as something compared.
+Which rules hold for a release is said here; which release is being modelled lives in ``force``.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -15,13 +17,21 @@ from pathlib import Path
 
 RULES_DIR = Path(__file__).parent / "rules"
 
+NEWEST = "2.15"
+"""The newest torch release that the rules were measured on."""
+
+_RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq}
+
 
 @dataclass(frozen=True)
 class Wording:
-    """How one range of torch releases words a refusal or a warning."""
+    """How one range of torch releases words a refusal or a warning; ``error`` where its class is not the
+    rule's.
+    """
 
     pattern: str
     torch: str = ">=2.11"
+    error: str | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -61,10 +71,27 @@ class Rule:
             self.until is None or release < version_key(self.until)
         )
 
+    def error_in(self, torch_version: str) -> str:
+        """The Python class with which that torch release refuses."""
+        said = (w.error for w in self.wordings if w.error and within(torch_version, w.torch))
+        return next(said, self.error)
+
 
 def version_key(text: str) -> tuple[int, ...]:
     """``"2.13.0+cpu"`` -> ``(2, 13, 0)``."""
     return tuple(int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3])
+
+
+def within(version: str, bounds: str) -> bool:
+    """Whether ``version`` keeps to bounds such as ``>=2.13,<2.15``."""
+    return all(_keeps_to(version, bound) for bound in bounds.split(","))
+
+
+def _keeps_to(version: str, bound: str) -> bool:
+    found = re.fullmatch(r"\s*(>=|<=|==|>|<)\s*([\d.]+)\s*", bound)
+    if found is None:
+        raise ValueError(f"{bound!r} is no version bound")
+    return _RELATIONS[found[1]](version_key(version), version_key(found[2]))
 
 
 def _read(entry: dict) -> Rule:
@@ -89,11 +116,16 @@ def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
 
 RULES = load()
 
+TURNS = sorted(
+    {since for rule in RULES.values() for since in (rule.since, rule.until) if since}, key=version_key
+)
+"""The releases from which on some rule begins or ceases to hold."""
+
 
 @cache
 def _kinds(warns: bool) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     return tuple(
-        (rule.id, rule.error, wording.regex)
+        (rule.id, wording.error or rule.error, wording.regex)
         for rule in RULES.values()
         if (rule.warns if warns else rule.refuses)
         for wording in rule.wordings

@@ -1,4 +1,5 @@
-"""What every test shares: the Hypothesis profiles, one thread for torch, and a word about what was skipped.
+"""What every test shares: the Hypothesis profiles, one thread for torch, which release of it is modelled, and
+a word about what was skipped.
 
 Profiles are chosen with ``HYPOTHESIS_PROFILE`` (default ``ci``); fixtures of a single test file live in that
 file.
@@ -8,9 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from importlib.metadata import version
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from specs.force import set_torch_release
 
 # Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
 # further each time.
@@ -35,8 +39,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tiny tensors gain nothing from threads, and xdist already fills the cores."""
+    """Tiny tensors gain nothing from threads, and xdist already fills the cores.
+
+    Rules are held against the torch that is installed.
+    """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    set_torch_release(version("torch"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

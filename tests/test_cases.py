@@ -30,10 +30,10 @@ PENDING = tomllib.loads((CASES_DIR / "pending.toml").read_text(encoding="utf-8")
 STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.Delete)
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [c for c in cases() if c.holds_for(torch.__version__)], ids=lambda c: c.id)
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_case_holds(name: str, case: Case) -> None:
-    """The case runs as it stands, and each of its expectations is met."""
+    """The case runs as it stands, and each of its expectations is met, if this torch knows its rules."""
     result = run_case(case, NAMESPACES[name])
     assert result.passed, str(result)
 

@@ -6,6 +6,8 @@ unobserved.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,15 @@ _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 
 
 class Reference(TorchShaped):
-    """The reference, with its marks."""
+    """The reference, with its marks; it models the release of the torch that is installed, or else the
+    newest.
+    """
 
     def __init__(self) -> None:
-        super().__init__(reference_impl, "reference", reference_impl.__version__)
+        with suppress(PackageNotFoundError):
+            reference_impl.set_torch_release(version("torch").partition("+")[0])
+        self.torch = reference_impl.torch_release()
+        super().__init__(reference_impl, "reference", f"{reference_impl.__version__} (torch {self.torch})")
         reference_impl.set_warn_always(True)
         self._errors: list[Any] = []
 
