@@ -64,10 +64,9 @@ def grad(
         refuse("grad_call/materialize-conflict")
     if allow_unused is None:
         allow_unused = materialize_grads
-    targets = _tuple(inputs)
-    if not targets:
+    roots, targets = _tuple(outputs), _tuple(inputs)
+    if not targets and by("grad_call/inputs-counted-first"):
         refuse("grad_call/inputs-empty")
-    roots = _tuple(outputs)
     if not only_inputs:
         warn("grad_call/only-inputs-deprecated")
     seeds = _seeds(roots, _seed_tuple(grad_outputs, len(roots)), create_graph)
@@ -193,6 +192,4 @@ def _run(
         wanted.append((Identity(()), 0) if node is None else (node, nr))
     if accumulate and not by("backward/inputs-only"):
         wanted = []
-    if not edges:
-        return [None] * len(targets)
     return run(edges, seeds, keep, create, accumulate, wanted)

@@ -93,6 +93,10 @@ def run(
     conform(edges, grads, at_root=True)
     if accumulate and create_graph:
         warn_once("double/create-graph-cycle-warns")
+    if not accumulate and not targets:
+        refuse("grad_call/inputs-empty")
+    if not edges:
+        return [None] * len(targets)
     task = Task(keep_graph)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
     assert start is not None

@@ -220,6 +220,16 @@ def inputs_must_not_be_empty():
         torch.autograd.grad(y, [])
 
 
+def inputs_are_counted_before_anything_else():
+    """Where several things are wrong, it is the missing inputs that are told.
+
+    rules: grad_call/inputs-counted-first, grad_call/inputs-empty.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("grad_call/inputs-empty"):
+        torch.autograd.grad(x, [])
+
+
 def only_inputs_is_ignored():
     """only_inputs=False warns and fills nobody all the same.
 
