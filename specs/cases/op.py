@@ -117,6 +117,19 @@ def clamp_needs_a_bound():
         x.clamp()
 
 
+def clamp_stops_at_its_bounds():
+    """What lies on a bound gets no gradient, what lies between gets all of it.
+
+    rule: op/clamp-stops-at-bounds.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x.clamp(1.0, 3.0).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0, 0.0]
+    y = torch.tensor([1.0, 2.0], requires_grad=True)
+    y.clamp(max=2.0).sum().backward()
+    assert y.grad.tolist() == [1.0, 0.0]
+
+
 def where_needs_a_bool_condition():
     """Numbers are no condition.
 

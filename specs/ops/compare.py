@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from specs.force import by
 from specs.kind import Mask, Number, OptNumber, Tensor
 from specs.op import composite, op
 from specs.refusal import need_kernel, refuse
@@ -147,7 +148,7 @@ def _bounded(x, min, max):
 
 @op(node="ClampBackward1", dtypes="keep", layout=("x",))
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
-    """``x`` held between two numbers, either of which may be None; on a bound the gradient passes."""
+    """``x`` held between two numbers, either of which may be None; whether a bound gets a gradient is a rule."""
     return _bounded(x, min, max)
 
 
@@ -161,9 +162,11 @@ def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
 
 
 def _clamp_backward(g, x, min, max):
-    inside = x.le(max) if min is None else x.ge(min)
+    strictly = by("op/clamp-stops-at-bounds")
+    above, below = (x.gt, x.lt) if strictly else (x.ge, x.le)
+    inside = below(max) if min is None else above(min)
     if min is not None and max is not None:
-        inside = inside.mul(x.le(max))
+        inside = inside.mul(below(max))
     return g.where(inside, g.new_zeros(()))
 
 
