@@ -71,7 +71,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     if memory == "apart":
         if expanded:
             warn_once("write/expanded-deprecated")
-        if operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
+        if operands[2:] and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
             memory = "mask"  # NB: PyTorch goes on to masked_fill_ here, with the value taken out
     computes_first = memory != kernel.op.memory or memory in ("value", "constant") or len(operands) == 1
     arrays, promoted = prepare(kernel, operands)

@@ -54,6 +54,15 @@ def _putting(function: Any) -> Callable[..., Any]:
     return put
 
 
+def _positions(index: Any) -> Any:
+    return _slots((index,), (0,))[0].reshape(-1)
+
+
+def _mask(x: Any, index: Any, dim: int) -> Any:
+    mask = torch.as_tensor(index)
+    return mask.reshape(*mask.shape, *(1,) * (x.ndim - dim - mask.ndim))
+
+
 INTERNAL: dict[str, Callable[..., Any]] = {
     "alias": _method(aten.alias),
     "slice": _method(aten.slice),
@@ -70,6 +79,8 @@ INTERNAL: dict[str, Callable[..., Any]] = {
     "_index_put": _putting(aten.index_put),
     "_index_put_": _putting(aten.index_put_),
     "_index_put_impl_": _putting(lambda *args: aten._index_put_impl_(*args, True)),
+    "_index_fill_": lambda x, index, *, dim, value: x.index_fill_(dim, _positions(index), value),
+    "_mask_fill_": lambda x, index, *, dim, value: x.masked_fill_(_mask(x, index, dim), value),
     "getitem": lambda x, index: x[index],
 }  # fmt: skip
 

@@ -235,3 +235,35 @@ def copying_to_the_same_window():
     assert y.tolist() == [1.0, 1.0]
     with refused("write/overlap-refused"):
         y.copy_(torch.tensor([1.0, 2.0]))
+
+
+def a_number_is_filled_in():
+    """A number goes to elements by fill_, by a mask or at positions, and expanded elements take it.
+
+    rule: write/number-is-filled-in.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1.0
+    y[...] = 3.0
+    assert y.grad_fn.name() == "FillBackward2"
+    y[[0]] = 4.0
+    assert y.grad_fn.name() == "IndexFillBackward0"
+    y[torch.tensor([False, True])] = 5.0
+    assert y.grad_fn.name() == "MaskedFillBackward0"
+    assert y.tolist() == [4.0, 5.0]
+    e = torch.tensor([1.0]).expand(3)
+    e[...] = 2.0
+    assert e.tolist() == [2.0, 2.0, 2.0]
+
+
+def a_number_is_looked_at_last():
+    """An index that is out of range is told before a number that does not fit.
+
+    rules: write/number-is-filled-in, op/index-range.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/index-range"):
+        x[5] = 1j
+    with refused("op/value-overflow"):
+        x[[0]] = 1j
+    assert x.tolist() == [1.0, 2.0]

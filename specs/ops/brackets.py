@@ -13,8 +13,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from specs.kind import Bool, Index, IntList, Kind, Tensor
+from specs.force import by
+from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
 from specs.op import Op, composite, op
+from specs.ops.index import masked_fill_number
 from specs.refusal import refuse
 
 Positions = Annotated[
@@ -39,13 +41,17 @@ def _key(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tu
             continue
         index = np.asarray(index, dtype=getattr(index, "dtype", None if np.size(index) else np.int64))
         if index.dtype.kind == "b":
-            if index.shape != x.shape[dim : dim + index.ndim]:
-                refuse("op/mask-shape", mask=list(index.shape), x=list(x.shape), dim=dim)
+            _need_mask_shape(index.shape, x.shape, dim)
         elif index.dtype.kind != "i":
             refuse("op/index-dtype-in-brackets", dtype=index.dtype)
         key.append(index)
         dim += index.ndim if index.dtype.kind == "b" else 1
     return tuple(key)
+
+
+def _need_mask_shape(mask: tuple[int, ...], shape: tuple[int, ...], dim: int) -> None:
+    if tuple(mask) != tuple(shape[dim : dim + len(mask)]):
+        refuse("op/mask-shape", mask=list(mask), x=list(shape), dim=dim)
 
 
 def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
@@ -189,6 +195,37 @@ def _index_put_backward(
 globals().update(_family())  # an op is found by being a module's attribute
 
 
+@op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep", memory="apart", complex=True)
+def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
+    """``x`` with a number at the positions along a dimension."""
+    unfit = isinstance(value, complex) and x.dtype.kind != "c"
+    if x.dtype.kind == "i" and not unfit:
+        unfit = not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max
+    if unfit:
+        refuse("op/value-overflow", value=value, dtype=x.dtype)
+    at = np.asarray(index, np.int64).reshape(-1)
+    out = x.copy(order="K")
+    if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
+        _need_range(x, (*(slice(None),) * dim, at))
+        out[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
+    return out
+
+
+_index_fill.wrt(x=lambda g, index, dim: g._index_fill(index, dim=dim, value=0))
+
+
+@op(internal=True, inplace=True, node="MaskedFillBackward0", dtypes="keep", memory="mask", complex=True)
+def _mask_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
+    """``x`` with a number where a mask that stands for its dimensions from ``dim`` on is True."""
+    mask = np.asarray(index)
+    _need_mask_shape(mask.shape, x.shape, dim)
+    mask = mask.reshape(mask.shape + (1,) * (x.ndim - dim - mask.ndim))
+    return masked_fill_number.body(x, mask, value)
+
+
+_mask_fill.wrt(x=lambda g, index, dim: g._mask_fill(index, dim=dim, value=0))
+
+
 # -- brackets --------------------------------------------------------------------------------------
 def _is_tensor(item: Any) -> bool:
     return hasattr(item, "requires_grad")
@@ -291,25 +328,58 @@ def getitem(x: Tensor, index: Index) -> Any:
 @composite(inplace="only", complex=True)
 def setitem(x: Tensor, index: Index, value: Assigned) -> None:
     """``x[index] = value``: a copy into the view that the brackets make, a fill for a single value."""
-    if not _is_tensor(value):
-        if not isinstance(value, (bool, int, float, complex)):
-            refuse("op/assign-type", type=type(value).__name__)
-        if isinstance(value, complex) and not (x.dtype.is_complex or _is_bool(x)):
-            if value.imag:
-                refuse("op/value-overflow", value=value, dtype=x.dtype)
-            value = value.real
-        value = x.new_full((), value)
+    number = not _is_tensor(value)
+    if number and not isinstance(value, (bool, int, float, complex)):
+        refuse("op/assign-type", type=type(value).__name__)
+    filling = number and by("write/number-is-filled-in")
+    if number and not filling:
+        value = _as_tensor(x, value)
     if index is False:
         return
     if index is None or index is True:
         index = (None,)
     view, tensors = _taken_apart(x, index)
+    if filling:
+        if _filled_in(view, tensors, value):
+            return
+        value = _as_tensor(x, value)
     if tensors:
         shape = _without_leading_ones(value)
         value = value if shape == tuple(value.shape) else value.view(shape)
         view._index_put_(value, *tensors.values(), places=tuple(tensors))
     else:
         _copy_to(view, value)
+
+
+def _as_tensor(x: Any, number: Any) -> Any:
+    if isinstance(number, complex) and not (x.dtype.is_complex or _is_bool(x)):
+        if number.imag:
+            refuse("op/value-overflow", value=number, dtype=x.dtype)
+        number = number.real
+    return x.new_full((), number)
+
+
+def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
+    """Fill a number in where the brackets point; False, and nothing done, if it takes more than one mask or
+    one tensor of int64 positions.
+    """
+    if not tensors:
+        view.fill_(number)
+        return True
+    (dim, index), *more = tensors.items()
+    given = np.asarray(index) if isinstance(index, list) else None
+    if _is_bool(index) if given is None else given.dtype.kind == "b":
+        _need_mask_shape(index.shape if given is None else given.shape, view.shape, dim)
+        if not more:
+            view._mask_fill_(index, dim=dim, value=number)
+        return not more
+    if given is None:
+        fits = str(index.dtype) == "torch.int64" and (index.ndim == 1 or index.is_contiguous())
+    else:
+        fits = given.dtype.kind == "i" or not given.size
+    if fits and not more:
+        view._index_fill_(index, dim=dim, value=number)
+    return fits and not more
 
 
 def _copy_to(view: Any, value: Any) -> None:
