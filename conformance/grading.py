@@ -48,11 +48,6 @@ SOURCES = ("hypothesis", "prng")
 LONGEST = 120.0
 """Seconds a chunk may take before a program in it counts as hanging."""
 
-PRELOAD = (TORCH, "conformance.draws")
-"""What fresh processes find already imported, so that surviving a crash is cheap; what is not installed is
-passed over.
-"""
-
 
 def check(
     adapter: Any,
@@ -171,7 +166,7 @@ def _cases(
     def run(side: str) -> list[Witnessed]:
         nonlocal done
         results = []
-        for result in witness(side, chosen, workers, PRELOAD):
+        for result in witness(side, chosen, workers):
             results.append(result)
             done += 1
             tick("cases", done, total)
@@ -194,7 +189,7 @@ def _programs(whole: Chunk, workers: int, tick: Progress) -> Tally:
         for first in range(0, whole.count, SIZE)
     ]
     total, tally = whole.count, Tally()
-    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=PRELOAD)
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST)
     for chunk, result in zip(chunks, results, strict=True):
         tally += _surviving(chunk, result)
         tick("programs", chunk.first + chunk.count, total)
@@ -218,7 +213,7 @@ def _surviving(chunk: Chunk, result: Tally | Died) -> Tally:
             return crashes
         crashes += _crash(chunk, result.program, result.step, result.how)
         chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
-        (result,) = survive(work, [chunk], chunk=1, timeout=LONGEST, preload=PRELOAD)
+        (result,) = survive(work, [chunk], chunk=1, timeout=LONGEST)
     return result + crashes
 
 

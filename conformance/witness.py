@@ -24,14 +24,10 @@ from specs.case import Case, cases, run_case
 from specs.fact import POSITION
 
 
-def witness(
-    spec: str, chosen: Iterable[Case], workers: int, preload: Iterable[str] = ()
-) -> Iterator[Witnessed]:
+def witness(spec: str, chosen: Iterable[Case], workers: int) -> Iterator[Witnessed]:
     """Run the cases on the implementation that ``spec`` names, in processes that may die."""
     listed = list(chosen)
-    results = survive(
-        _witness, [(spec, case.id) for case in listed], workers=workers, chunk=40, preload=preload
-    )
+    results = survive(_witness, [(spec, case.id) for case in listed], workers=workers, chunk=40)
     for case, result in zip(listed, results, strict=True):
         if isinstance(result, Died):
             yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)
