@@ -145,8 +145,12 @@ class Tensor:
             refuse("grad/assign-type", type=type(grad).__name__)
         if grad is self:
             refuse("grad/assign-self")
-        if grad._array.dtype != self._array.dtype:
-            refuse("grad/assign-dtype", got=grad.dtype, expected=self.dtype)
+        want = self._array.dtype
+        if by("grad/assign-asks-history"):
+            node = self.grad_fn
+            want = want if node is None else node.metadata[self._nr][1]
+        if grad._array.dtype != want:
+            refuse("grad/assign-dtype", got=grad.dtype, want=dtypes.of(want))
         if grad._array.shape != self._array.shape:
             refuse("grad/assign-size", got=list(grad.shape), expected=list(self.shape))
         if self._node is None or by("grad/accepted-on-non-leaf"):

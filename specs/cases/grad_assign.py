@@ -163,3 +163,22 @@ def accumulating_into_a_grad_of_another_layout_warns():
     with warned("grad/layout-warns"):
         y.backward()
     assert x.grad is g and g.tolist() == [[2.0, 4.0], [3.0, 5.0]]
+
+
+def assigning_grad_asks_the_history():
+    """The grad_fn says which dtype the grad of a non-leaf has, and a stale view is brought up to date for it.
+
+    rules: grad/assign-asks-history, grad/assign-dtype, view/stale-tag-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.data = torch.ones(2, dtype=torch.float64)
+    y.grad = torch.ones(2)
+    assert y.grad.dtype == torch.float32
+    with refused("grad/assign-dtype"):
+        y.grad = torch.ones(2, dtype=torch.float64)
+    e, f = x.split((1, 1), 0)
+    with torch.no_grad():
+        x.fill_(3.0)
+    with refused("view/stale-tag-refused"):
+        f.grad = torch.ones(1)
