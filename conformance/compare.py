@@ -105,6 +105,9 @@ class _Comparing:
             if expected.warnings != actual.warnings:
                 self.differ(index, None, "warnings", expected.warnings, actual.warnings, expected)
             self.compared += bool(expected.warnings)
+        if expected.calls != actual.calls:
+            self.calls(index, expected, actual)
+        self.compared += len(expected.calls)
         if not self.partial and expected.facts == actual.facts:
             seen = expected.facts.values()
             hidden = [facts[-1] for facts in seen].count(UNSEEN)  # grads that nobody looked at
@@ -139,6 +142,26 @@ class _Comparing:
             if name not in expected.facts:
                 self.compared += 1
                 self.differ(index, name, "bound", kind(None), kind(got), expected)
+
+    def calls(self, index: int, expected: Observation, actual: Observation) -> None:
+        """Calls of the program's functions: which, in which order, and with what."""
+        pairs = zip(expected.calls, actual.calls, strict=False)
+        if len(expected.calls) != len(actual.calls) or not all(
+            x[0] == y[0] and self._alike(index, x[1], y[1]) for x, y in pairs
+        ):
+            self.differ(index, None, "calls", expected.calls, actual.calls, expected)
+
+    def _alike(self, index: int, x: Any, y: Any) -> bool:
+        """Whether a function was given the same: nothing, gradients, or tuples of those."""
+        if x == y or x is UNSEEN or y is UNSEEN:
+            return True
+        if not (isinstance(x, tuple) and isinstance(y, tuple)) or len(x) != len(y):
+            return False
+        if _is_grad(x) and isinstance(x[0], str):
+            value = GRAD_FACTS.index("value")
+            rest = all(a == b for i, (a, b) in enumerate(zip(x, y, strict=True)) if i != value)
+            return rest and near(x[value], y[value], self.rounding.of_calls(index))
+        return all(self._alike(index, a, b) for a, b in zip(x, y, strict=True))
 
     def grad(self, index: int, name: str, wanted: Any, got: Any, expected: Observation) -> None:
         """Grads that are not equal as they stand; one side may have none, or refuse to show it."""

@@ -2,7 +2,8 @@
 
 The text form of a program is what people read (`text`); this one is for other languages and for files. What
 JSON has no word for is spelled as an object with one key: {"ref": "x"}, {"dtype": "float64"}, {"float":
-"nan"}, {"complex": [re, im]}, {"tuple": [...]}, {"slice": [a, b, c]}, {"ellipsis": true}.
+"nan"}, {"function": "lambda g: None"}, {"complex": [re, im]}, {"tuple": [...]}, {"slice": [a, b, c]},
+{"ellipsis": true}.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import specs
-from conformance.program import Dtype, Program, Ref, Step
+from conformance.program import Dtype, Function, Program, Ref, Step
 from conformance.trace import Crashed, Done, Observation, Outcome, Refused, Trace, Unbound, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, UNSEEN
 
@@ -36,6 +37,8 @@ def argument(value: Any) -> Any:
         return {"ref": value.name}
     if kind is Dtype:
         return {"dtype": value.name}
+    if kind is Function:
+        return {"function": value.text}
     if kind is float and not math.isfinite(value):
         return {"float": str(value)}
     if kind is complex:
@@ -65,6 +68,8 @@ def from_argument(form: Any) -> Any:
             return Ref(held)
         case "dtype":
             return Dtype(held)
+        case "function":
+            return Function(held)
         case "float":
             return float(held)
         case "complex":
@@ -166,6 +171,8 @@ def observation_form(seen: Observation) -> dict[str, Any]:
         form["warnings"] = list(seen.warnings)
     if seen.fired:
         form["fired"] = sorted(seen.fired)
+    if seen.calls:
+        form["calls"] = [{"of": of, "given": list(map(fact_form, given))} for of, given in seen.calls]
     return form
 
 
@@ -215,7 +222,15 @@ def _from_observation(form: dict[str, Any]) -> Observation:
         facts,
         None if warned is None else tuple(warned),
         tuple(form.get("fired", ())),
+        tuple((call["of"], tuple(map(_from_given, call["given"]))) for call in form.get("calls", ())),
     )
+
+
+def _from_given(form: Any) -> Any:
+    """What a function was given: a tensor's facts, None, or a tuple of those."""
+    if isinstance(form, list):
+        return tuple(map(_from_given, form))
+    return form if form is None else _from_fact("grad", form)
 
 
 def trace_from_json(form: dict[str, Any]) -> Trace:

@@ -13,8 +13,9 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from conformance.program import DELETE, MODES, REST, Dtype, Program, Ref, Step
+from conformance.program import DELETE, MODES, REST, Dtype, Function, Program, Ref, Step
 from conformance.text import BINARY, IN_PLACE, REFLECTED, TUPLES
+from specs.functions import MENU
 
 _FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
 _COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
@@ -221,6 +222,11 @@ class Lowering:
                     raise ProgramError(node, f"{path} is no value of a program")
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _BUILTINS:
                 return _BUILTINS[name](*(self.value(arg) for arg in args))
+            case ast.Lambda():
+                text = ast.unparse(node)
+                if text not in MENU:
+                    raise ProgramError(node, f"{text} is not on the menu of functions", "see specs.functions")
+                return Function(text)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 value = self.value(operand)
                 if type(value) is not Ref:

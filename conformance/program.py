@@ -1,7 +1,7 @@
 """A program as a value: a tuple of steps whose operations are spelled as PyTorch spells them.
 
-Here live `Step`, `Program`, `Ref` and `Dtype`, and the questions a step answers about itself. How a program
-is printed and parsed lives in `text`, its JSON form in `json_form`, how it is executed in `run`.
+Here live `Step`, `Program`, `Ref`, `Dtype` and `Function`, and the questions a step answers about itself.
+How a program is printed and parsed lives in `text`, its JSON form in `json_form`, how it runs in `run`.
 
 NB: steps compare as Python compares their arguments (`1 == 1.0 == True`); where programs must be told apart
 to the letter, compare `to_text(program)`.
@@ -19,6 +19,12 @@ REST = "*"
 
 DELETE = "del"
 """The operation that unbinds its operands, as Python's `del` does."""
+
+OPAQUE = frozenset([".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook"])
+"""Operations that give nodes and handles: things to go on with that show no facts of their own."""
+
+OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove"])
+"""Methods that belong to other things than tensors, or to those too."""
 
 MODES = ("no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)")
 """The grad modes a step can be nested in; `"@" + mode`, as the last, runs it as a decorated function."""
@@ -44,6 +50,16 @@ class Dtype:
         return f"Dtype({self.name!r})"
 
 
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function the program hands over, by its text: one of `specs.functions.MENU`."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Function({self.text!r})"
+
+
 @lru_cache(maxsize=4096)
 def ref(name: str) -> Ref:
     """The one shared `Ref` of a name (drawing makes millions of them)."""
@@ -55,8 +71,8 @@ class Step(NamedTuple):
 
     `op` literally is the PyTorch text: `mul`, `backward`, `__add__` are methods of `args[0]`; a dotted path
     such as `torch.autograd.grad` starts at the namespace; `.grad` reads an attribute and `.grad=` assigns
-    one; `del` unbinds. An argument is a `Ref`, a `Dtype`, a number, a bool, a str, None, Ellipsis, a slice,
-    or a tuple or list of those.
+    one; `del` unbinds. An argument is a `Ref`, a `Dtype`, a `Function`, a number, a bool, a str, None,
+    Ellipsis, a slice, or a tuple or list of those.
     """
 
     op: str

@@ -137,6 +137,10 @@ class Rounding:
         """By how much the grad of `name` may be off after `step`."""
         return EXACT if self._taint is None else self._bound(self._taint.grad(step, name))
 
+    def of_calls(self, step: int) -> Bound:
+        """By how much the gradients may be off that hooks are given in `step`."""
+        return EXACT if self._taint is None else self._bound(self._taint.passed(step))
+
     def _rounds(self, step: Step) -> bool:
         return base(step.op) in self._ops and not is_exact(step)
 

@@ -13,11 +13,11 @@ read after the steps whose operation speaks of gradients and at the end, and uns
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from conformance.program import DELETE, REST, Dtype, Program, Ref, Step, decoration
+from conformance.program import DELETE, OPAQUE, REST, Dtype, Function, Program, Ref, Step, decoration
 from conformance.trace import (
     DONE,
     UNBOUND,
@@ -28,10 +28,12 @@ from conformance.trace import (
     Trace,
     Unsupported,
 )
-from specs.fact import DENSITIES, FACTS, POSITION, UNSEEN
+from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN
+from specs.functions import compiled
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
 _VERSION = POSITION["version"]
+_OPAQUE = ("opaque",)
 _NO_FACTS: dict[str, tuple[Any, ...]] = {}
 
 
@@ -45,7 +47,7 @@ def speaks_of_gradients(op: str) -> bool:
     return "grad" in op or "backward" in op
 
 
-_ITS_OWN = frozenset([DELETE, ".grad", ".grad=", "retain_grad", "requires_grad_", ".requires_grad="])
+_ITS_OWN = OPAQUE | {DELETE, ".grad", ".grad=", "retain_grad", "requires_grad_", ".requires_grad="}
 """What changes, by its word, no more than the one operand."""
 
 
@@ -77,12 +79,15 @@ class Runner:
         self._plain: dict[str, tuple[Any]] = {}
         self._since: dict[str, Any] = {}
         self._touched: list[str] = []
+        self._calls: list[tuple[int, tuple[Any, ...]]] = []
+        self._raised: Exception | None = None
         self._seen_all = False
         self._mode: tuple[str, ...] = ()
         self._entered: list[Any] = []
         self._resolve = getattr(adapter, "resolve", None)
         self._observe = getattr(adapter, "observe", None)
         self._counter = getattr(adapter, "counter", None) or self._count
+        self._gradient = getattr(adapter, "gradient", None) or self._gradient_facts
         self._warned = getattr(adapter, "warned", None)
         self._fired = getattr(adapter, "fired", None)
         self._open = True
@@ -117,7 +122,10 @@ class Runner:
         facts = _NO_FACTS if density == "end" else self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None
         fired = self._fired(self.session) if self._fired is not None else ()
-        observation = Observation(outcome, facts, warned, fired)
+        calls: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+        if self._calls:
+            calls, self._calls = tuple(self._calls), []
+        observation = Observation(outcome, facts, warned, fired, calls)
         self.observations.append(observation)
         self.steps.append(step)
         return observation
@@ -176,7 +184,7 @@ class Runner:
         except Exception as error:
             return self._failed(error)
         if out:
-            return self._bind(out, result)
+            return self._bind(out, result, op in OPAQUE)
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -188,6 +196,8 @@ class Runner:
                 raise _NameUnbound
             self._touched.append(value.name)
             return found
+        if kind is Function:
+            return self._recorded(value)
         if kind is Dtype:
             dtype = getattr(self.adapter, "dtype", None)
             return value if dtype is None else dtype(value.name)
@@ -199,8 +209,35 @@ class Runner:
             return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
         return value
 
+    def _recorded(self, function: Function) -> Callable[..., Any]:
+        """The function, taking down what it is called with and what it raises."""
+        call, step = compiled(function.text), len(self.steps)
+
+        def recorded(*given: Any) -> Any:
+            self._calls.append((step, tuple(map(self._given, given))))
+            try:
+                return call(*given)
+            except Exception as error:
+                self._raised = error
+                raise
+
+        return recorded
+
+    def _given(self, value: Any) -> Any:
+        """What a function was called with, tensors by their facts."""
+        if type(value) is tuple:
+            return tuple(map(self._given, value))
+        return value if value is None else self._gradient(value)
+
+    def _gradient_facts(self, value: Any) -> tuple[Any, ...]:
+        """A gradient's facts as an adapter without a shorter way shows them."""
+        shown = self.adapter.facts(self.session, value)
+        return tuple(shown.get(fact, UNSEEN) for fact in GRAD_FACTS)
+
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
+        if rule is None and error is self._raised:
+            rule = "hook/error-ends-the-backward"
         if rule is not None:
             return Refused(rule, str(error))
         if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):
@@ -220,7 +257,7 @@ class Runner:
         self._tensors.pop(name, None)
         self._plain.pop(name, None)
 
-    def _bind(self, out: tuple[str, ...], result: Any) -> Outcome:
+    def _bind(self, out: tuple[str, ...], result: Any, opaque: bool) -> Outcome:
         values = result if type(result) is tuple or (type(result) is list and len(out) > 1) else (result,)
         if out[-1] == REST:
             out = out[:-1]
@@ -235,7 +272,9 @@ class Runner:
                     continue
                 self._forget(name)
             env[name] = value
-            if type(value) in PLAIN or type(value) is list:
+            if opaque and value is not None:
+                self._plain[name] = _OPAQUE
+            elif type(value) in PLAIN or type(value) is list:
                 self._plain[name] = (value,)
             else:
                 self._tensors[name] = value

@@ -137,6 +137,7 @@ class Taint:
     def _start(self) -> None:
         self.roundings: list[Rounded] = []
         self._names: dict[str, set[Tensor]] = {}
+        self._passed: Level = frozenset()
         self._next = 0
 
     def value(self, step: int, name: str) -> Level:
@@ -146,6 +147,11 @@ class Taint:
     def grad(self, step: int, name: str) -> Level:
         """What had reached the grad of `name` after `step`."""
         return level_of(memory_of(grads_of(self._after(step).get(name, ()))))
+
+    def passed(self, step: int) -> Level:
+        """What had reached any of the gradients that passed in `step`, which runs the engine."""
+        self._after(step)
+        return self._passed
 
     def _after(self, index: int) -> dict[str, set[Tensor]]:
         if index < self._next - 1:
@@ -158,6 +164,7 @@ class Taint:
     def _step(self, index: int) -> None:
         step, seen = self._trace.program[index], self._trace[index]
         done = type(seen.outcome) is Done
+        self._passed = frozenset()
         if step.op in ENGINE:
             self._differentiate(index, step, done)
         elif done:
@@ -291,6 +298,7 @@ class Taint:
         # What is off is off by as much more as the gradient is larger that was passed in.
         magnified = frozenset(self._number(Rounded(index, name, gradient=True)) for name in seeds)
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
+        self._passed = frozenset().union(*(arrival.onto(frozenset()) for arrival in arrived.values()))
         create = any(given["create_graph"])
 
         def gradient(arrival: Arrival, old: set[Tensor]) -> Tensor:

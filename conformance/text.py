@@ -14,6 +14,7 @@ from conformance.program import (
     DELETE,
     REST,
     Dtype,
+    Function,
     Program,
     Ref,
     Step,
@@ -48,6 +49,8 @@ def literal(value: Any) -> str:
         return value.name
     if kind is Dtype:
         return f"torch.{value.name}"
+    if kind is Function:
+        return value.text
     if kind is float and not math.isfinite(value):
         return f'float("{value}")'
     if kind is complex:

@@ -19,7 +19,12 @@ def cast(x: Tensor, *, dtype: Dtype) -> Any:
     return (x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x).astype(dtype)
 
 
-cast.wrt(x=lambda g, x_dtype: g.cast(x_dtype))
+def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
+    # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
+    return (g if x_dtype.kind in "fc" else g.detach()).cast(x_dtype)
+
+
+cast.wrt(x=_cast_backward)
 
 
 @op(internal=True, node="CloneBackward0", dtypes="keep", complex=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.graph import AccumulateGrad, Edge, Node
+from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
@@ -195,15 +196,20 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     if only is not None:
         wanted = only[node]
         if not wanted.runs:
-            _retain(node, arrived)
+            _arrive(node, arrived)
         for nr, index in wanted.captures:
             task.captured[index] = arrived[nr]
         if not wanted.runs:
             return
-    if node.retained:
-        _retain(node, arrived)
+    hooks = node.hooks
+    _arrive(node, arrived)
+    if hooks is not None and hooks.before:
+        call_before(node, arrived)
+    given = list(arrived) if hooks is not None and hooks.after else None
     outputs = node.apply(arrived, task)
     conform(node.edges, outputs)
+    if given is not None:
+        outputs = call_after(node, outputs, given)
     if not task.keep_graph and by("backward/frees-saved"):
         node.release()
     if not outputs:
@@ -241,6 +247,16 @@ def _add(buffer: Buffer, nr: int, outputs: Buffer, index: int) -> None:
     else:
         both = (old._array, new._array)
         buffer[nr] = Tensor(as_torch_lays_out(np.asarray(np.add(*both)), both))
+
+
+def _arrive(node: Node, arrived: Buffer) -> None:
+    """What gradients set off where they arrive: the tensors' hooks, then what is retained of their result."""
+    early = node.retained and node.hooks is not None and not by("hook/runs-before-retain")
+    if early:
+        _retain(node, arrived)
+    call_tensor_hooks(node, arrived)
+    if node.retained and not early:
+        _retain(node, arrived)
 
 
 def _retain(node: Node, arrived: Buffer) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
@@ -37,16 +39,17 @@ class Node:
     ``edges`` say which input of which node each gradient goes to; ``metadata`` the shape and dtype its own
     incoming
     gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a gradient
-    passing here.
+    passing here; ``hooks`` what users attached to it or to the tensors it made, or None.
     """
 
-    __slots__ = ("__weakref__", "edges", "metadata", "retained", "sequence_nr")
+    __slots__ = ("__weakref__", "edges", "hooks", "metadata", "retained", "sequence_nr")
 
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
         self.edges = edges
         self.metadata: list[Geometry] = []
         self.retained: list[tuple[int, Any]] | None = None
         self.sequence_nr = next_number() if sequence_nr is None else sequence_nr
+        self.hooks: NodeHooks | None = None
 
     def name(self) -> str:
         """PyTorch's name of the node's class."""
@@ -55,6 +58,24 @@ class Node:
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         """The gradients for ``edges``, in order; None where undefined."""
         raise NotImplementedError
+
+    def tensor_hooks(self) -> Iterable[tuple[int, Hooks]]:
+        """The hooks of the tensors this node made or fills, with the number of each."""
+        return () if self.hooks is None else self.hooks.tensors
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with what the node gives and what it was given, after it ran."""
+        return attach(self.own_hooks().after, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with what the node is given, before it runs."""
+        return attach(self.own_hooks().before, hook)
+
+    def own_hooks(self) -> NodeHooks:
+        """Where hooks go that are attached to this node."""
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
 
     def release(self) -> None:
         """Forget what was saved for this node's formulas."""
@@ -87,16 +108,27 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.add_output(variable)
 
+    def tensor_hooks(self) -> Iterable[tuple[int, Hooks]]:
+        hooks = self.variable._hooks
+        return ((0, hooks),) if hooks else ()
+
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
         if grads[0] is None:
             return []
         if leaf.grad_fn is not None:
             refuse("backward/leaf-moved-inside")
-        if not leaf.requires_grad and by("grad/needs-the-flag-on-arrival"):
-            return []
+        if leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
+            self._accumulate(leaf, grads)
+        if leaf._post_hooks:
+            call_post_accumulate(leaf)
+        return []
+
+    def _accumulate(self, leaf: Tensor, grads: list[Tensor | None]) -> None:
+        assert grads[0] is not None
         if leaf._grad is None:
-            leaf._grad = _first_grad(grads, leaf)
+            # A hook that is called afterwards is given what arrived, and counts as no other holder.
+            leaf._grad = _first_grad(grads, leaf, watched=self.hooks is not None and bool(self.hooks.after))
         elif not by("grad/accumulates"):
             leaf._grad = grads[0].detach()
         elif not STATE.enabled and by("grad/accumulates-in-place"):
@@ -109,7 +141,6 @@ class AccumulateGrad(Node):
             else:
                 leaf._grad._array += grads[0]._array
             _check_layout(leaf)
-        return []
 
 
 def _check_layout(leaf: Tensor) -> None:
@@ -119,9 +150,9 @@ def _check_layout(leaf: Tensor) -> None:
         warn_once("grad/layout-warns")
 
 
-def _first_grad(grads: list[Tensor | None], leaf: Tensor) -> Tensor:
+def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tensor:
     """The tensor that becomes ``leaf.grad``: the arriving one if nobody else can see it, a copy otherwise."""
-    alone = _holders(grads) <= _ALONE
+    alone = _holders(grads) - watched <= _ALONE
     grad = grads[0]
     assert grad is not None
     may_steal = not STATE.enabled and (alone or not by("grad/copied-when-shared"))

@@ -120,6 +120,7 @@ class OpNode(Node):
         self.edges = tuple(edges)
         self.metadata = []
         self.retained = None
+        self.hooks = None
         self.sequence_nr = next_number()
         self.kernel = kernel
         self.values: list[Any] = [None] * kernel.slots

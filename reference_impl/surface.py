@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import autograd, copies
+from reference_impl import autograd, copies, hooks
 from reference_impl.dispatch import dispatch
 from reference_impl.dtypes import ALL as DTYPES
 from reference_impl.dtypes import differentiable, dtype
@@ -213,6 +213,8 @@ METHODS = {
     "new_full": new_full,
     "new_ones": _filled(1),
     "new_zeros": _filled(0),
+    "register_hook": hooks.register_hook,
+    "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "reshape": reshape,
     "retain_grad": retain_grad,
     "to": to,

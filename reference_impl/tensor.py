@@ -34,12 +34,14 @@ class Tensor:
     ``_counter`` the version counter, shared by views and detached aliases; ``_flag`` requires_grad as set
     by hand;
     ``_node``/``_nr`` the history, as far as it is up to date; ``_view`` what this is a differentiable view
-    of, or None;
+    of, or None; ``_hooks`` those of the present history, ``_post_hooks`` those called after accumulation;
     ``_accumulator`` a weak reference to the node that fills ``_grad`` (only meaningful on leaves).
     """
 
     _flag = False
     _grad: Tensor | None = None
+    _hooks: dict[int, Any] | None = None
+    _post_hooks: dict[int, Any] | None = None
     _node: Node | None = None
     _nr = 0
     _retains = False

@@ -55,7 +55,7 @@ class ViewOf:
             fresh = AsStridedBackward0(self.base, view)
             self.seen = version
             view._node = fresh
-            move_retained(view, node, fresh)
+            change_history(view, node, fresh)
         return view._node
 
 
@@ -78,8 +78,12 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
     view._view = ViewOf(base, tag, view._counter.value)
 
 
-def move_retained(tensor: Tensor, old: Node | None, new: Node) -> None:
-    """A tensor that retains its grad goes on doing so under its new history."""
+def change_history(tensor: Tensor, old: Node | None, new: Node) -> None:
+    """A tensor that retains its grad goes on doing so under its new history; its hooks stay with the old
+    one.
+    """
+    if tensor._hooks is not None and by("hook/stays-with-old-history"):
+        tensor._hooks = None
     if not tensor._retains or old is None or old.retained is None:
         return
     moving = [holder for holder in old.retained if holder[0] == tensor._nr]

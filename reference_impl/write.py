@@ -14,7 +14,7 @@ from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.tensor import Tensor
-from reference_impl.views import CopySlices, Tag, has_internal_overlap, move_retained, overlaps
+from reference_impl.views import CopySlices, Tag, change_history, has_internal_overlap, overlaps
 from specs.op import clash
 from specs.refusal import Refusal
 
@@ -170,7 +170,7 @@ def rebase(target: Tensor, node: Node) -> None:
         target._nr = 0
         slices = CopySlices(base, target, node)
         if required:
-            move_retained(base, old, slices)
+            change_history(base, old, slices)
         base._node, base._nr = slices, 0
         target.grad_fn  # noqa: B018 — brings the written view up to date at once
         return
@@ -179,6 +179,6 @@ def rebase(target: Tensor, node: Node) -> None:
         number = target._nr
         target._node, target._nr = node, 0
         if number == 0:
-            move_retained(target, old, node)
+            change_history(target, old, node)
         if view is not None:
             view.seen = target._counter.value

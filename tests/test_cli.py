@@ -23,7 +23,7 @@ class Segfaults(Reference):
     name = property(lambda self: "segfaults", lambda self, value: None)
 
     def resolve(self, op):
-        if op == "exp" or op == "torch.exp":
+        if op in ("exp", "exp_", "torch.exp"):
             os.kill(os.getpid(), signal.SIGSEGV)
         return super().resolve(op)
 

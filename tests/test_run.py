@@ -190,3 +190,26 @@ def test_traces_have_a_json_form(adapter: Any) -> None:
     form = json.loads(json.dumps(json_form.trace_to_json(trace)))
     jsonschema.validate(form, json_form.schema("trace"))
     assert form == json_form.trace_to_json(json_form.trace_from_json(form))
+
+
+HOOKED = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b, c = a.mul(2.0).unbind(0)
+b.register_hook(lambda g: None)
+n = c.grad_fn
+n.register_hook(lambda gi, go: None)
+c.backward()
+"""
+
+
+def test_calls_of_hooks_are_observed(adapter: Any) -> None:
+    """A step shows which functions it called, in order, and what with; as JSON too."""
+    trace = run(from_text(HOOKED), adapter)
+    one = ("float32", (), 1.0, False, True, None)
+    both = ("float32", (2,), [0.0, 1.0], False, True, None)
+    assert ((4, (None,)), (6, ((both,), (None, one)))) == trace[7].calls
+    form = json.loads(json.dumps(json_form.trace_to_json(trace)))
+    jsonschema.validate(form, json_form.schema("trace"))
+    assert [seen.calls for seen in trace.observations] == [
+        seen.calls for seen in json_form.trace_from_json(form).observations
+    ]

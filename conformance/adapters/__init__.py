@@ -17,7 +17,8 @@ and, where there is more to say, these:
     dtype(name)                            the implementation's own dtype
 
 `perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
-for (`resolve`, `observe`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see `torch_shaped`.
+for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see
+`torch_shaped`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from specs.fact import FACTS
 
 FEATURES = frozenset(
-    ["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "errors"]
+    ["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "errors"]
 )
 """Groups of behaviour a program may touch; an implementation names those it has."""
 

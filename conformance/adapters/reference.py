@@ -72,7 +72,7 @@ class Reference(TorchShaped):
                 if leaf or grads or retains:
                     grad = x._grad
                     if grad is not None:
-                        grad = self._grad(grad)
+                        grad = self.gradient(grad)
                 seen[name] = (
                     array.tolist() if type(x) is tensor else x.tolist(),
                     names[array.dtype],

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
+from conformance.program import OF_OTHERS
 from specs.fact import FACTS, UNSEEN, refused
 from specs.rule import RULES, classify, classify_warning
 
@@ -103,6 +104,8 @@ class TorchShaped:
                     attribute = op[1:-1]
                     return lambda x, value: setattr(x, attribute, value)
                 return operator.attrgetter(op[1:])
+            if op in OF_OTHERS:
+                return lambda owner, *args: getattr(owner, op)(*args)
             method = getattr(self.namespace.Tensor, op)
         except AttributeError:
             return None
@@ -168,14 +171,15 @@ class TorchShaped:
                 if leaf or grads or retains:
                     grad = x.grad
                     if grad is not None:
-                        grad = self._grad(grad)
+                        grad = self.gradient(grad)
                 seen[name] = (value, dtype, shape, leaf, needs, retains, node, number, view, version, grad)
             except Exception:
                 seen[name] = self._guarded(x, since[name])
         warnings.filters = _RECORD
         return seen
 
-    def _grad(self, grad: Any) -> tuple[Any, ...]:
+    def gradient(self, grad: Any) -> tuple[Any, ...]:
+        """What is seen of a gradient, in the order of GRAD_FACTS."""
         node = grad.grad_fn
         return (
             self._dtype_names[grad.dtype],
@@ -199,7 +203,7 @@ class TorchShaped:
             lambda: x.output_nr,
             lambda: x._is_view(),
             lambda: UNSEEN if since is None else x._version - since,
-            lambda: None if x.grad is None else self._grad(x.grad),
+            lambda: None if x.grad is None else self.gradient(x.grad),
         )
         return tuple(map(self._read, readings))
 

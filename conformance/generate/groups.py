@@ -17,4 +17,5 @@ from __future__ import annotations
     DTYPES,
     OPERATORS,
     DELETE,
-) = (1 << n for n in range(14))
+    HOOKS,
+) = (1 << n for n in range(15))

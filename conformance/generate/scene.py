@@ -264,7 +264,9 @@ class Scene:
         self.hot = [*[live for live in lives if not live.gone], *self.hot][:6]
 
     def then(self, plot: Callable[[Scene, Any], bool], about: Any) -> None:
-        """Put a follow-up on the agenda; the guide takes it up soon, or never."""
+        """Put a follow-up on the agenda; the guide takes it up soon, or never, as if the tensor is gone."""
+        if isinstance(about, Live) and about.gone:
+            return
         self.agenda.append((plot, about))
         if len(self.agenda) > 4:
             del self.agenda[0]

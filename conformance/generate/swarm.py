@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
-from conformance.generate import astray, backward, flags, grad_call, grads, leaves, maths, writes
+from conformance.generate import astray, backward, flags, grad_call, grads, hooks, leaves, maths, writes
 from conformance.generate.choices import weighted
 from conformance.generate.groups import (
     DATA,
@@ -21,6 +21,7 @@ from conformance.generate.groups import (
     FLAGS,
     GRAD_CALL,
     GRADS,
+    HOOKS,
     INPLACE,
     MODES,
     OPERATORS,
@@ -40,6 +41,7 @@ FEATURES = {
     RETAIN: "retain",
     DOUBLE: "double",
     GRAD_CALL: "grad_call",
+    HOOKS: "hooks",
 }
 """Groups that an implementation must name among its features; the others go by its operations alone."""
 
@@ -60,6 +62,7 @@ WITH: dict[int, dict[Action, int]] = {
     DTYPES: {maths.cast: 4},
     OPERATORS: {maths.operator: 10},
     DELETE: {flags.delete: 3},
+    HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -75,12 +78,15 @@ EMITS: dict[Action, tuple[str, ...]] = {
     flags.delete: ("del",),
     flags.switch_off: ("torch.set_grad_enabled",),
     writes.scatter: ("__setitem__",),
+    hooks.on_tensor: ("register_hook",),
+    hooks.on_leaf: ("register_post_accumulate_grad_hook",),
+    hooks.on_node: (".grad_fn", "register_prehook"),
     grad_call.grad_call: ("torch.autograd.grad",),
     maths.cast: ("double", "float", "to"),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
-BITS = 14
+BITS = 15
 ASTRAY, ODD = 4, 4
 """For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE

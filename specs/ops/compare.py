@@ -148,7 +148,7 @@ def _bounded(x, min, max):
 
 @op(node="ClampBackward1", dtypes="keep", layout=("x",))
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
-    """``x`` held between two numbers, either of which may be None; whether a bound gets a gradient is a rule."""
+    """``x`` held between two numbers, either may be None; whether a bound gets a gradient is a rule."""
     return _bounded(x, min, max)
 
 

@@ -1,0 +1,83 @@
+"""Hooks: registering them on tensors, leaves and nodes, and taking them off again.
+
+The functions are on the menu in ``specs.functions``; when they are called is the business of the backwards
+that follow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.generate import backward
+from conformance.generate.scene import Live, Scene, made, recorded
+from conformance.program import Function, Ref, ref
+from specs import functions
+
+_TENSOR = tuple(map(Function, functions.TENSOR_HOOKS))
+_WRITING = tuple(map(Function, functions.WRITING_HOOKS))
+_WRONG = tuple(map(Function, functions.WRONG_HOOKS))
+_POST = tuple(map(Function, functions.POST_HOOKS))
+_BEFORE = tuple(map(Function, functions.BEFORE_NODE))
+_AFTER = tuple(map(Function, functions.AFTER_NODE))
+
+
+def on_tensor(scene: Scene, about: Live | None = None) -> bool:
+    """``register_hook`` on what a gradient flows through."""
+    live = scene.find(recorded)
+    if live is None:
+        return False
+    if live.multi and live.grad and scene.below(2):
+        return _on_sibling(scene, live)
+    menu = _WRONG if scene.wild and scene.below(3) == 0 else _WRITING if scene.below(8) == 0 else _TENSOR
+    return _register(scene, "register_hook", live.ref, scene.pick(menu), live)
+
+
+def _on_sibling(scene: Scene, live: Live) -> bool:
+    """A hook of a view that came with others, which gets no gradient when another is differentiated."""
+    for other in reversed(scene.lives):
+        if other.multi and other is not live and other.parents == live.parents and made(other):
+            menu = _WRONG if scene.wild or scene.below(4) == 0 else _TENSOR
+            if scene.emit("register_hook", (live.ref, scene.pick(menu))):
+                scene.then(backward.backward, other)
+            return True
+    return False
+
+
+def on_leaf(scene: Scene, about: Live | None = None) -> bool:
+    """``register_post_accumulate_grad_hook`` on a leaf."""
+    live = scene.find(_leaf)
+    if live is None:
+        return False
+    return _register(scene, "register_post_accumulate_grad_hook", live.ref, scene.pick(_POST), live)
+
+
+def on_node(scene: Scene, about: Live | None = None) -> bool:
+    """A node by ``.grad_fn``, with a hook to be called before or after it."""
+    live = scene.find(made)
+    if live is None:
+        return False
+    node = scene.fresh()
+    if not scene.emit(".grad_fn", (live.ref,), (), (node,)):
+        return True
+    if scene.below(2):
+        return _register(scene, "register_prehook", ref(node), scene.pick(_BEFORE), live)
+    return _register(scene, "register_hook", ref(node), scene.pick(_AFTER), live)
+
+
+def _register(scene: Scene, op: str, owner: Ref, hook: Function, live: Live) -> bool:
+    handle = scene.fresh() if scene.below(3) == 0 else None
+    if scene.emit(op, (owner, hook), (), (handle,) if handle else ()):
+        scene.heed((live,))
+        scene.then(backward.backward, live)
+        if handle:
+            scene.then(_remove, ref(handle))
+    return True
+
+
+def _remove(scene: Scene, handle: Ref) -> bool:
+    """``handle.remove()``, perhaps twice."""
+    return scene.emit("remove", (handle,))
+
+
+def _leaf(live: Live) -> Any:
+    return live.grad and live.leaf

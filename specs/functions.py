@@ -1,0 +1,65 @@
+"""The functions that a program may hand over: a menu, so that a program stays a value that can be printed,
+parsed and compared.
+
+Each is the text of a Python lambda on tensors alone, hence one text serves every implementation. Which of
+them is drawn where is the generator's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+TENSOR_HOOKS = (
+    "lambda g: None",
+    "lambda g: g * 2",
+    "lambda g: -g",
+    "lambda g: g / 2",
+    "lambda g: g.detach()",
+    "lambda g: g",
+)
+"""Hooks of tensors that keep to what is allowed."""
+
+WRITING_HOOKS = ("lambda g: g.mul_(2)", "lambda g: g.zero_()")
+"""Hooks that write to the gradient they are given."""
+
+WRONG_HOOKS = (
+    "lambda g: 3",
+    "lambda g: g.sum()",
+    "lambda g: g.double()",
+    "lambda g: g.float()",
+    "lambda g: 1 / 0",
+    "lambda: None",
+)
+"""Hooks whose result, or call, is refused (unless the gradient has that shape or dtype anyway)."""
+
+POST_HOOKS = (
+    "lambda x: None",
+    "lambda x: x.grad.mul_(2)",
+    "lambda x: setattr(x, 'grad', None)",
+    "lambda x: x",
+    "lambda x: 3",
+)
+"""Hooks of leaves, called after their grad was accumulated."""
+
+BEFORE_NODE = ("lambda go: None", "lambda go: (go[0] * 2, *go[1:])", "lambda go: go + go", "lambda go: 3")
+"""Hooks of nodes, called with what arrives."""
+
+AFTER_NODE = (
+    "lambda gi, go: None",
+    "lambda gi, go: (gi[0] * 2, *gi[1:])",
+    "lambda gi, go: gi + go",
+    "lambda gi, go: 3",
+)
+"""Hooks of nodes, called with what they give and what they were given."""
+
+MENU = frozenset([*TENSOR_HOOKS, *WRITING_HOOKS, *WRONG_HOOKS, *POST_HOOKS, *BEFORE_NODE, *AFTER_NODE])
+
+
+@cache
+def compiled(text: str) -> Callable[..., Any]:
+    """The function of a text on the menu; nothing else is ever evaluated."""
+    if text not in MENU:
+        raise ValueError(f"{text!r} is none of the functions a program may hand over")
+    return eval(text, {"__builtins__": {"setattr": setattr}})
