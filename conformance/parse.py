@@ -15,7 +15,7 @@ from typing import Any
 
 from conformance.program import DELETE, MODES, REST, Dtype, Function, Program, Ref, Step
 from conformance.text import BINARY, IN_PLACE, REFLECTED, TUPLES
-from specs.functions import MENU
+from specs.functions import CLASSES, MENU, class_of
 
 _FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
 _COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
@@ -89,6 +89,10 @@ class Lowering:
     def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Import() | ast.ImportFrom() | ast.Pass():
+                return
+            case ast.ClassDef(name=name):
+                if ast.unparse(node) != ast.unparse(ast.parse(CLASSES.get(name, ""))):
+                    raise ProgramError(node, f"{name} is not on the menu of functions", "see specs.functions")
                 return
             case ast.Expr(value=ast.Constant(value=str())):
                 return
@@ -272,7 +276,7 @@ class Lowering:
                 self.emit(f".{name}=", (self.operand(owner), self.value(value)), out=out)
             case ast.Call(func=ast.Attribute(value=owner, attr=method) as function):
                 path = dotted(function)
-                if path is not None and path.startswith("torch."):
+                if path is not None and (path.startswith("torch.") or class_of(path)):
                     self.emit(path, *self._arguments((), node), out=out)
                 else:
                     self.emit(method, *self._arguments((self.operand(owner),), node), out=out)

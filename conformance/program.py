@@ -138,8 +138,10 @@ def binds(step: Step) -> tuple[str, ...]:
 
 
 def is_path(op: str) -> bool:
-    """Whether the operation is reached from the namespace (`torch.ones`)."""
-    return op.startswith("torch.")
+    """Whether the operation is reached from the namespace (`torch.ones`) or a custom function
+    (`Double.apply`).
+    """
+    return "." in op[1:]
 
 
 def is_read(op: str) -> bool:

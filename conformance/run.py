@@ -29,7 +29,7 @@ from conformance.trace import (
     Unsupported,
 )
 from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN
-from specs.functions import compiled
+from specs.functions import WRITING_CLASSES, class_of, compiled
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
 _VERSION = POSITION["version"]
@@ -58,7 +58,7 @@ def may_change_others(op: str) -> bool:
         return False
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
-    return op.endswith(("_", "=")) or speaks_of_gradients(op)
+    return op.endswith(("_", "=")) or speaks_of_gradients(op) or class_of(op) in WRITING_CLASSES
 
 
 class Runner:

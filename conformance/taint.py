@@ -30,6 +30,7 @@ from conformance.lineage import (
 from conformance.program import DELETE, Step, binds, is_assignment, reads, refs
 from conformance.trace import Done, Trace
 from specs.fact import POSITION
+from specs.functions import WRITING_CLASSES, class_of
 
 FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
 """Composites whose result never looks at an operand's memory; that of any other may."""
@@ -81,7 +82,7 @@ def writes(op: str) -> bool:
     """Whether a step changes its first operand's elements, as far as its operation's name tells."""
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
-    return op.endswith("_") and op not in FLAGS
+    return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
 
 
 @cache

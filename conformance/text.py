@@ -23,6 +23,7 @@ from conformance.program import (
     is_path,
     is_read,
 )
+from specs.functions import CLASSES, class_of
 
 BINARY = {
     "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__pow__": "**", "__matmul__": "@",
@@ -182,7 +183,15 @@ def _blocks(steps: Iterable[Step], wrap: Mapping[int, tuple[list[str], list[str]
 
 def to_text(program: Program) -> str:
     """The program as a PyTorch script; `parse.from_text` reads it back."""
-    return "\n".join(["import torch", "", *_blocks(program.steps, {})]) + "\n"
+    return "\n".join([*_head(program), *_blocks(program.steps, {})]) + "\n"
+
+
+def _head(program: Program) -> Iterator[str]:
+    """What comes before the steps: the import, and the custom functions they call."""
+    yield from ("import torch", "")
+    for name in dict.fromkeys(class_of(step.op) for step in program.steps):
+        if name is not None:
+            yield from ("", CLASSES[name], "", "")
 
 
 def script(
@@ -202,7 +211,7 @@ def script(
             after = ["except Exception as error:", INDENT + "print(type(error).__name__, error)", *after]
         if before or after:
             wrap[index] = (before, after)
-    return "\n".join(["import torch", "", *_blocks(program.steps, wrap)]) + "\n"
+    return "\n".join([*_head(program), *_blocks(program.steps, wrap)]) + "\n"
 
 
 READING = {

@@ -114,12 +114,11 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
-        if grads[0] is None:
-            return []
-        if leaf.grad_fn is not None:
-            refuse("backward/leaf-moved-inside")
-        if leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
-            self._accumulate(leaf, grads)
+        if grads[0] is not None:
+            if leaf.grad_fn is not None:
+                refuse("backward/leaf-moved-inside")
+            if leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
+                self._accumulate(leaf, grads)
         if leaf._post_hooks:
             call_post_accumulate(leaf)
         return []

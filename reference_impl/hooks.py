@@ -63,10 +63,13 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandl
     if not self.requires_grad:
         refuse("hook/needs-requires-grad")
     if self._hooks is None:
+        # There from now on, even if a stale history refuses; one that is brought up to date forgets hooks.
+        own: Hooks = {}
+        self._hooks = own
         node = self.grad_fn
-        self._hooks = {}
+        self._hooks = own
         if node is not None:
-            node.own_hooks().tensors.append((self._nr, self._hooks))
+            node.own_hooks().tensors.append((self._nr, own))
     return attach(self._hooks, hook)
 
 

@@ -153,14 +153,15 @@ def to(self: Tensor, target: dtype) -> Tensor:
     """This tensor as another dtype; itself if it already is."""
     if self._array.dtype == target.numpy:
         return self
-    if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
-        warn_once("data/complex-to-real-warns")
-    if not differentiable(target.numpy):
-        plain = Tensor(self._array.astype(target.numpy))
+    if differentiable(target.numpy):
+        made = self.cast(target.numpy)
+    else:
+        made = Tensor(self._array.astype(target.numpy))
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-            plain._flag = True
-        return plain
-    return self.cast(target.numpy)
+            made._flag = True
+    if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
+        warn_once("data/complex-to-real-warns")  # NB: not where the history was refused
+    return made
 
 
 def double(self: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ class Tag(Enum):
     DEFAULT = 0
     NO_GRAD = 1
     MULTI_OUTPUT = 2
+    FUNCTION = 3
 
 
 class ViewOf:

@@ -18,7 +18,11 @@ from reference_impl.views import CopySlices, Tag, change_history, has_internal_o
 from specs.op import clash
 from specs.refusal import Refusal
 
-_TAG_RULES = {Tag.NO_GRAD: "write/no-grad-view-refused", Tag.MULTI_OUTPUT: "write/multi-output-refused"}
+_TAG_RULES = {
+    Tag.NO_GRAD: "write/no-grad-view-refused",
+    Tag.MULTI_OUTPUT: "write/multi-output-refused",
+    Tag.FUNCTION: "write/function-view-refused",
+}
 
 
 def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Tensor:
@@ -39,6 +43,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     if by("version/write-bumps"):
         target._counter.value += 1
     if node is not None:
+        node.add_output(target)
         rebase(target, node)
         node.save_output(target, written_view=target._view is not None)
     return target
@@ -157,10 +162,11 @@ def _castable(result: np.dtype, target: np.dtype) -> bool:
     return order.index(result.kind) <= order.index(target.kind)
 
 
-def rebase(target: Tensor, node: Node) -> None:
-    """Make ``node`` the history of what was written; a view's base then goes through `CopySlices`."""
+def rebase(target: Tensor, node: Node, number: int = 0) -> None:
+    """Make ``node``, of which it is the ``number``-th output, the history of what was written; a view's base
+    then goes through `CopySlices`.
+    """
     view = target._view
-    node.add_output(target)
     if not target.requires_grad and not by("write/plain-tensor-joins-graph"):
         return
     if view is not None and by("write/rewrites-the-base"):
@@ -176,9 +182,9 @@ def rebase(target: Tensor, node: Node) -> None:
         return
     if by("write/history-becomes-the-write"):
         old = target._node
-        number = target._nr
-        target._node, target._nr = node, 0
-        if number == 0:
+        was = target._nr
+        target._node, target._nr = node, number
+        if was == 0:
             change_history(target, old, node)
         if view is not None:
             view.seen = target._counter.value

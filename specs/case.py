@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from specs.functions import custom_function
 from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
@@ -117,7 +118,7 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
     """Every case below ``folder``, by chapter and in the order of the files."""
     found = []
     for path in sorted(folder.glob("*.py")):
-        if path.stem == "__init__":
+        if path.stem.startswith("_"):
             continue
         source = path.read_text(encoding="utf-8")
         functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
@@ -133,9 +134,21 @@ def _code(path: Path) -> Any:
     return compile(tree, str(path), "exec")
 
 
+@cache
+def _called(path: Path) -> tuple[str, ...]:
+    """The custom functions that a chapter imports from the menu."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return tuple(
+        alias.name for node in imports if node.module == "specs.cases._functions" for alias in node.names
+    )
+
+
 def functions(chapter: str, namespace: Any, folder: Path = CASES_DIR) -> dict[str, Callable[[], None]]:
     """The chapter's case functions with ``torch`` bound to ``namespace``."""
     scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
+    for name in _called(folder / f"{chapter}.py"):
+        scope[name] = custom_function(name, namespace)
     exec(_code(folder / f"{chapter}.py"), scope)
     return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in _OURS}
 

@@ -1,14 +1,16 @@
 """The functions that a program may hand over: a menu, so that a program stays a value that can be printed,
 parsed and compared.
 
-Each is the text of a Python lambda on tensors alone, hence one text serves every implementation. Which of
-them is drawn where is the generator's business.
+A hook is the text of a Python lambda on tensors alone, a custom function that of a class: one text serves
+every implementation. Which of them is drawn where is the generator's business.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 TENSOR_HOOKS = (
@@ -63,3 +65,28 @@ def compiled(text: str) -> Callable[..., Any]:
     if text not in MENU:
         raise ValueError(f"{text!r} is none of the functions a program may hand over")
     return eval(text, {"__builtins__": {"setattr": setattr}})
+
+
+_SOURCE = (Path(__file__).parent / "cases" / "_functions.py").read_text(encoding="utf-8")
+CLASSES = {
+    node.name: ast.get_source_segment(_SOURCE, node) or ""
+    for node in ast.parse(_SOURCE).body
+    if isinstance(node, ast.ClassDef)
+}
+"""The text of each custom function, by name."""
+
+WRITING_CLASSES = frozenset(["Written", "WrittenPair"])
+"""Those that write to their first argument."""
+
+
+def class_of(op: str) -> str | None:
+    """The custom function that an operation such as `Double.apply` calls, or None where it calls none."""
+    name, _, method = op.partition(".")
+    return name if method == "apply" and name in CLASSES else None
+
+
+def custom_function(name: str, namespace: Any) -> Any:
+    """A custom function of the menu, built in a torch-shaped namespace."""
+    scope = {"torch": namespace, "__name__": "functions"}
+    exec(CLASSES[name], scope)
+    return scope[name]

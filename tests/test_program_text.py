@@ -164,3 +164,31 @@ def test_the_report_script_shows_the_diverging_fact() -> None:
     text = report_script(program, [1], 2, "y", "is_leaf", True, False, who="mygrad")
     assert text.endswith("y = x.mul(2.0)\nprint(y.is_leaf)\n# expected True, mygrad False\n")
     assert "try:\n    x.backward()\nexcept Exception as error:\n" in text
+
+
+CALLED = """
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * FACTOR
+
+
+a = torch.tensor(1.0, requires_grad=True)
+b = Double.apply(a)
+"""
+
+
+def test_a_custom_function_comes_with_its_class():
+    """A script brings the class of a function on the menu along; one written otherwise is no program."""
+    program = from_text(CALLED.replace("FACTOR", "2"))
+    assert ["torch.tensor", "Double.apply"] == [step.op for step in program]
+    assert to_text(program) == CALLED.replace("FACTOR", "2").lstrip()
+    with pytest.raises(ProgramError, match="Double is not on the menu"):
+        from_text(CALLED.replace("FACTOR", "3"))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from specs.fact import FACTS
 
-FEATURES = frozenset(
-    ["modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "errors"]
-)
+FEATURES = frozenset([
+    "modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "functions",
+    "errors",
+])  # fmt: skip
 """Groups of behaviour a program may touch; an implementation names those it has."""
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.program import OF_OTHERS
 from specs.fact import FACTS, UNSEEN, refused
+from specs.functions import class_of, custom_function
 from specs.rule import RULES, classify, classify_warning
 
 _RECORD = [("always", None, Warning, None, 0)]
@@ -104,6 +105,9 @@ class TorchShaped:
                     attribute = op[1:-1]
                     return lambda x, value: setattr(x, attribute, value)
                 return operator.attrgetter(op[1:])
+            name = class_of(op)
+            if name is not None:
+                return custom_function(name, self.namespace).apply
             if op in OF_OTHERS:
                 return lambda owner, *args: getattr(owner, op)(*args)
             method = getattr(self.namespace.Tensor, op)

@@ -18,4 +18,5 @@ from __future__ import annotations
     OPERATORS,
     DELETE,
     HOOKS,
-) = (1 << n for n in range(15))
+    FUNCTIONS,
+) = (1 << n for n in range(16))

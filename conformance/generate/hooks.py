@@ -26,17 +26,15 @@ def on_tensor(scene: Scene, about: Live | None = None) -> bool:
     live = scene.find(recorded)
     if live is None:
         return False
-    if live.multi and live.grad and scene.below(2):
-        return _on_sibling(scene, live)
     menu = _WRONG if scene.wild and scene.below(3) == 0 else _WRITING if scene.below(8) == 0 else _TENSOR
     return _register(scene, "register_hook", live.ref, scene.pick(menu), live)
 
 
-def _on_sibling(scene: Scene, live: Live) -> bool:
+def on_sibling(scene: Scene, live: Live) -> bool:
     """A hook of a view that came with others, which gets no gradient when another is differentiated."""
     for other in reversed(scene.lives):
         if other.multi and other is not live and other.parents == live.parents and made(other):
-            menu = _WRONG if scene.wild or scene.below(4) == 0 else _TENSOR
+            menu = _WRONG if scene.wild or scene.below(2) else _TENSOR
             if scene.emit("register_hook", (live.ref, scene.pick(menu))):
                 scene.then(backward.backward, other)
             return True

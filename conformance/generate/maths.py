@@ -11,7 +11,7 @@ from typing import Any
 from conformance.generate import leaves
 from conformance.generate.arguments import NUMBERS
 from conformance.generate.bounds import of_number
-from conformance.generate.groups import DATA, DOUBLE, GRAD_CALL
+from conformance.generate.groups import DATA, DOUBLE, GRAD_CALL, HOOKS
 from conformance.generate.recipe import At, Call, Recipe
 from conformance.generate.scene import CAP, Live, Scene, Store
 from conformance.program import REST, Dtype
@@ -228,6 +228,8 @@ def _view(
                 live.base, live.multi = x.base or x, multi
                 if live.size > x.size and not scene.below(4):
                     scene.then(scene.vocabulary.scatter, live)
+                elif outs > 1 and live.grad and scene.groups & HOOKS:
+                    scene.then(scene.vocabulary.overlook, live)
     return True
 
 

@@ -10,7 +10,18 @@ from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
-from conformance.generate import astray, backward, flags, grad_call, grads, hooks, leaves, maths, writes
+from conformance.generate import (
+    astray,
+    backward,
+    flags,
+    functions,
+    grad_call,
+    grads,
+    hooks,
+    leaves,
+    maths,
+    writes,
+)
 from conformance.generate.choices import weighted
 from conformance.generate.groups import (
     DATA,
@@ -19,6 +30,7 @@ from conformance.generate.groups import (
     DOUBLE,
     DTYPES,
     FLAGS,
+    FUNCTIONS,
     GRAD_CALL,
     GRADS,
     HOOKS,
@@ -42,6 +54,7 @@ FEATURES = {
     DOUBLE: "double",
     GRAD_CALL: "grad_call",
     HOOKS: "hooks",
+    FUNCTIONS: "functions",
 }
 """Groups that an implementation must name among its features; the others go by its operations alone."""
 
@@ -63,6 +76,7 @@ WITH: dict[int, dict[Action, int]] = {
     OPERATORS: {maths.operator: 10},
     DELETE: {flags.delete: 3},
     HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4},
+    FUNCTIONS: {functions.call: 10},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -81,12 +95,13 @@ EMITS: dict[Action, tuple[str, ...]] = {
     hooks.on_tensor: ("register_hook",),
     hooks.on_leaf: ("register_post_accumulate_grad_hook",),
     hooks.on_node: (".grad_fn", "register_prehook"),
+    functions.call: ("Double.apply",),
     grad_call.grad_call: ("torch.autograd.grad",),
     maths.cast: ("double", "float", "to"),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
-BITS = 15
+BITS = 16
 ASTRAY, ODD = 4, 4
 """For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE
@@ -99,8 +114,8 @@ def allowed(features: Collection[str]) -> int:
 
 def groups(choices: Any, mask: int) -> int:
     """The groups of one program: each with even chances, views and writes likelier than not."""
-    k = choices.below(1 << (BITS + 2))
-    eager = _EAGER if k >> BITS == 3 else VIEWS if k >> BITS == 2 else 0
+    k = choices.word() << 16 | choices.word()  # a word has 16 bits, fewer than are needed
+    eager = (0, 0, VIEWS, _EAGER)[k >> BITS & 3]
     return (k & ((1 << BITS) - 1) | eager) & mask
 
 

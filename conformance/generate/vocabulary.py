@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.generate import backward, flags, grad_call, maths, writes
+from conformance.generate import backward, flags, grad_call, hooks, maths, writes
 from conformance.generate.recipe import Recipe
 from specs import ops
 from specs.op import Op
@@ -63,6 +63,7 @@ class Vocabulary:
         self.mix = writes.mix
         self.resize = flags.set_data
         self.use = maths.maths
+        self.overlook = hooks.on_sibling
         sorts = {
             maths.maths: self.maths,
             maths.view: self.views,

@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused
+from specs.cases._functions import Nothing
 
 
 def hook_result_replaces_the_gradient():
@@ -239,6 +240,18 @@ def post_accumulate_hook_finds_the_grad():
     assert y.grad is None
     (g,) = torch.autograd.grad(y.sum(), y)
     assert g.tolist() == [1.0, 1.0]
+
+
+def post_accumulate_hook_is_called_for_nothing():
+    """Where a path ends that brings no gradient, the hooks are called all the same.
+
+    rule: hook/post-accumulate-sees-the-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad = torch.tensor([1.0, 1.0])
+    x.register_post_accumulate_grad_hook(lambda x: setattr(x, "grad", None))
+    Nothing.apply(x).sum().backward()
+    assert x.grad is None
 
 
 def post_accumulate_hook_returns_none():

@@ -9,13 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.autograd import function
+from reference_impl.autograd.function import Function
 from reference_impl.engine import Buffer, run
 from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor, accumulator_of
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function", "backward", "enable_grad", "function", "grad", "is_grad_enabled", "no_grad",
+    "set_grad_enabled",
+]  # fmt: skip
 
 
 class Identity(Node):

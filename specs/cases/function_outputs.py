@@ -1,0 +1,152 @@
+"""Custom functions: what becomes of their outputs, be they inputs as they came, views, marked or written."""
+
+import torch
+
+from specs.case import refused, warned
+from specs.cases._functions import (
+    Flat,
+    Forgotten,
+    Marked,
+    MarksNumber,
+    Same,
+    Stranger,
+    Twins,
+    Written,
+    WrittenPair,
+)
+
+
+def marked_output_has_no_gradient():
+    """An output that was marked does not require grad; backward is given zeros for it.
+
+    rule: function/non-differentiable.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = Marked.apply(x)
+    assert a.requires_grad and not b.requires_grad
+    assert b.grad_fn is None and b.tolist() == [4.0, 8.0]
+    a.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def input_comes_back_as_a_view():
+    """What forward returns as it came is a view of the input, with the function's own gradient.
+
+    rules: function/input-comes-back-as-view, function/views-are-tagged, write/function-view-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = Same.apply(y)
+    assert z is not y and z._is_view() and z._base is y
+    assert z.grad_fn.name() == "SameBackward"
+    with refused("write/function-view-refused"):
+        z.mul_(2)
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def view_of_an_input_is_tagged():
+    """A view that forward made cannot be written to either.
+
+    rules: function/views-are-tagged, write/function-view-refused.
+    """
+    x = torch.tensor([[1.0], [2.0]], requires_grad=True)
+    y = Flat.apply(x * 1)
+    assert y._is_view() and y.grad_fn.name() == "FlatBackward"
+    with refused("write/function-view-refused"):
+        y.mul_(2)
+
+
+def several_views_cannot_be_written():
+    """Of several outputs, those that are views are refused as several views of one op.
+
+    rules: function/several-views-are-tagged, write/multi-output-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = Twins.apply(x * 1)
+    with refused("write/multi-output-refused"):
+        a.mul_(2)
+
+
+def dirty_input_gets_the_history():
+    """An input that was marked dirty and returned becomes the function's output, in place.
+
+    rules: function/dirty-counts-as-written, write/history-becomes-the-write.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = Written.apply(y)
+    assert z is y and y._version == 2
+    assert y.grad_fn.name() == "WrittenBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def dirty_view_rewrites_its_base():
+    """Written through a view, the base's history goes through the function too.
+
+    rule: write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    Written.apply(y[:1])
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 1.0]
+
+
+def dirty_leaf_is_refused():
+    """A leaf that requires grad is refused, and its data has changed all the same: forward records nothing.
+
+    rules: function/forward-records-nothing, write/leaf-refused, write/view-of-leaf-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("write/leaf-refused"):
+        Written.apply(x)
+    assert x.tolist() == [2.0, 4.0]
+    with refused("write/view-of-leaf-refused"):
+        Written.apply(x[:1])
+
+
+def dirty_input_must_be_returned():
+    """What was marked dirty has to come back.
+
+    rule: function/dirty-is-returned.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("function/dirty-is-returned"):
+        Forgotten.apply(x * 1)
+
+
+def dirty_view_must_be_alone():
+    """A function that writes to a view returns nothing else.
+
+    rule: function/dirty-view-is-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    with refused("function/dirty-view-is-alone"):
+        WrittenPair.apply(y[:1])
+    a, b = WrittenPair.apply(y)
+    assert a is y
+
+
+def marking_another_tensor_dirty_warns():
+    """Only inputs can be dirty.
+
+    rule: function/dirty-is-an-input.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with warned("function/dirty-is-an-input"):
+        y = Stranger.apply(x)
+    assert y.grad_fn.name() == "StrangerBackward"
+
+
+def only_tensors_are_marked():
+    """Marking a number is refused, recorded or not.
+
+    rule: function/marks-tensors.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("function/marks-tensors"):
+        MarksNumber.apply(x)
