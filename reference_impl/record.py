@@ -18,36 +18,13 @@ from specs.op import Op
 if TYPE_CHECKING:
     from reference_impl.engine import Task
 
-ARITHMETIC = frozenset({"add", "copy", "div", "mul", "pow", "rsub", "sub"})
-"""Ops whose gradient for a real operand is the real part of a complex one."""
 NUMBER_TYPES = frozenset(NUMBERS)
-OVERWRITING = frozenset({"copy_", "fill_", "zero_"})
-"""In-place ops that ignore the old value."""
-
-
-_TORCH_NAMES = {
-    "x": "self",
-    "y": "other",
-    ("mm", "y"): "mat2",
-    ("bmm", "y"): "mat2",
-    ("mv", "y"): "vec",
-    ("dot", "y"): "tensor",
-}
-
-
-def _torch_name(op: Op, at: int) -> str:
-    """PyTorch's name of an operand: its generated nodes compute gradients in the alphabetical order of
-    these, and look at what they saved in it.
-    """
-    name = op.operands[at].name
-    return _TORCH_NAMES.get((op.name.rstrip("_"), name)) or _TORCH_NAMES.get(name, name)
 
 
 class Kernel:
     """What is read off an op once, so that running it costs little."""
 
     __slots__ = (
-        "arithmetic",
         "body",
         "dtypes",
         "edges",
@@ -58,6 +35,7 @@ class Kernel:
         "multi",
         "op",
         "overwrites",
+        "real",
         "result",
         "saved",
         "slots",
@@ -69,11 +47,13 @@ class Kernel:
         self.body = op.body
         self.dtypes = op.dtypes
         self.edges = op.edges
+        # NB: PyTorch's generated nodes compute gradients in the alphabetical order of its names for the
+        # operands, and look at what they saved in it.
         formulas = [(formula.fn, formula.picks, at) for at, formula in enumerate(op.formulas.values())]
-        self.formulas = tuple(sorted(formulas, key=lambda f: _torch_name(op, op.edges[f[2]])))
+        self.formulas = tuple(sorted(formulas, key=lambda f: op.torch_name(op.edges[f[2]])))
         inputs = [i for i, slot in enumerate(op.slots) if slot.source == "operand"]
         self.saved = (
-            *sorted(inputs, key=lambda i: _torch_name(op, op.slots[i].operand)),
+            *sorted(inputs, key=lambda i: op.torch_name(op.slots[i].operand)),
             *(i for i, slot in enumerate(op.slots) if slot.source == "out"),
         )
         self.fast = not op.interleaved
@@ -85,8 +65,8 @@ class Kernel:
             (i, s.source, s.name, s.operand) for i, s in enumerate(op.slots) if s.source not in ("g", "out")
         )
         self.result = next((i for i, slot in enumerate(op.slots) if slot.source == "out"), 0)
-        self.arithmetic = op.name.rstrip("_") in ARITHMETIC
-        self.overwrites = op.mutates and op.name in OVERWRITING
+        self.real = op.real
+        self.overwrites = op.mutates and bool(op.overwrites)
 
     def compute(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """The numpy body's result."""
@@ -153,7 +133,7 @@ class OpNode(Node):
             target = self.edges[at][0]
             if target is not None and (only is None or task.runs(target)):
                 out[at] = fn(*[values[i] for i in picks])
-                if kernel.arithmetic:
+                if kernel.real:
                     out[at] = real_part(out[at], target.metadata[self.edges[at][1]][1])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]

@@ -29,7 +29,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
     mask = is_tracked(kernel, operands)
-    if mask and kernel.op.name == "copy_":
+    if mask and kernel.op.overwrites == "copy":
         if not dtypes.differentiable(target._array.dtype):
             mask = 0
         elif mask & ~1 and not by("write/copy-passes-gradient"):
@@ -69,8 +69,8 @@ def check_tracked(target: Tensor) -> None:
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     target = operands[0]
     array = target._array
-    name, memory = kernel.op.name, kernel.op.memory
-    if name == "copy_" and _same_window(target, operands[1]):
+    memory = kernel.op.memory
+    if kernel.op.overwrites == "copy" and _same_window(target, operands[1]):
         return
     expanded = memory in ("mask", "apart") and has_internal_overlap(array)
     if memory == "apart":

@@ -33,8 +33,8 @@ from specs.layout import as_torch_lays_out
 from specs.refusal import refuse
 
 METADATA = ("shape", "dtype", "strides", "offset")
-ALIASES = {"input": "x", "self": "x", "other": "y", "tensor": "y", "vec": "y", "mat2": "y"}
-"""The keywords torch has for the operands that are called ``x`` and ``y`` everywhere here."""
+TORCH_NAMES = {"x": "self", "y": "other"}
+"""What torch mostly calls the operands that are called ``x`` and ``y`` everywhere here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,9 @@ class Op:
     avoid: tuple[str, ...] = ()  # names in AVOIDANCES
     complex: bool = False  # body and formulas hold for complex128 as they stand
     memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
+    overwrites: str = ""  # a write that ignores the old value: "fill", or "copy" (casts; of itself, nothing)
+    real: bool = False  # of a complex gradient, a real operand gets the real part
+    torch_names: Mapping[str, str] = field(default_factory=dict)  # of operands, where TORCH_NAMES are wrong
     formulas: dict[str, Formula] = field(default_factory=dict)
     slots: tuple[Slot, ...] = (Slot("g", "g"),)  # what a node keeps; slot 0 is the incoming gradient
     edges: tuple[int, ...] = ()  # operands that have an edge in the graph (a formula), in order
@@ -237,9 +240,17 @@ class Op:
         }
         return tuple(given[name] for name in self.names), attributes
 
+    def torch_name(self, at: int) -> str:
+        """What torch calls operand number ``at``."""
+        name = self.names[at]
+        return self.torch_names.get(name) or TORCH_NAMES.get(name, name)
+
     def _own(self, keyword: str) -> str:
         """This op's name of a parameter that torch calls ``keyword``."""
-        return keyword if keyword in self.order else ALIASES.get(keyword, keyword)
+        if keyword == "input":
+            keyword = "self"  # the namespace's functions say so
+        names = (name for at, name in enumerate(self.names) if self.torch_name(at) == keyword)
+        return keyword if keyword in self.order else next(names, keyword)
 
     def compute(self, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """Run the numpy body on prepared operands; shapes that do not broadcast are refused by rule.

@@ -335,6 +335,16 @@ OVERLOADED = {
 }
 
 
+@pytest.mark.parametrize("op", [op for op in FORMS.values() if op.torch_names], ids=lambda op: op.key)
+def test_torch_takes_operands_by_the_names_declared(op):
+    """Where an operand is not called as usual, the name that the op declares is torch's keyword for it."""
+    specs, attributes = calls_of(op)[0]
+    receiver, *others = [make(op, spec, i) for i, spec in enumerate(specs)]
+    named = {op.torch_name(i): operand for i, operand in enumerate(others, 1)}
+    expected = run(op, (receiver.clone(), *others), attributes)
+    assert same_values(expected, getattr(receiver, op.name)(**named, **attributes))
+
+
 @pytest.mark.parametrize(("name", "args"), [(n, a) for n, rows in OVERLOADED.items() for a in rows], ids=repr)
 def test_overloads_are_chosen_as_torch_chooses(name, args):
     """The first overload that takes the arguments is the one whose node torch records."""

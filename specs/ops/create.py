@@ -24,7 +24,14 @@ def contiguous(x: Tensor):
     return x if x.is_contiguous() else x.clone_contiguous()
 
 
-@op(inplace="only", node="torch::autograd::CopyBackwards", dtypes="keep", complex=True)
+@op(
+    inplace="only",
+    node="torch::autograd::CopyBackwards",
+    dtypes="keep",
+    overwrites="copy",
+    real=True,
+    complex=True,
+)
 def copy_(x: Tensor, y: Tensor):
     """Overwrite with another tensor's values, broadcast and cast."""
     return y
@@ -33,7 +40,14 @@ def copy_(x: Tensor, y: Tensor):
 copy_.wrt(x=lambda g: g.new_zeros(g.shape), y=lambda g: g)
 
 
-@op(inplace="only", node="ZeroBackward0", dtypes="keep", memory="constant", complex=True)
+@op(
+    inplace="only",
+    node="ZeroBackward0",
+    dtypes="keep",
+    memory="constant",
+    overwrites="fill",
+    complex=True,
+)
 def zero_(x: Tensor):
     """Overwrite with zeros."""
     return np.zeros((), x.dtype)
@@ -42,7 +56,15 @@ def zero_(x: Tensor):
 zero_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(inplace="only", name="fill_", node="FillBackward2", dtypes="keep", memory="constant", complex=True)
+@op(
+    inplace="only",
+    name="fill_",
+    node="FillBackward2",
+    dtypes="keep",
+    memory="constant",
+    overwrites="fill",
+    complex=True,
+)
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
     if x.dtype.kind == "b":
@@ -57,7 +79,15 @@ def fill_number_(x: Tensor, value: Number):
 fill_number_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(inplace="only", name="fill_", node="FillBackward3", dtypes="keep", memory="value", complex=True)
+@op(
+    inplace="only",
+    name="fill_",
+    node="FillBackward3",
+    dtypes="keep",
+    memory="value",
+    overwrites="fill",
+    complex=True,
+)
 def fill_tensor_(x: Tensor, value: Tensor):
     """Overwrite with the one element of a 0-d tensor."""
     if value.ndim:

@@ -28,13 +28,13 @@ def _scaled(y, alpha, x):
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
 
-@op(inplace=True, node="AddBackward0", complex=True)
+@op(inplace=True, node="AddBackward0", real=True, complex=True)
 def add(x: Tensor, y, *, alpha: Scale = 1):
     """``x + alpha * y``; saves nothing."""
     return np.add(x, _scaled(y, alpha, x))
 
 
-@op(name="add", node="AddBackward0", complex=True)
+@op(name="add", node="AddBackward0", real=True, complex=True)
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 + y``."""
     return np.add(x, _scaled(y, alpha, x))
@@ -44,13 +44,13 @@ for adding in (add, add_to_number):
     adding.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
 
 
-@op(inplace=True, node="SubBackward0", dtypes="numeric", complex=True)
+@op(inplace=True, node="SubBackward0", dtypes="numeric", real=True, complex=True)
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
     return np.subtract(x, _scaled(y, alpha, x))
 
 
-@op(name="sub", node="SubBackward0", dtypes="numeric", complex=True)
+@op(name="sub", node="SubBackward0", dtypes="numeric", real=True, complex=True)
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 - y``, which the operator makes otherwise."""
     return np.subtract(x, _scaled(y, alpha, x))
@@ -60,7 +60,7 @@ for subtracting in (sub, sub_from_number):
     subtracting.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
 
 
-@op(node="RsubBackward0", name="rsub", dtypes="numeric", layout=("y", "x"), complex=True)
+@op(node="RsubBackward0", name="rsub", dtypes="numeric", layout=("y", "x"), real=True, complex=True)
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -69,7 +69,7 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
 rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
 
 
-@op(node="RsubBackward1", name="rsub", dtypes="numeric", complex=True)
+@op(node="RsubBackward1", name="rsub", dtypes="numeric", real=True, complex=True)
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor, what ``2 - x`` calls."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -78,13 +78,13 @@ def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
 rsub_scalar.wrt(x=lambda g, alpha: _times(g.neg(), alpha))
 
 
-@op(inplace=True, node="MulBackward0")
+@op(inplace=True, node="MulBackward0", real=True)
 def mul(x: Tensor, y):
     """Product; each operand is saved for the other's gradient."""
     return np.multiply(x, y)
 
 
-@op(name="mul", node="MulBackward0")
+@op(name="mul", node="MulBackward0", real=True)
 def mul_number(x: Wrapped, y: Tensor):
     """The function's form of ``2 * y``."""
     return np.multiply(x, y)
@@ -108,13 +108,13 @@ def _quotient(x, y):
     return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
 
 
-@op(inplace=True, node="DivBackward0", dtypes="float", domain={"y": "power_of_two"})
+@op(inplace=True, node="DivBackward0", dtypes="float", real=True, domain={"y": "power_of_two"})
 def div(x: Tensor, y):
     """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
     return np.true_divide(x, y)
 
 
-@op(name="div", node="DivBackward0", dtypes="float", domain={"y": "power_of_two"})
+@op(name="div", node="DivBackward0", dtypes="float", real=True, domain={"y": "power_of_two"})
 def div_number(x: Wrapped, y: Tensor):
     """The function's form of ``2 / y``, which the operator makes otherwise."""
     return np.true_divide(x, y)

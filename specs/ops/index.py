@@ -51,7 +51,14 @@ def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
 index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add_(dim, index, g))
 
 
-@op(internal=True, inplace=True, node="IndexAddBackward0", dtypes="keep", complex=True)
+@op(
+    internal=True,
+    inplace=True,
+    node="IndexAddBackward0",
+    dtypes="keep",
+    complex=True,
+    torch_names={"y": "source"},
+)
 def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
 
@@ -114,7 +121,14 @@ def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
 gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(dim, index, g))
 
 
-@op(internal=True, inplace=True, node="ScatterAddBackward0", dtypes="keep", complex=True)
+@op(
+    internal=True,
+    inplace=True,
+    node="ScatterAddBackward0",
+    dtypes="keep",
+    complex=True,
+    torch_names={"y": "src"},
+)
 def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added where its index says."""
     out = x.copy()
@@ -234,7 +248,7 @@ masked_select.wrt(
 )
 
 
-@op(internal=True, node="MaskedScatterBackward0", dtypes="keep", complex=True)
+@op(internal=True, node="MaskedScatterBackward0", dtypes="keep", complex=True, torch_names={"y": "source"})
 def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
     """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))

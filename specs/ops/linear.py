@@ -35,7 +35,7 @@ def _need_products(name, x, y):
         need_kernel(name, x, "b")
 
 
-@op(node="DotBackward0", dtypes="same")
+@op(node="DotBackward0", dtypes="same", torch_names={"y": "tensor"})
 def dot(x: Tensor, y: Tensor):
     """Inner product of two vectors."""
     _need_ndim("dot", 1, x, y)
@@ -48,7 +48,7 @@ def dot(x: Tensor, y: Tensor):
 dot.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
 
 
-@op(node="MvBackward0", dtypes="same")
+@op(node="MvBackward0", dtypes="same", torch_names={"y": "vec"})
 def mv(x: Tensor, y: Tensor):
     """Matrix times vector."""
     if not x.ndim:
@@ -64,7 +64,7 @@ def mv(x: Tensor, y: Tensor):
 mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(y), y=lambda g, x: x.t().mv(g))
 
 
-@op(node="MmBackward0", dtypes="same")
+@op(node="MmBackward0", dtypes="same", torch_names={"y": "mat2"})
 def mm(x: Tensor, y: Tensor):
     """Matrix times matrix."""
     _need_ndim("mm", 2, x, y)
@@ -90,7 +90,7 @@ def _mm_right(g, x, y_shape, y_strides):
 mm.wrt(x=_mm_left, y=_mm_right)
 
 
-@op(node="BmmBackward0", dtypes="same")
+@op(node="BmmBackward0", dtypes="same", torch_names={"y": "mat2"})
 def bmm(x: Tensor, y: Tensor):
     """A batch of matrix products."""
     _need_ndim("bmm", 3, x, y)

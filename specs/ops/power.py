@@ -22,7 +22,7 @@ def _power(x, exponent):
     return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
 
 
-@op(inplace=True, name="pow", node="PowBackward1", domain={"x": "positive"}, exact=False, ulp=4)
+@op(inplace=True, name="pow", node="PowBackward1", real=True, domain={"x": "positive"}, exact=False, ulp=4)
 def pow_tensor(x: Tensor, exponent: Tensor):
     """Tensor to a tensor's power; the result is saved besides both operands."""
     return _power(x, exponent)
@@ -44,7 +44,7 @@ def _wrt_exponent(g, x, exponent, out):
 pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 
 
-@op(inplace=True, name="pow", node="PowBackward0", avoid=("inexact_power",))
+@op(inplace=True, name="pow", node="PowBackward0", real=True, avoid=("inexact_power",))
 def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
     if x.dtype.kind in "bi" and exponent < 0:
