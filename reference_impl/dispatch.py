@@ -5,81 +5,110 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reference_impl.apply import call
+from reference_impl.apply import call, call_view
 from reference_impl.record import Kernel
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 from reference_impl.write import call_in_place
 from reference_impl.zeros import Zeros, call_with_zeros
-from specs.op import Overloads
+from specs.op import Op, Overloads, picker
 from specs.refusal import Refusal
 
+Given = tuple[Any, ...]
+"""Arguments, the values of keywords behind the others."""
+Plan = tuple[
+    Callable[..., Any],
+    Kernel,
+    Callable[[Given], Any] | None,
+    Callable[[Given], dict[str, Any]] | None,
+]
+"""What arguments of certain types mean: who runs the op, the op, and how to tell its operands (None: they are
+all that is given) and its attributes (None: they have their defaults).
+"""
 
-class Plan:
-    """How positional arguments of certain types become an op's operands and attributes."""
 
-    __slots__ = ("attributes", "count", "kernel", "places")
+def _plan(kernel: Kernel, places: Mapping[str, Any], types: tuple[type, ...]) -> Plan:
+    """The plan for arguments of those types, at whose ``places`` the op's parameters stand."""
+    op = kernel.op
+    operands = [places[name] for name in op.names]
+    whole = operands == list(range(len(types)))
+    run = _runner(op, Zeros in [types[at] for at in operands])
+    return run, kernel, None if whole else picker(operands), _reader(op, places)
 
-    def __init__(self, kernel: Kernel, count: int) -> None:
-        op = kernel.op
-        self.kernel = kernel
-        order = op.order
-        places = tuple(order.index(name) for name in op.names)
-        self.count = len(places)
-        self.places = None if places == tuple(range(self.count)) else places
-        self.attributes = tuple(
-            (a.name, order.index(a.name), a.kind.read) for a in op.attributes if order.index(a.name) < count
-        )
 
-    def bind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-        """Operands and attributes."""
-        defaults = self.kernel.op.defaults
-        operands = args[: self.count] if self.places is None else tuple([args[i] for i in self.places])
-        if not self.attributes:
-            return operands, defaults
-        attributes = defaults.copy()
-        for name, at, read in self.attributes:
-            attributes[name] = read(args[at])
-        return operands, attributes
+def _reader(op: Op, places: Mapping[str, Any]) -> Callable[[Given], dict[str, Any]] | None:
+    """The function that finds the attributes among the arguments."""
+    passed = tuple((a.name, places[a.name], a.kind.read) for a in op.attributes if a.name in places)
+    if not passed:
+        return None
+    if len(passed) == len(op.attributes) == 1:
+        return _one_reader(*passed[0])
+
+    def read(given: Given) -> dict[str, Any]:
+        attributes = op.defaults.copy()
+        for name, at, read in passed:
+            attributes[name] = read(given[at])
+        return attributes
+
+    return read
+
+
+def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Given], dict[str, Any]]:
+    """The function that finds the only attribute there is."""
+    return lambda given: {name: read(given[at])}
+
+
+def _runner(op: Op, zeros: bool) -> Callable[..., Any]:
+    """Who runs an op that was given zeros without memory, or none."""
+    if op.composite:
+        return _call_composite
+    if zeros:
+        return call_with_zeros
+    if op.mutates:
+        return call_in_place
+    return call_view if op.view else call
+
+
+def _call_composite(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    return kernel.op.body(*operands, **attributes)
 
 
 def dispatch(overloads: Overloads) -> Callable[..., Any]:
     """The Python function that runs whichever overload takes its arguments."""
-    kernels = {id(op): Kernel(op) for op in overloads.ops}
-    plans: dict[tuple[type, ...], Plan] = {}
+    kernels = {op.key: Kernel(op) for op in overloads.ops}
+    plans: dict[Any, Plan] = {}
 
-    def slowly(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Bind in full, and remember how where the types alone tell."""
-        op, operands, attributes = overloads.bind(args, kwargs, Tensor)
-        kernel = kernels[id(op)]
-        if (
-            not kwargs
-            and Zeros not in map(type, args)
-            and not any(isinstance(a, int) and k.variadic for a, k in zip(args, op._kinds, strict=False))
-        ):
-            plans[tuple(map(type, args))] = Plan(kernel, len(args))
-        return kernel, operands, attributes
+    def planned(key: Any, args: Given, kwargs: Mapping[str, Any]) -> Plan:
+        """The plan for arguments of these types, remembered: it depends on nothing else."""
+        types = tuple(map(type, args))
+        named = {name: type(value) for name, value in kwargs.items()}
+        op = overloads.choose(types, named, Tensor)
+        plan = plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
+        return plan
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        plan = None if kwargs else plans.get(tuple(map(type, args)))
         try:
-            if plan is not None:
-                kernel = plan.kernel
-                operands, attributes = plan.bind(args)
+            given = args
+            key: Any
+            if kwargs:
+                given = (*args, *kwargs.values())
+                key = (*map(type, given), *kwargs)
+            elif len(args) == 1:
+                key = type(args[0])
+            elif len(args) == 2:
+                key = type(args[0]), type(args[1])
             else:
-                kernel, operands, attributes = slowly(args, kwargs)
-            op = kernel.op
-            if op.composite:
-                return op.body(*operands, **attributes)
+                key = tuple(map(type, args))
+            execute, kernel, operands, attributes = plans.get(key) or planned(key, args, kwargs)
+            return execute(
+                kernel,
+                given if operands is None else operands(given),
+                kernel.defaults if attributes is None else attributes(given),
+            )
         except Refusal as refused:
             if by(refused.rule):
                 raise
             return args[0]
-        if plan is None and Zeros in map(type, operands):
-            return call_with_zeros(kernel, operands, attributes)
-        if op.mutates:
-            return call_in_place(kernel, operands, attributes)
-        return call(kernel, operands, attributes)
 
     run.__name__ = run.__qualname__ = overloads.name
     run.__doc__ = overloads.ops[0].doc

@@ -1,8 +1,7 @@
 """The engine: carries gradients from the roots back through the graph, in PyTorch's order.
 
 Which node comes next decides what a backward that fails half-way leaves behind, so the order is part of the
-semantics.
-The checks that PyTorch makes before it calls its engine live in ``autograd``.
+semantics. The checks that PyTorch makes before it calls its engine live in ``autograd``.
 """
 
 from __future__ import annotations
@@ -16,11 +15,12 @@ from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, wrap
 from reference_impl.zeros import Zeros
 from specs.layout import as_torch_lays_out
 
 Buffer = list["Tensor | None"]
+Ready = tuple[int, Node, Buffer]
 
 
 class Wanted:
@@ -43,7 +43,7 @@ class Task:
         self.only: dict[Node, Wanted] | None = None
         self.dependencies: dict[Node, int] = {}
         self.waiting: dict[Node, Buffer] = {}
-        self.ready: list[tuple[int, Node, Buffer]] = []
+        self.ready: list[Ready] = []
         self.captured: list[Tensor | None] = []
 
     def runs(self, node: Node) -> bool:
@@ -101,7 +101,7 @@ def run(
     task = Task(keep_graph)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
     assert start is not None
-    _count_dependencies(start, task)
+    _count_dependencies(start, task.dependencies)
     if targets:
         _restrict(task, start, targets, accumulate)
     buffer: Buffer = [None] * len(start.metadata)
@@ -109,12 +109,12 @@ def run(
         buffer[edges[0][1]] = grads[0]
     recording = STATE.enabled
     STATE.enabled = _records(create_graph)
+    ready = task.ready
+    ready.append((start.sequence_nr, start, buffer))
+    del buffer
     try:
-        ready = task.ready
-        push(ready, (start.sequence_nr, start, buffer))
-        del buffer
         while ready:
-            _, node, arrived = pop(ready) if len(ready) == 1 or by("backward/latest-first") else ready.pop()
+            _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
             _evaluate(node, arrived, task)
     except Exception:
         if not by("backward/failure-leaves-what-was-done"):
@@ -139,19 +139,17 @@ def _forget(task: Task) -> None:
             node.variable._grad = None
 
 
-def _count_dependencies(start: Node, task: Task) -> None:
-    dependencies = task.dependencies
+def _count_dependencies(start: Node, dependencies: dict[Node, int]) -> None:
+    """How many gradients each node waits for."""
     stack = [start]
     while stack:
         for node, _ in stack.pop().edges:
-            if node is not None:
-                known = dependencies.get(node)
-                if known is None:
-                    dependencies[node] = 1
-                    if node.edges:
-                        stack.append(node)
-                else:
-                    dependencies[node] = known + 1
+            if node in dependencies:
+                dependencies[node] += 1
+            elif node is not None:
+                dependencies[node] = 1
+                if node.edges:
+                    stack.append(node)
 
 
 def _restrict(task: Task, start: Node, targets: list[Edge], accumulate: bool) -> None:
@@ -214,8 +212,8 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
         node.release()
     if not outputs:
         return
-    dependencies, waiting = task.dependencies, task.waiting
-    for index, (target, nr) in enumerate(node.edges):
+    dependencies, waiting, ready = task.dependencies, task.waiting, task.ready
+    for (target, nr), g in zip(node.edges, outputs, strict=False):
         if target is None:
             continue
         left = dependencies[target] = dependencies[target] - 1
@@ -224,33 +222,29 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
             if only is not None and not task.runs(target):
                 continue
             buffer = [None] * len(target.metadata)
-            waiting[target] = buffer
-        if outputs[index] is not None:
-            _add(buffer, nr, outputs, index)
-        if left == 0:
+            if left:
+                waiting[target] = buffer
+        elif not left:
             del waiting[target]
-            push(task.ready, (target.sequence_nr, target, buffer))
+        if g is not None:
+            old = buffer[nr]
+            buffer[nr] = g if old is None or not by("grad/sums-paths") else _sum(old, g)
+        if not left:
+            push(ready, (target.sequence_nr, target, buffer))
 
 
-def _add(buffer: Buffer, nr: int, outputs: Buffer, index: int) -> None:
-    """Move a gradient into a node's buffer, summing what comes by several paths."""
-    # Moved, not shared: who else holds the gradient decides whether a leaf may keep it as it is.
-    old = buffer[nr]
-    if old is None or not by("grad/sums-paths"):
-        buffer[nr], outputs[index] = outputs[index], None
-        return
-    new = outputs[index]
-    assert new is not None
-    outputs[index] = None
+def _sum(old: Tensor, new: Tensor) -> Tensor:
+    """What comes by several paths."""
     if STATE.enabled or Zeros in (type(old), type(new)):
-        buffer[nr] = old.add(new)
-    else:
-        both = (old._array, new._array)
-        buffer[nr] = Tensor(as_torch_lays_out(np.asarray(np.add(*both)), both))
+        return old.add(new)
+    both = (old._array, new._array)
+    return wrap(as_torch_lays_out(np.asarray(np.add(*both)), both))
 
 
 def _arrive(node: Node, arrived: Buffer) -> None:
     """What gradients set off where they arrive: the tensors' hooks, then what is retained of their result."""
+    if node.edges and node.hooks is None and not node.retained:
+        return  # so it mostly is, but a leaf's hooks hang on the leaf
     early = node.retained and node.hooks is not None and not by("hook/runs-before-retain")
     if early:
         _retain(node, arrived)
@@ -277,23 +271,29 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
         if g is None:
             continue
         node, nr = edges[index]
-        if node is None:
-            continue
-        shape, dtype = node.metadata[nr]
-        array = g._array
-        if array.shape != shape and by("grad/reduces-broadcast"):
-            if not _expandable(shape, array.shape):
-                refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
-            g = grads[index] = sum_to(g, shape)
-        if array.dtype != dtype and (
-            by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")
-        ):
-            if array.dtype.kind == "c" != dtype.kind:
-                refuse("backward/gradient-complexity")
-            if dtype.kind in "fc":
-                grads[index] = g.cast(dtype)
-        if dtype.kind not in "fc":
-            refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
+        if node is not None:
+            shape, dtype = node.metadata[nr]
+            array = g._array
+            if array.dtype is not dtype or array.shape != shape or dtype.kind not in "fc":
+                grads[index] = _conformed(g, shape, dtype, at_root)
+
+
+def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool) -> Tensor:
+    array = g._array
+    if array.shape != shape and by("grad/reduces-broadcast"):
+        if not _expandable(shape, array.shape):
+            refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
+        g = sum_to(g, shape)
+    if array.dtype != dtype and (
+        by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")
+    ):
+        if array.dtype.kind == "c" != dtype.kind:
+            refuse("backward/gradient-complexity")
+        if dtype.kind in "fc":
+            g = g.cast(dtype)
+    if dtype.kind not in "fc":
+        refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
+    return g
 
 
 def _expandable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
@@ -316,17 +316,18 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     return g.view(shape) if lead > 0 else g
 
 
-def push(heap: list[tuple[int, Node, Buffer]], item: tuple[int, Node, Buffer]) -> None:
+def push(heap: list[Ready], item: Ready) -> None:
     """Add to the ready queue: the heap of libstdc++, which also decides between equals."""
     heap.append(item)
-    _sift_up(heap, len(heap) - 1, item)
+    if len(heap) > 1:
+        _sift_up(heap, len(heap) - 1, item)
 
 
-def pop(heap: list[tuple[int, Node, Buffer]]) -> tuple[int, Node, Buffer]:
+def pop(heap: list[Ready]) -> Ready:
     """Take the ready node that was created last; accumulators come before all others."""
     value = heap.pop()
     size = len(heap)
-    if not size:
+    if not size or not by("backward/latest-first"):
         return value
     top = heap[0]
     hole = child = 0
@@ -344,7 +345,7 @@ def pop(heap: list[tuple[int, Node, Buffer]]) -> tuple[int, Node, Buffer]:
     return top
 
 
-def _sift_up(heap: list[tuple[int, Node, Buffer]], hole: int, item: tuple[int, Node, Buffer]) -> None:
+def _sift_up(heap: list[Ready], hole: int, item: Ready) -> None:
     while hole > 0:
         parent = (hole - 1) // 2
         if not heap[parent][0] < item[0]:

@@ -12,13 +12,13 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, wrap
 
 _INFERRED = {"f": dtypes.float32, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex64}
 
 
 def _made(array: np.ndarray, requires_grad: bool) -> Tensor:
-    made = Tensor(array)
+    made = wrap(array)
     if not isinstance(requires_grad, bool):
         refuse("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
@@ -33,16 +33,24 @@ def tensor(data: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool 
     """A leaf that holds a copy of ``data`` (numbers in nested sequences); floats become float32 unless told
     otherwise.
     """
-    if dtype is None:
-        array = np.array(data)
-        dtype = _INFERRED[array.dtype.kind] if array.size else dtypes.float32
-    return _made(np.array(data, dtype.numpy), requires_grad)
+    if dtype is not None:
+        return _made(np.array(data, dtype.numpy), requires_grad)
+    array = np.array(data)
+    dtype = _INFERRED[array.dtype.kind] if array.size else dtypes.float32
+    return _made(array.astype(dtype.numpy, copy=False), requires_grad)
+
+
+def filled(shape: Any, value: Any, dtype: np.dtype) -> np.ndarray:
+    """A fresh array that holds one number everywhere; quicker than numpy's own, which takes any dtype's."""
+    array = np.empty(shape, dtype)
+    array.fill(value)
+    return array
 
 
 def _filled(value: Any) -> Callable[..., Tensor]:
     def make(*size: Any, dtype: dtypes.dtype = dtypes.float32, requires_grad: bool = False) -> Tensor:
         shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-        return _made(np.full(shape, value, dtype.numpy), requires_grad)
+        return _made(filled(shape, value, dtype.numpy), requires_grad)
 
     return make
 
@@ -70,7 +78,9 @@ def arange(*bounds: Any, dtype: dtypes.dtype | None = None, requires_grad: bool 
 def _like(value: Any) -> Callable[..., Tensor]:
     def make(x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
         numpy = x._array.dtype if dtype is None else dtype.numpy
-        return _made(np.full_like(x._array, value, numpy), requires_grad)
+        array = np.empty_like(x._array, numpy)
+        array.fill(value)
+        return _made(array, requires_grad)
 
     return make
 

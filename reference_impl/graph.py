@@ -18,7 +18,7 @@ import numpy as np
 from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class AccumulateGrad(Node):
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
         if grads[0] is not None:
-            if leaf.grad_fn is not None:
+            if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
                 refuse("backward/leaf-moved-inside")
-            if leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
+            if leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
                 self._accumulate(leaf, grads)
         if leaf._post_hooks:
             call_post_accumulate(leaf)
@@ -164,11 +164,11 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
         return grad.clone_contiguous()
     dtype = grad._array.dtype  # NB: the leaf's own from before its `.data` was assigned
     strides = tuple([s // leaf._array.itemsize * dtype.itemsize for s in leaf._array.strides])
-    copy = Tensor(empty_strided(leaf._array.shape, strides, dtype))
+    copy = wrap(empty_strided(leaf._array.shape, strides, dtype))
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
-    copy._counter.value = 1  # as copy_ leaves it
+    copy._counter[0] = 1  # as copy_ leaves it
     return copy
 
 
@@ -179,7 +179,7 @@ def _holders(grads: list[Tensor | None]) -> int:
     return sys.getrefcount(grads[0])
 
 
-_ALONE = _holders([Tensor(np.zeros(()))])
+_ALONE = _holders([wrap(np.zeros(()))])
 
 
 def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
@@ -190,6 +190,8 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
         return True  # NB: numpy keeps no strides where there are no elements
     if not dense(leaf):
         return bool(grad.flags.c_contiguous)
+    if grad.strides == leaf.strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
+        return True
     # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
     # its strides.
     wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
@@ -203,9 +205,9 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dt
     """A fresh array with these strides (in bytes)."""
     if not strides:
         return np.empty((), dtype)
-    extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) // dtype.itemsize
     if 0 in shape:
         return np.empty(shape, dtype)
+    extent = 1 + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)]) // dtype.itemsize
     return np.ndarray(shape, dtype, np.empty(extent, dtype), strides=strides)
 
 
@@ -235,7 +237,7 @@ class Saved:
     __slots__ = ("freed", "is_leaf", "is_output", "nr", "tensor", "version", "written_view")
 
     def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
-        self.version = tensor._counter.value
+        self.version = tensor._counter[0]
         self.is_leaf = tensor._node is None
         self.is_output = is_output
         self.nr = tensor._nr
@@ -251,8 +253,8 @@ class Saved:
             refuse("save/freed-refused")
         if not self.is_output and tensor.grad_fn is None and not self.is_leaf:
             refuse("save/detached-refused")
-        if tensor._counter.value != self.version:
-            refuse("save/modified-refused", now=tensor._counter.value, then=self.version)
+        if tensor._counter[0] != self.version:
+            refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
         if not self.is_output:
             return tensor
         unpacked = alias(tensor)
@@ -281,4 +283,4 @@ class SavedNumber:
 
 def alias(tensor: Tensor) -> Tensor:
     """The same elements and version counter, without history."""
-    return type(tensor)(tensor._array, tensor._storage, tensor._counter)
+    return wrap(tensor._array, tensor, type(tensor))

@@ -8,78 +8,82 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.graph import NOWHERE, Node, Saved, SavedNumber, gradient_edge, next_number
+from reference_impl.graph import NOWHERE, Edge, Node, Saved, SavedNumber, gradient_edge, next_number
+from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
-from reference_impl.tensor import Tensor
-from specs.kind import NUMBERS
-from specs.layout import as_torch_lays_out
-from specs.op import Op
+from reference_impl.tensor import Tensor, wrap
+from specs.op import Op, picker
 
 if TYPE_CHECKING:
     from reference_impl.engine import Task
 
-NUMBER_TYPES = frozenset(NUMBERS)
-
 
 class Kernel:
-    """What is read off an op once, so that running it costs little."""
+    """What is read off an op once, so that running it costs little.
+
+    ``edges`` are the operands with an edge, each with its bit in a mask of operands; the rest says which of a
+    node's ``values`` hold what: the result, attributes, metadata, and (by the mask of operands whose edges
+    lead somewhere) which operands are saved.
+    """
 
     __slots__ = (
-        "body",
-        "dtypes",
+        "attributes",
+        "boolean",
+        "compute",
+        "computes_first",
+        "copies",
+        "defaults",
         "edges",
-        "fast",
         "formulas",
-        "keeps",
-        "layout",
+        "inputs",
+        "metadata",
         "multi",
+        "mutates",
+        "needed",
         "op",
         "overwrites",
+        "prepare",
         "real",
         "result",
         "saved",
         "slots",
-        "view",
     )
 
     def __init__(self, op: Op) -> None:
         self.op = op
-        self.body = op.body
-        self.dtypes = op.dtypes
-        self.edges = op.edges
-        # NB: PyTorch's generated nodes compute gradients in the alphabetical order of its names for the
-        # operands, and look at what they saved in it.
-        formulas = [(formula.fn, formula.picks, at) for at, formula in enumerate(op.formulas.values())]
-        self.formulas = tuple(sorted(formulas, key=lambda f: op.torch_name(op.edges[f[2]])))
-        inputs = [i for i, slot in enumerate(op.slots) if slot.source == "operand"]
-        self.saved = (
-            *sorted(inputs, key=lambda i: op.torch_name(op.slots[i].operand)),
-            *(i for i, slot in enumerate(op.slots) if slot.source == "out"),
-        )
-        self.fast = not op.interleaved
-        self.layout = op._layout
-        self.slots = len(op.slots)
-        self.view = op.view
+        self.defaults = op.defaults
+        self.mutates = op.mutates
         self.multi = op.view == "multi"
-        self.keeps = tuple(
-            (i, s.source, s.name, s.operand) for i, s in enumerate(op.slots) if s.source not in ("g", "out")
-        )
-        self.result = next((i for i, slot in enumerate(op.slots) if slot.source == "out"), 0)
         self.real = op.real
         self.overwrites = op.mutates and bool(op.overwrites)
+        self.copies = op.overwrites == "copy"
+        self.boolean = op.dtypes == "bool"
+        self.prepare = preparer(op)
+        self.compute = op.compute
+        self.computes_first = op.memory in ("value", "constant") or len(op.operands) == 1
+        self.edges = tuple((i, 1 << i) for i in op.edges)
+        self._read_slots(op)
 
-    def compute(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
-        """The numpy body's result."""
-        if self.fast:
-            try:
-                result = self.body(*arrays, **attributes)
-            except ValueError:
-                pass  # once more below, where it is told whether the shapes were at fault
-            else:
-                if self.layout and result.ndim > 1:
-                    return as_torch_lays_out(result, [arrays[i] for i in self.layout])
-                return result
-        return self.op.compute(arrays, attributes)
+    def _read_slots(self, op: Op) -> None:
+        """Which of a node's values are what, and what each formula takes of them."""
+        # NB: PyTorch's generated nodes compute gradients in the alphabetical order of its names for the
+        # operands, and look at what they saved in it.
+        formulas = [(f.fn, picker(f.picks), at) for at, f in enumerate(op.formulas.values())]
+        self.formulas = tuple(sorted(formulas, key=lambda formula: op.torch_name(op.edges[formula[2]])))
+        slots = list(enumerate(op.slots))
+        inputs = [(i, slot.operand) for i, slot in slots if slot.source == "operand"]
+        outputs = [i for i, slot in slots if slot.source == "out"]
+        self.slots = len(slots)
+        self.result = outputs[0] if outputs else 0
+        self.saved = (*(i for i, _ in sorted(inputs, key=lambda slot: op.torch_name(slot[1]))), *outputs)
+        self.attributes = tuple((i, slot.name) for i, slot in slots if slot.source == "attribute")
+        self.metadata = tuple(
+            (i, _METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in _METADATA
+        )
+        self.inputs = inputs
+        self.needed = [
+            [(i, at) for i, at in inputs if op.filled(mask)[i]] for mask in range(1 << len(op.operands))
+        ]
 
 
 class OpNode(Node):
@@ -88,24 +92,45 @@ class OpNode(Node):
     __slots__ = ("kernel", "values")
 
     def __init__(self, kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
-        edges = []
+        # What Node.__init__ does, written out: this is the one place where it costs.
+        self.metadata = []
+        self.retained = self.hooks = None
+        self.kernel = kernel
+        edges: list[Edge] = []
         reached = 0
-        for i in kernel.edges:
-            operand = operands[i]
-            edge = gradient_edge(operand) if isinstance(operand, Tensor) else NOWHERE
+        for i, bit in kernel.edges:
+            edge = gradient_edge(operands[i]) if isinstance(operands[i], Tensor) else NOWHERE
             edges.append(edge)
             if edge[0] is not None:
-                reached |= 1 << i
-        # What Node.__init__ does, written out: this is the one place where it costs.
+                reached |= bit
         self.edges = tuple(edges)
-        self.metadata = []
-        self.retained = None
-        self.hooks = None
         self.sequence_nr = next_number()
-        self.kernel = kernel
-        self.values: list[Any] = [None] * kernel.slots
-        if kernel.keeps:
-            _keep(self.values, kernel, operands, attributes, reached)
+        values: list[Any] = [None] * kernel.slots
+        self.values = values
+        for i, name in kernel.attributes:
+            values[i] = attributes[name]
+        for i, of, at in kernel.metadata:
+            values[i] = of(operands[at])
+        if kernel.inputs:
+            self._save(operands, reached)
+
+    def _save(self, operands: tuple[Any, ...], reached: int) -> None:
+        """Keep the operands that a formula of an edge that leads somewhere (all ``reached`` do) needs.
+
+        NB: not of every operand that requires grad; a view tagged no_grad can do so and lead nowhere.
+        """
+        kernel = self.kernel
+        needed = kernel.needed[reached]
+        if len(needed) < len(kernel.inputs) and not by("save/only-what-a-formula-needs"):
+            needed = kernel.inputs
+        for i, at in needed:
+            operand = operands[at]
+            if not isinstance(operand, Tensor):
+                self.values[i] = SavedNumber(operand, kernel.op.operands[at].kind.name != "number")
+            elif kernel.mutates and not at and by("save/in-place-saves-the-original"):
+                self.values[i] = Saved(operand.clone())  # recorded: it has a history too
+            else:
+                self.values[i] = Saved(operand)
 
     def name(self) -> str:
         return self.kernel.op.node
@@ -116,25 +141,16 @@ class OpNode(Node):
         for i in kernel.saved:
             if values[i] is not None:
                 values[i] = values[i].unpack(self)
-        if not kernel.multi:
-            g = grads[0]
-            if g is None:
-                return [None] * len(self.edges)
-            values[0] = g
-        elif all(g is None for g in grads):
-            return [None] * len(self.edges)
-        elif any(g is None for g in grads) and not by("backward/undefined-passes-on"):
-            values[0] = tuple(next(g for g in grads if g is not None) for _ in grads)
-        else:
-            values[0] = tuple(grads)
         out: list[Tensor | None] = [None] * len(self.edges)
-        only = task.only
-        for fn, picks, at in kernel.formulas:
-            target = self.edges[at][0]
-            if target is not None and (only is None or task.runs(target)):
-                out[at] = fn(*[values[i] for i in picks])
+        values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
+        if given is None:
+            return out
+        for fn, pick, at in kernel.formulas:
+            target, nr = self.edges[at]
+            if target is not None and (task.only is None or task.runs(target)):
+                out[at] = fn(*pick(values))
                 if kernel.real:
-                    out[at] = real_part(out[at], target.metadata[self.edges[at][1]][1])
+                    out[at] = real_part(out[at], target.metadata[nr][1])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -151,7 +167,17 @@ class OpNode(Node):
             if by("save/output-is-saved"):
                 self.values[slot] = Saved(tensor, is_output=True, written_view=written_view)
             else:
-                self.values[slot] = Saved(Tensor(tensor._array.copy()))
+                self.values[slot] = Saved(wrap(tensor._array.copy()))
+
+
+def _undefined_passed_on(grads: list[Tensor | None]) -> Any:
+    """The gradients of several results, None where nothing arrived; None if nothing arrived at all."""
+    given = [g for g in grads if g is not None]
+    if not given:
+        return None
+    if len(given) < len(grads) and not by("backward/undefined-passes-on"):
+        return (given[0],) * len(grads)
+    return tuple(grads)
 
 
 def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
@@ -159,30 +185,6 @@ def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
     if g is None or g._array.dtype.kind != "c" or dtype.kind == "c":
         return g
     return g.view_as_real().select(-1, 0)
-
-
-def _keep(
-    values: list[Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any], reached: int
-) -> None:
-    """Fill in what the formulas need of operands and attributes."""
-    op = kernel.op
-    filled = op.filled(
-        reached
-    )  # NB: by edges that lead somewhere; a view tagged no_grad can require grad and lead nowhere
-    for i, source, name, at in kernel.keeps:
-        if source == "operand":
-            if filled[i] or not by("save/only-what-a-formula-needs"):
-                operand = operands[at]
-                if not isinstance(operand, Tensor):
-                    values[i] = SavedNumber(operand, op.operands[at].kind.name != "number")
-                elif op.mutates and at == 0 and by("save/in-place-saves-the-original"):
-                    values[i] = Saved(operand.clone())  # recorded: it has a history too
-                else:
-                    values[i] = Saved(operand)
-        elif source == "attribute":
-            values[i] = attributes[name]
-        else:
-            values[i] = _METADATA[source](operands[at])
 
 
 _METADATA: dict[str, Callable[[Any], Any]] = {
@@ -196,18 +198,14 @@ _METADATA: dict[str, Callable[[Any], Any]] = {
 def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
     """Which operands require grad, as a bit mask; 0 if nothing is to be recorded."""
     mask = plain = 0
-    for i in kernel.edges:
-        operand = operands[i]
-        if operand.__class__ in NUMBER_TYPES:
+    for i, bit in kernel.edges:
+        x = operands[i]
+        if not isinstance(x, Tensor):
             continue
-        if (
-            operand._flag
-            or operand._node is not None
-            or (operand._view is not None and operand.requires_grad)
-        ):
-            mask |= 1 << i
+        if x._node is not None or x._flag or (x._view is not None and x.requires_grad):
+            mask |= bit
         else:
-            plain |= 1 << i
+            plain |= bit
     if not mask:
         return 0 if by("leaf/no-history-without-requires-grad") else plain
     if not by("leaf/op-result-is-no-leaf") or (plain and not by("requires_grad/any-input")):

@@ -15,10 +15,11 @@ from reference_impl import autograd, copies, hooks
 from reference_impl.dispatch import dispatch
 from reference_impl.dtypes import ALL as DTYPES
 from reference_impl.dtypes import differentiable, dtype
+from reference_impl.factories import filled
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.tensor import Counter, Tensor
+from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
 from specs import ops
@@ -49,6 +50,7 @@ def install() -> None:
         function = dispatch(overloads)
         FUNCTIONS[name] = _taking_tuples(function, overloads)
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
+    METHODS["reshape"] = _reshaping(vars(Tensor)["reshape"])
     for operator, name in ops.OPERATORS.items():
         setattr(
             Tensor,
@@ -102,9 +104,9 @@ def detach(self: Tensor) -> Tensor:
     if not by("detach/shares-storage"):
         made._array = made._storage = self._array.copy()
     if not by("version/shared-by-detach"):
-        made._counter = Counter()
+        made._counter = [0]
     if not by("detach/is-no-view"):
-        made._view = ViewOf(self, Tag.DEFAULT, made._counter.value)
+        made._view = ViewOf(self, Tag.DEFAULT, made._counter[0])
     return made
 
 
@@ -119,7 +121,7 @@ def detach_(self: Tensor) -> Tensor:
     if not by("retain/outlives-detach-in-place"):
         self._retains = False
     if not by("detach/keeps-version"):
-        self._counter.value += 1
+        self._counter[0] += 1
     return self
 
 
@@ -156,7 +158,7 @@ def to(self: Tensor, target: dtype) -> Tensor:
     if differentiable(target.numpy):
         made = self.cast(target.numpy)
     else:
-        made = Tensor(self._array.astype(target.numpy))
+        made = wrap(self._array.astype(target.numpy))
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
             made._flag = True
     if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
@@ -179,28 +181,30 @@ def _filled(value: Any) -> Any:
 
     def new(self: Tensor, *size: Any) -> Tensor:
         shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-        return Tensor(np.full(shape, value, self._array.dtype))
+        return wrap(filled(shape, value, self._array.dtype))
 
     return new
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any) -> Tensor:
     """A plain tensor of this dtype and one repeated value."""
-    return Tensor(np.full(size, fill_value, self._array.dtype))
+    return wrap(np.full(size, fill_value, self._array.dtype))
 
 
 def zeros_like(self: Tensor) -> Tensor:
     """Zeros of this shape, dtype and layout, recorded by nobody."""
-    return Tensor(np.zeros_like(self._array))
+    return wrap(np.zeros_like(self._array))
 
 
-def reshape(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape: a view where strides allow, else a copy."""
-    if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
-        return self.view(*shape)
-    if len(shape) > 1 or (shape and isinstance(shape[0], int)):
-        shape = (shape,)  # as the function takes it
-    return FUNCTIONS["reshape"](self, *shape)
+def _reshaping(op: Any) -> Any:
+    """The op as a method that must copy sometimes."""
+
+    def reshape(self: Tensor, *shape: Any) -> Tensor:
+        if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
+            return self.view(*shape)
+        return op(self, *shape)
+
+    return reshape
 
 
 METHODS = {
@@ -216,7 +220,6 @@ METHODS = {
     "new_zeros": _filled(0),
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
-    "reshape": reshape,
     "retain_grad": retain_grad,
     "to": to,
     "zeros_like": zeros_like,

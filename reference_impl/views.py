@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ViewOf:
         node = view._node
         if node is None and not self.base.requires_grad:
             return None
-        version = view._counter.value
+        version = view._counter[0]
         if self.seen != version and by("view/stale-regenerates"):
             if self.tag is not Tag.DEFAULT:
                 refuse("view/stale-tag-refused")
@@ -75,8 +75,8 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
         if tag is Tag.DEFAULT and by("view/tag-is-inherited"):
             tag = parent.tag
     if not by("version/shared-by-views"):
-        view._counter = type(view._counter)()
-    view._view = ViewOf(base, tag, view._counter.value)
+        view._counter = [0]
+    view._view = ViewOf(base, tag, view._counter[0])
 
 
 def change_history(tensor: Tensor, old: Node | None, new: Node) -> None:
@@ -126,7 +126,7 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
     base_shape, base_strides, base_offset = base
     shape, strides, offset = window
     if 0 in shape or 0 in base_shape:
-        return Tensor(np.zeros(base_shape, g._array.dtype))
+        return wrap(np.zeros(base_shape, g._array.dtype))
     kept: list[int] = []
     for dim in reversed(range(len(shape))):
         if shape[dim] == 1:
@@ -138,10 +138,10 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
     shape, strides = tuple(shape[d] for d in kept), tuple(strides[d] for d in kept)
     lowest = min(base_offset, offset)
     extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)
-    storage = Tensor(np.zeros(extent, g._array.dtype))
+    storage = wrap(np.zeros(extent, g._array.dtype))
     storage.as_strided(shape, strides, offset - lowest).copy_(g)
     if any(s == 0 and n > 1 for n, s in zip(base_shape, base_strides, strict=True)):
-        counts = Tensor(np.zeros(extent, g._array.dtype))
+        counts = wrap(np.zeros(extent, g._array.dtype))
         np.add.at(counts._array, _positions(base, lowest), 1)
         counts._array[counts._array == 0] = 1
         storage = storage.div(counts)
@@ -189,7 +189,7 @@ class CopySlices(Node):
             return [g] + [None] * (len(self.edges) - 1)
         shape, strides, offset = self.base_geometry
         size = g._array.itemsize
-        whole = Tensor(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
+        whole = wrap(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
         whole.copy_(g)
         window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
         if task.wants(self, 0):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.apply import prepare
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
@@ -29,7 +28,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     """Run an op that writes its result into operand 0, which it returns."""
     target = operands[0]
     mask = is_tracked(kernel, operands)
-    if mask and kernel.op.overwrites == "copy":
+    if mask and kernel.copies:
         if not dtypes.differentiable(target._array.dtype):
             mask = 0
         elif mask & ~1 and not by("write/copy-passes-gradient"):
@@ -41,7 +40,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     node = OpNode(kernel, operands, attributes) if mask else None
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
-        target._counter.value += 1
+        target._counter[0] += 1
     if node is not None:
         node.add_output(target)
         rebase(target, node)
@@ -67,19 +66,21 @@ def check_tracked(target: Tensor) -> None:
 
 
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+    prepare, compute = kernel.prepare, kernel.compute
     target = operands[0]
     array = target._array
-    memory = kernel.op.memory
-    if kernel.op.overwrites == "copy" and _same_window(target, operands[1]):
+    if kernel.copies and _same_window(target, operands[1]):
         return
-    expanded = memory in ("mask", "apart") and has_internal_overlap(array)
+    memory, computes_first, expanded = kernel.op.memory, kernel.computes_first, False
+    if memory == "mask" or memory == "apart":
+        expanded = has_internal_overlap(array)
     if memory == "apart":
         if expanded:
             warn_once("write/expanded-deprecated")
         if operands[2:] and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
-            memory = "mask"  # NB: PyTorch goes on to masked_fill_ here, with the value taken out
-    computes_first = memory != kernel.op.memory or memory in ("value", "constant") or len(operands) == 1
-    arrays, promoted = prepare(kernel, operands)
+            # NB: PyTorch goes on to masked_fill_ here, with the value taken out
+            memory, computes_first = "mask", True
+    arrays, promoted = prepare(operands)
     if not computes_first:
         _check_memory(memory, operands)
     if promoted is not None:
@@ -89,7 +90,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
             refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
-        result = kernel.compute(arrays, attributes)
+        result = compute(arrays, attributes)
     except Refusal as refused:
         if by(refused.rule):
             raise
@@ -127,7 +128,7 @@ def _same_window(target: Tensor, source: Tensor) -> bool:
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     """Refuse a write whose result would depend on the order in which elements are visited."""
     target = operands[0]
-    if memory in ("window", "value") and has_internal_overlap(target._array):
+    if (memory == "window" or memory == "value") and has_internal_overlap(target._array):
         refuse("write/overlap-refused")
     apart = memory == "apart"
     for other in operands[1:] if apart else operands[1:2]:
@@ -187,4 +188,4 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
         if was == 0:
             change_history(target, old, node)
         if view is not None:
-            view.seen = target._counter.value
+            view.seen = target._counter[0]

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.apply import call
+from reference_impl.apply import call, call_view
 from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import Tensor, wrap
 from reference_impl.write import call_in_place, check_tracked, is_tracked
 
 PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
@@ -25,6 +25,8 @@ SUMS = frozenset({"add", "sub"})
 class Zeros(Tensor):
     """A tensor of zeros without memory. NB: it has an array, which nobody gets to see."""
 
+    __slots__ = ()
+
     def _listed(self) -> Any:
         if by("op/zeros-are-not-read"):
             refuse("op/zeros-are-not-read")
@@ -33,8 +35,8 @@ class Zeros(Tensor):
 
 def without_memory(like: Tensor) -> Tensor:
     """Zeros of that shape and dtype."""
-    made = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
-    return made(np.zeros(like._array.shape, like._array.dtype))
+    kind = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
+    return wrap(np.zeros(like._array.shape, like._array.dtype), kind=kind)
 
 
 def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -47,14 +49,15 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         return call_in_place(kernel, operands, attributes)
     if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
         operands = tuple([_unwrapped(operand) for operand in operands])
-    result = call(kernel, operands, attributes)
+    run = call_view if kernel.op.view else call
+    result = run(kernel, operands, attributes)
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         result._array = np.full_like(result._array, np.nan if isinstance(operands[0], Zeros) else np.inf)
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
             made.__class__ = Zeros
-            made._array = np.zeros_like(made._array) if not kernel.view else made._array
+            made._array = np.zeros_like(made._array) if not kernel.op.view else made._array
     return result
 
 
@@ -63,7 +66,7 @@ def _unwrapped(operand: Any) -> Any:
     return (
         operand
         if isinstance(operand, Tensor) or not isinstance(operand, float)
-        else Tensor(np.asarray(operand))
+        else wrap(np.asarray(operand))
     )
 
 
@@ -75,4 +78,4 @@ def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
         return isinstance(operands[0], Zeros) and not isinstance(operands[1], Zeros)
     if name in SUMS:
         return len(tensors) == len(operands) and all(isinstance(tensor, Zeros) for tensor in tensors)
-    return bool(kernel.view) or name in PRODUCTS
+    return bool(kernel.op.view) or name in PRODUCTS

@@ -14,9 +14,16 @@ import numpy as np
 
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
     """``result`` in the order of dimensions that torch would choose; itself where it has that."""
+    stretched = False
+    for operand in operands:
+        if isinstance(operand, np.ndarray) and not operand.flags.c_contiguous:
+            if any(operand.strides):
+                break
+            stretched = True  # from one element, which tells no dimensions apart
+    else:
+        if not stretched or result.flags.c_contiguous:
+            return result
     arrays = [a for a in operands if isinstance(a, np.ndarray) and a.ndim]
-    if all(array.flags.c_contiguous for array in arrays):
-        return result
     order = _fastest_first(result.shape, [_strides(array, result.ndim) for array in arrays])
     slowest_first = order[::-1]
     if np.transpose(result, slowest_first).flags.c_contiguous:

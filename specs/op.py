@@ -22,8 +22,9 @@ was before the write.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -119,7 +120,7 @@ class Op:
     receiver: int = 0  # where a method's `self` stands among the positional parameters
     interleaved: bool = False  # an attribute stands before an operand, as in gather(x, dim, index)
     _kinds: tuple[Kind, ...] = ()
-    _layout: tuple[int, ...] = ()
+    _layout: Callable[[Any], Any] | None = None  # picks the operands that decide the result's layout
     _saved: tuple[tuple[bool, ...], ...] = ()
 
     @property
@@ -187,9 +188,7 @@ class Op:
         return self._saved[mask]
 
     def saves(self, what: str, needs: Collection[str]) -> bool:
-        """Whether ``what`` (an operand's name or ``"out"``) is saved when the operands ``needs`` require
-        grad.
-        """
+        """Whether ``what`` (an operand's name, or ``"out"``) is saved when those operands require grad."""
         mask = sum(1 << i for i, operand in enumerate(self.operands) if operand.name in needs)
         if not any(mask >> i & 1 for i in self.edges):
             return False
@@ -221,24 +220,31 @@ class Op:
                 return False
         return not left and not named
 
+    def places(self, types: tuple[type, ...], keywords: Iterable[str]) -> dict[str, int | slice]:
+        """Where the parameters stand among arguments of those types, which fit, and the keywords' values."""
+        found: dict[str, int | slice] = {}
+        for at, (name, kind) in enumerate(zip(self.order, self._kinds, strict=True)):
+            if at == len(types):
+                break
+            if kind.variadic and issubclass(types[at], int):
+                found[name] = slice(at, len(types))
+                break
+            found[name] = at
+        for at, keyword in enumerate(keywords, len(types)):
+            found[self._own(keyword)] = at
+        return found
+
     def bind(
         self, args: tuple[Any, ...], keywords: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Operands in declared order, and all attributes as the body wants them, of arguments that fit."""
-        given: dict[str, Any] = {}
-        for at, (name, kind) in enumerate(zip(self.order, self._kinds, strict=True)):
-            if at == len(args):
-                break
-            if kind.variadic and isinstance(args[at], int):
-                given[name] = args[at:]
-                break
-            given[name] = args[at]
-        for keyword, value in keywords.items():
-            given[self._own(keyword)] = value
+        places = self.places(tuple(map(type, args)), keywords)
+        given = (*args, *keywords.values())
         attributes = {
-            a.name: a.kind.read(given[a.name]) if a.name in given else a.default for a in self.attributes
+            a.name: a.kind.read(given[places[a.name]]) if a.name in places else a.default
+            for a in self.attributes
         }
-        return tuple(given[name] for name in self.names), attributes
+        return tuple(given[places[name]] for name in self.names), attributes
 
     def torch_name(self, at: int) -> str:
         """What torch calls operand number ``at``."""
@@ -257,19 +263,22 @@ class Op:
 
         The result is an ndarray or a numpy scalar (as ufuncs give for 0-d operands), or a tuple of views.
         """
+        body = self.body
         try:
             if self.interleaved:
-                result = self.body(**dict(zip(self.names, operands, strict=True)), **attributes)
+                result = body(**dict(zip(self.names, operands, strict=True)), **attributes)
+            elif attributes:
+                result = body(*operands, **attributes)
             else:
-                result = self.body(*operands, **attributes)
+                result = body(*operands)
         except ValueError:
             shapes = [np.shape(value) for value in operands]
             where = clash(*shapes)
             if not where:
                 raise
             refuse("op/shapes-broadcast", shapes=shapes, **where)
-        if self._layout and result.ndim > 1:
-            return as_torch_lays_out(result, [operands[i] for i in self._layout])
+        if self._layout is not None and result.ndim > 1:
+            return as_torch_lays_out(result, self._layout(operands))
         return result
 
     def __repr__(self) -> str:
@@ -277,41 +286,35 @@ class Op:
 
 
 class Overloads:
-    """The ops of one name, in the order torch would try them; remembers which one took arguments of which
-    types.
-    """
+    """The ops of one name, in the order torch would try them."""
 
     def __init__(self, name: str, ops: list[Op]) -> None:
         self.name = name
         self.ops = ops
         self.receiver = ops[0].receiver
-        self._seen: dict[Any, tuple[Op, bool]] = {}
+
+    def choose(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> Op:
+        """The overload that takes arguments of those types, ``tensor`` being the implementation's own."""
+        for op in self.ops:
+            if op.fits(types, keywords, tensor):
+                return op
+        kinds = ", ".join([t.__name__ for t in types] + [f"{n}={t.__name__}" for n, t in keywords.items()])
+        refuse("op/arguments", name=self.name, given=kinds)
 
     def bind(
         self, args: tuple[Any, ...], keywords: Mapping[str, Any], tensor: type
     ) -> tuple[Op, tuple[Any, ...], dict[str, Any]]:
-        """The overload that takes the arguments, its operands, and its attributes (shared: never to be
-        written).
-        """
-        key: Any = tuple(map(type, args))
-        if keywords:
-            key = (key, tuple((name, type(value)) for name, value in keywords.items()))
-        found = self._seen.get(key)
-        if found is None:
-            found = self._seen[key] = self._choose(args, keywords, tensor)
-        op, plain = found
-        if plain:
-            return op, args, op.defaults
+        """The overload that takes the arguments, its operands, and its attributes."""
+        types = {name: type(value) for name, value in keywords.items()}
+        op = self.choose(tuple(map(type, args)), types, tensor)
         return op, *op.bind(args, keywords)
 
-    def _choose(self, args: tuple[Any, ...], keywords: Mapping[str, Any], tensor: type) -> tuple[Op, bool]:
-        types = tuple(map(type, args))
-        named = {name: type(value) for name, value in keywords.items()}
-        for op in self.ops:
-            if op.fits(types, named, tensor):
-                return op, not keywords and op.order[: len(args)] == op.names
-        kinds = ", ".join([t.__name__ for t in types] + [f"{n}={t.__name__}" for n, t in named.items()])
-        refuse("op/arguments", name=self.name, given=kinds)
+
+def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Takes the items at these places out of a sequence."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
 
 def _slot(key: str, param: str, index: Mapping[str, int], attributes: Collection[str]) -> Slot:
@@ -367,7 +370,8 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     made._set_formulas({})
     promoted = made.dtypes in ("promote", "numeric", "float", "bool")
     deciding = names if made.layout is None and promoted else made.layout or ()
-    made._layout = tuple(names.index(operand) for operand in deciding)
+    if deciding:
+        made._layout = picker([names.index(operand) for operand in deciding])
     if inplace is True:
         made.in_place = replace(made, name=made.name + "_", key=made.key + "_", mutates=True, formulas={})
     return made

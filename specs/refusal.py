@@ -5,6 +5,7 @@ Which class and which words a refusal has is the rule's business (``specs/rules`
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NoReturn
 
 from specs.force import torch_release
@@ -12,9 +13,17 @@ from specs.rule import RULES
 
 
 class Refusal(Exception):
-    """A refusal by rule; raised as a subclass that also is the Python class torch raises there."""
+    """A refusal by rule; raised as a subclass that also is the Python class torch raises there.
+
+    ``says`` is worded with ``details`` when somebody asks.
+    """
 
     rule: str
+    says: str
+    details: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.says.format_map(_Blank(self.details)) if self.says else self.rule
 
 
 def _with(base: type[Exception]) -> type[Refusal]:
@@ -42,12 +51,18 @@ class _Blank(dict):
         return "?"
 
 
+@cache
+def _of(rule: str, release: str) -> tuple[type[Refusal], str]:
+    """The class and the words with which that torch release refuses by ``rule``."""
+    spec = RULES.get(rule)
+    return (_CLASSES[spec.error_in(release)], spec.says) if spec else (_CLASSES["RuntimeError"], "")
+
+
 def refusal(rule: str, **details: Any) -> Refusal:
     """The exception that refuses by ``rule``, worded with ``details``."""
-    spec = RULES.get(rule)
-    error = _CLASSES[spec.error_in(torch_release()) if spec else "RuntimeError"]
-    exception = error(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)
-    exception.rule = rule
+    error, says = _of(rule, torch_release())
+    exception = error()
+    exception.rule, exception.says, exception.details = rule, says, details
     return exception
 
 

@@ -83,7 +83,7 @@ class Reference(TorchShaped):
                     None if leaf else node.name(),
                     x._nr,
                     view is not None,
-                    x._counter.value - since[name],
+                    x._counter[0] - since[name],
                     grad,
                 )
             except Exception:

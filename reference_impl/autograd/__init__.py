@@ -15,7 +15,7 @@ from reference_impl.engine import Buffer, run
 from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.tensor import Tensor, accumulator_of
+from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
     "Function", "backward", "enable_grad", "function", "grad", "is_grad_enabled", "no_grad",
@@ -83,10 +83,10 @@ def grad(
         if g is None and not allow_unused:
             refuse("grad_call/unused-refused", index=index)
         if g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
-            result[index] = Tensor(np.zeros_like(target._array))
+            result[index] = wrap(np.zeros_like(target._array))
             result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
         elif g is None and not by("grad_call/allow-unused-gives-none"):
-            result[index] = Tensor(np.zeros_like(target._array))
+            result[index] = wrap(np.zeros_like(target._array))
     return tuple(result)
 
 
@@ -136,14 +136,14 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
             filled.append(seed if by("backward/gradient-is-upstream") else _ones(root))
         elif seed is not None:
             refuse("backward/gradient-type", type=type(seed).__name__)
-        elif not root.requires_grad:
+        elif root._node is None and not root.requires_grad:
             filled.append(None)
         else:
-            if root.numel() != 1:
+            if root._array.size != 1:
                 refuse("backward/implicit-needs-scalar")
-            if not root.is_floating_point():
+            if root._array.dtype.kind != "f":
                 refuse("backward/implicit-needs-real", dtype=root.dtype)
-            one = _ones(root) if by("backward/implicit-one") else Tensor(np.zeros_like(root._array))
+            one = _ones(root) if by("backward/implicit-one") else wrap(np.zeros_like(root._array))
             one._flag = create_graph and not by("double/constant-root-grad")
             filled.append(one)
     if len(filled) != len(roots):
@@ -155,7 +155,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
 def _ones(root: Tensor) -> Tensor:
     array = np.empty_like(root._array)
     array.fill(1)
-    return Tensor(array)
+    return wrap(array)
 
 
 def _run(

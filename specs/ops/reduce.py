@@ -33,7 +33,7 @@ def _axes(dim, ndim):
 def _reduce(ufunc, x, axes, keepdim=False):
     """The reduction, laid out contiguously as torch lays out a reduction's result."""
     result = ufunc.reduce(x, axis=axes, keepdims=keepdim)
-    return np.ascontiguousarray(result) if np.ndim(result) > 1 else result
+    return np.ascontiguousarray(result) if result.ndim > 1 else result
 
 
 def _unreduced(g, x_shape, dim, keepdim):

@@ -1,0 +1,101 @@
+"""What an op's body computes on: the arrays of its operands, cast as the op says.
+
+Promotion between dtypes is ``dtypes``' business; casting a tensor is an op (``copies``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from reference_impl import dtypes
+from reference_impl.rule_marks import refuse
+from reference_impl.tensor import Tensor
+from specs.op import Op, picker
+
+Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
+"""The arrays (and numbers), and the dtype that they were cast to or had anyway; None if they are as given."""
+Prepare = Callable[[tuple[Any, ...]], Prepared]
+
+
+def preparer(op: Op) -> Prepare:
+    """The function that makes arrays of the op's operands."""
+    if op.dtypes in ("keep", "same") or (op.dtypes == "sum" and op.mutates):
+        return _one_as_it_is if len(op.operands) == 1 else _as_they_are
+    if op.dtypes == "sum":
+        return _sum
+    cast = _caster(op)
+
+    def one(operands: tuple[Any, ...]) -> Prepared:
+        array = operands[0]._array
+        dtype = array.dtype
+        return ((array,), dtype) if dtype.kind in "fc" else cast((array,))
+
+    def two(operands: tuple[Any, ...]) -> Prepared:
+        x, y = operands
+        x = x._array
+        dtype = x.dtype
+        if isinstance(y, Tensor):
+            y = y._array
+            alike = y.dtype is dtype
+        else:
+            alike = type(y) is float or type(y) is int
+        return ((x, y), dtype) if alike and dtype.kind == "f" else cast((x, y))
+
+    def several(operands: tuple[Any, ...]) -> Prepared:
+        return cast(tuple([x._array if isinstance(x, Tensor) else x for x in operands]))
+
+    # One or two operands, the first of them a tensor, is what most ops have: what `cast` does to floats,
+    # written out.
+    first = op.operands[0].kind.name == "tensor"
+    return {1: one, 2: two}.get(len(op.operands), several) if first else several
+
+
+def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
+    """The function that casts all operands but masks and indices to the dtype torch.result_type gives."""
+    aside = [operand.kind.name in ("mask", "indices") for operand in op.operands]
+    taking = picker([i for i, apart in enumerate(aside) if not apart])
+
+    def cast(arrays: tuple[Any, ...]) -> Prepared:
+        if op.dtypes == "numeric":
+            _need_numbers(op, arrays)
+        target = _result_type(taking(arrays))
+        if op.dtypes == "float" and target.kind in "bi":
+            target = dtypes.float32.numpy
+        pairs = zip(arrays, aside, strict=True)
+        return tuple([a if apart else _as(target, a) for a, apart in pairs]), target
+
+    return cast
+
+
+def _one_as_it_is(operands: tuple[Any, ...]) -> Prepared:
+    return (operands[0]._array,), None
+
+
+def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
+    return tuple([x._array if isinstance(x, Tensor) else x for x in operands]), None
+
+
+def _sum(operands: tuple[Any, ...]) -> Prepared:
+    arrays, _ = _as_they_are(operands)
+    return (arrays[0].astype(np.int64), *arrays[1:]) if arrays[0].dtype.kind in "bi" else arrays, None
+
+
+def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
+    """Refuse bools, tensors or not, as they come: promotion would make numbers of them."""
+    if any(a.dtype.kind == "b" if isinstance(a, np.ndarray) else isinstance(a, bool) for a in arrays):
+        refuse("op/bool-arithmetic", name=op.name.rstrip("_"))
+
+
+def _result_type(arrays: Any) -> np.dtype:
+    return dtypes.promote(
+        [a for a in arrays if isinstance(a, np.ndarray)], [a for a in arrays if not isinstance(a, np.ndarray)]
+    )
+
+
+def _as(target: np.dtype, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == target else value.astype(target)
+    return np.asarray(value).astype(target)
