@@ -18,7 +18,7 @@ from reference_impl.engine import Task
 from reference_impl.graph import Node, Saved, gradient_edge
 from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.tensor import Tensor, accumulator_of
+from reference_impl.tensor import Tensor, accumulator_of, wrap
 from reference_impl.views import Tag
 from reference_impl.write import check_tracked, rebase
 
@@ -101,7 +101,7 @@ class FunctionNode(FunctionCtx, Node):
         geometry = self._zeros[number]
         if geometry is None or not (self.materialize_grads or not by("function/undefined-may-stay-none")):
             return None
-        return Tensor(np.zeros(*geometry)) if by("function/undefined-becomes-zeros") else None
+        return wrap(np.zeros(*geometry)) if by("function/undefined-becomes-zeros") else None
 
     def _checked(self, results: Sequence[Any]) -> list[Tensor | None]:
         """The gradients of the inputs that are tensors; the others must have none."""
@@ -129,7 +129,7 @@ class FunctionNode(FunctionCtx, Node):
                 refuse("function/marks-tensors", type=type(marked).__name__)
         for dirty in self.dirty_tensors:
             if by("function/dirty-counts-as-written"):
-                dirty._counter.value += 1
+                dirty._counter[0] += 1
         raw = _tuple(output)
         made = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
         if sum(geometry is not None for geometry in self._zeros) > 1 and self.recorded:
@@ -181,14 +181,14 @@ class FunctionNode(FunctionCtx, Node):
             out._grad = out._hooks = None
             accumulator = accumulator_of(out)
             if accumulator is not None:
-                accumulator.variable = Tensor(np.zeros(()))  # it fills nobody's grad any more
+                accumulator.variable = wrap(np.zeros(()))  # it fills nobody's grad any more
             rebase(out, self, number)
             return out
         if is_input:
             out = _view_of(out) if by("function/input-comes-back-as-view") else out.detach()
         out._node, out._nr = self, number
         if out._view is not None:
-            out._view.seen = out._counter.value
+            out._view.seen = out._counter[0]
         return out
 
     def _tag_several(self, made: tuple[Any, ...]) -> None:
