@@ -189,9 +189,11 @@ def to_text(program: Program) -> str:
 def _head(program: Program) -> Iterator[str]:
     """What comes before the steps: the import, and the custom functions they call."""
     yield from ("import torch", "")
-    for name in dict.fromkeys(class_of(step.op) for step in program.steps):
-        if name is not None:
-            yield from ("", CLASSES[name], "", "")
+    called = [name for name in dict.fromkeys(class_of(step.op) for step in program.steps) if name is not None]
+    for name in called:
+        yield from ("", CLASSES[name], "")
+    if called:
+        yield ""
 
 
 def script(

@@ -18,7 +18,7 @@ from reference_impl.tensor import Tensor, wrap
 from reference_impl.write import call_in_place, check_tracked, is_tracked
 
 PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
-QUOTIENTS = frozenset({"div", "div_scalar"})
+QUOTIENTS = frozenset({"div"})
 SUMS = frozenset({"add", "sub"})
 
 

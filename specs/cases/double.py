@@ -246,3 +246,15 @@ def zeros_without_memory_are_not_accumulated_into():
     z = x * 2
     z.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def a_quotient_by_a_count_has_memory():
+    """The zeros that the second derivative of abs is come out of a mean as ordinary ones.
+
+    rule: op/zeros-pass-on.
+    """
+    x = torch.tensor([1.0, -3.0], requires_grad=True)
+    y = x.mean()
+    (g,) = torch.autograd.grad(y.abs(), y, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    assert h.tolist() == [0.0, 0.0]
