@@ -154,6 +154,16 @@ def a_mask_has_the_sizes_it_covers():
         x[m]
 
 
+def nothing_lies_in_a_dimension_without_elements():
+    """A position there is out of range, which is told before the values' shape.
+
+    rule: op/index-range.
+    """
+    x = torch.tensor([])
+    with refused("op/index-range"):
+        x[[0]] = torch.tensor([1.0, 2.0])
+
+
 def values_go_where_tensors_point():
     """Two values do not go into three places.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -74,11 +75,11 @@ def _room(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
         refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
 
 
-def _need_range(x: np.ndarray, key: tuple[Any, ...]) -> None:
+def _need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
     for place, dim in _integers(x, key):
         size, index = x.shape[dim], key[place]
         wrong = (index < -size) | (index >= size)
-        if wrong.any():
+        if size <= most and wrong.any():
             refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
 
 
@@ -94,6 +95,7 @@ def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool 
     """``x`` with ``value`` put, or added, where `_index` would read."""
     key = _key(x, indices, places)
     room = _room(x, key)
+    _need_range(x, key, most=0)  # a dimension without elements is noticed first
     if not _fits(value.shape, room):
         refuse("op/index-put-shape", value=list(value.shape), room=list(room))
     # One value for one mask is filled in, which casts.
@@ -111,9 +113,8 @@ def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool 
 
 def _fits(shape: tuple[int, ...], room: tuple[int, ...]) -> bool:
     """Whether a value of that shape broadcasts into the room, which itself stays as it is."""
-    return len(shape) <= len(room) and all(
-        n in (1, m) for n, m in zip(reversed(shape), reversed(room), strict=False)
-    )
+    pairs = zip(reversed(shape), reversed(room), strict=False)
+    return len(shape) <= len(room) and all(n in (1, m) for n, m in pairs)
 
 
 def _declared(body: Callable[..., Any], operands: tuple[str, ...], count: int, **facts: Any) -> Op:
