@@ -23,7 +23,7 @@ def _made(array: np.ndarray, requires_grad: bool) -> Tensor:
         refuse("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
-            refuse("requires_grad/float-or-complex-only")
+            refuse("requires_grad/float-or-complex-only", dtype=made.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
             made._flag = True
     return made

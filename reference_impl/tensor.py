@@ -108,7 +108,7 @@ class Tensor:
 
     def _set_flag(self, flag: bool) -> None:
         if flag and not dtypes.differentiable(self._array.dtype):
-            refuse("requires_grad/float-or-complex-only")
+            refuse("requires_grad/float-or-complex-only", dtype=self.dtype)
         if by("requires_grad/flag-is-set-in-place") and (STATE.enabled or by("mode/flag-setting-unaffected")):
             self._flag = flag
 
@@ -159,7 +159,7 @@ class Tensor:
         if grad._array.dtype != want:
             refuse("grad/assign-dtype", got=grad.dtype, want=dtypes.of(want))
         if grad._array.shape != self._array.shape:
-            refuse("grad/assign-size", got=list(grad.shape), expected=list(self.shape))
+            refuse("grad/assign-size", got=list(grad.shape), want=list(self.shape))
         if self._node is None or by("grad/accepted-on-non-leaf"):
             self._grad = grad if by("grad/assigned-as-is") else grad.detach().clone()
 
@@ -184,7 +184,7 @@ class Tensor:
         if not isinstance(new, Tensor):
             refuse("data/assign-type", type=type(new).__name__)
         if self.requires_grad and not dtypes.differentiable(new._array.dtype):
-            refuse("data/assign-dtype")
+            refuse("data/assign-dtype", dtype=new.dtype)
         if self._array.dtype != new._array.dtype:
             self._accumulator = None
         if by("data/assign-swaps"):

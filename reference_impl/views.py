@@ -52,7 +52,7 @@ class ViewOf:
         version = view._counter[0]
         if self.seen != version and by("view/stale-regenerates"):
             if self.tag is not Tag.DEFAULT:
-                refuse("view/stale-tag-refused")
+                refuse("view/stale-tag-refused", tag=self.tag.name.lower())
             fresh = AsStridedBackward0(self.base, view)
             self.seen = version
             view._node = fresh

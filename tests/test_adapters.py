@@ -14,6 +14,7 @@ from conformance.case import check_case, parse_case
 from conformance.compare import Agree, Diverge, compare
 from conformance.run import run
 from conformance.text import from_text
+from conformance.trace import Refused
 from specs.case import cases
 
 HELD = [case for case in cases() if case.holds_for(adapters.load("reference").torch)]
@@ -118,3 +119,5 @@ def test_cases_hold_as_programs_too(case: Any) -> None:
     trace = run(parsed.program, adapters.load("reference"))
     broken = [(f.expectation, f.actual) for f in check_case(parsed, trace) if f.status == "broken"]
     assert [] == broken
+    refused = [seen.outcome for seen in trace.observations if isinstance(seen.outcome, Refused)]
+    assert [] == [outcome for outcome in refused if "?" in outcome.message], "a detail is missing"

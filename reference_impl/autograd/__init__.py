@@ -140,7 +140,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
             filled.append(None)
         else:
             if root._array.size != 1:
-                refuse("backward/implicit-needs-scalar")
+                refuse("backward/implicit-needs-scalar", shape=list(root.shape))
             if root._array.dtype.kind != "f":
                 refuse("backward/implicit-needs-real", dtype=root.dtype)
             one = _ones(root) if by("backward/implicit-one") else wrap(np.zeros_like(root._array))
@@ -177,16 +177,16 @@ def _run(
             refuse("backward/root-needs-grad", index=index)
         edges.append(edge)
     wanted: list[Edge] = []
-    for target in targets:
+    for index, target in enumerate(targets):
         if not isinstance(target, Tensor):
-            refuse("backward/inputs-type", type=type(target).__name__)
+            refuse("backward/inputs-type", index=index, type=type(target).__name__)
         nr, node = target._nr, target.grad_fn
         if node is None:
             node = accumulator_of(target)
         if accumulate and by("backward/inputs-retain-non-leaf"):
             target.retain_grad()
         if not target.requires_grad:
-            refuse("grad_call/input-needs-grad")
+            refuse("grad_call/input-needs-grad", index=index)
         if (
             node is not None
             and target._node is not None
