@@ -50,9 +50,9 @@ def prepare(kernel: Kernel, operands: tuple[Any, ...]) -> tuple[tuple[Any, ...],
         if how == "promote" or first.dtype.kind in "fc":
             return arrays, first.dtype
         if how == "float":
-            return (first.astype(np.float32),), dtypes.float32.numpy
+            return (first.astype(dtypes.default().numpy),), dtypes.default().numpy
     if how == "sum":
-        if first.dtype.kind in "bi" and not kernel.op.mutates:
+        if first.dtype.kind in "biu" and not kernel.op.mutates:
             arrays = (first.astype(np.int64), *arrays[1:])
         return arrays, None
     return _promoted(kernel.op, arrays)
@@ -71,8 +71,8 @@ def _promoted(op: Op, arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], np.dtyp
     target = dtypes.promote(
         [a for a in taking if isinstance(a, np.ndarray)], [a for a in taking if not isinstance(a, np.ndarray)]
     )
-    if op.dtypes == "float" and target.kind in "bi":
-        target = dtypes.float32.numpy
+    if op.dtypes == "float" and target.kind in "biu":
+        target = dtypes.default().numpy
     return tuple(a if skip else _cast(a, target) for a, skip in zip(arrays, apart, strict=True)), target
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import autograd, copies, hooks
+from reference_impl import attributes, autograd, copies, factories, hooks, plain
+from reference_impl.casts import CASTS
 from reference_impl.dispatch import dispatch
-from reference_impl.dtypes import ALL as DTYPES
-from reference_impl.dtypes import differentiable, dtype
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Counter, Tensor
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
@@ -55,8 +54,13 @@ def install() -> None:
             operator,
             _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
         )
-    for name, method in METHODS.items():
-        setattr(Tensor, name, method)
+    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, plain.BOTH):
+        for name, attribute in table.items():
+            setattr(Tensor, name, attribute)
+    for operator, name in plain.OPERATORS.items():
+        setattr(Tensor, operator, plain.BOTH[name])
+    FUNCTIONS.update(plain.BOTH)
+    FUNCTIONS.update(plain.FUNCTIONS)
 
 
 _COMPARISONS = frozenset({"__eq__", "__ne__"})
@@ -149,45 +153,6 @@ def backward(
     autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def to(self: Tensor, target: dtype) -> Tensor:
-    """This tensor as another dtype; itself if it already is."""
-    if self._array.dtype == target.numpy:
-        return self
-    if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
-        warn_once("data/complex-to-real-warns")
-    if not differentiable(target.numpy):
-        plain = Tensor(self._array.astype(target.numpy))
-        if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-            plain._flag = True
-        return plain
-    return self.cast(target.numpy)
-
-
-def double(self: Tensor) -> Tensor:
-    """This tensor as float64."""
-    return to(self, DTYPES[0])
-
-
-def float_(self: Tensor) -> Tensor:
-    """This tensor as float32."""
-    return to(self, DTYPES[1])
-
-
-def _filled(value: Any) -> Any:
-    """``new_zeros`` and its like: a plain tensor of this dtype."""
-
-    def new(self: Tensor, *size: Any) -> Tensor:
-        shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-        return Tensor(np.full(shape, value, self._array.dtype))
-
-    return new
-
-
-def new_full(self: Tensor, size: Any, fill_value: Any) -> Tensor:
-    """A plain tensor of this dtype and one repeated value."""
-    return Tensor(np.full(size, fill_value, self._array.dtype))
-
-
 def zeros_like(self: Tensor) -> Tensor:
     """Zeros of this shape, dtype and layout, recorded by nobody."""
     return Tensor(np.zeros_like(self._array))
@@ -208,16 +173,16 @@ METHODS = {
     "detach_": detach_,
     "_without_memory": without_memory,
     "_is_recorded": lambda self: STATE.enabled,
-    "double": double,
-    "float": float_,
-    "new_full": new_full,
-    "new_ones": _filled(1),
-    "new_zeros": _filled(0),
+    "new_empty": factories.new_empty,
+    "new_empty_strided": factories.new_empty_strided,
+    "new_full": factories.new_full,
+    "new_ones": factories.new_ones,
+    "new_tensor": factories.new_tensor,
+    "new_zeros": factories.new_zeros,
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "reshape": reshape,
     "retain_grad": retain_grad,
-    "to": to,
     "zeros_like": zeros_like,
 }
 """What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""

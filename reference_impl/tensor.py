@@ -255,17 +255,6 @@ class Tensor:
             refuse("op/bool-of-many")
         return bool(self._array)
 
-    def __repr__(self) -> str:
-        body = np.array2string(self._array, separator=", ", prefix="tensor(")
-        parts = [body]
-        if self._array.dtype not in dtypes.UNPRINTED:
-            parts.append(f"dtype={self.dtype!r}")
-        if self._node is not None:
-            parts.append(f"grad_fn=<{self._node.name()}>")
-        elif self._flag:
-            parts.append("requires_grad=True")
-        return f"tensor({', '.join(parts)})"
-
 
 def accumulator_of(tensor: Tensor) -> AccumulateGrad | None:
     """The living node that fills a leaf's ``grad``, if any."""
