@@ -88,11 +88,13 @@ int = int32
 short = int16
 cfloat = complex64
 cdouble = complex128
-e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
+e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
 
 for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
+
+from reference_impl import nn, optim  # noqa: E402 -- made of the namespace's functions
 
 __all__ = [
     "Generator",
@@ -136,10 +138,12 @@ __all__ = [
     "manual_seed",
     "memory_format",
     "multinomial",
+    "nn",
     "no_grad",
     "normal",
     "ones",
     "ones_like",
+    "optim",
     "preserve_format",
     "rand",
     "rand_like",

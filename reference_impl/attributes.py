@@ -93,7 +93,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         return np.array(self._array)
     if self.requires_grad:
         raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy(), which shares memory."
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy(): one memory."
         )
     return self._array
 
@@ -260,4 +260,7 @@ METHODS: dict[str, Any] = {
     "__repr__": tensor_repr,
 }
 """The methods by name."""
-__all__ = ["METHODS", "PROPERTIES", "Storage", "device", "layout"]
+FUNCTIONS: dict[str, Any] = {"real": real, "imag": imag}
+"""Functions of the namespace, by name."""
+
+__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "device", "layout"]

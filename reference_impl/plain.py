@@ -301,5 +301,7 @@ OPERATORS: dict[str, str] = {
     "__xor__": "bitwise_xor",
     "__rxor__": "bitwise_xor",
     "__invert__": "bitwise_not",
+    "__mod__": "remainder",
+    "__floordiv__": "floor_divide",
 }
-"""Python's operators on bits, by the method they mean."""
+"""Python's operators that generated programs do not use, by the method they mean."""

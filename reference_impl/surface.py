@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import attributes, autograd, copies, factories, hooks, plain
+from reference_impl import attributes, autograd, composed, copies, factories, hooks, plain, selections
 from reference_impl.casts import CASTS
 from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
@@ -54,13 +54,22 @@ def install() -> None:
             operator,
             _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
         )
-    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, plain.BOTH):
+    for name, wrap in composed.WRAPPED.items():
+        FUNCTIONS[name] = wrap(FUNCTIONS[name])
+        setattr(Tensor, name, FUNCTIONS[name])
+    for name, same in composed.ALIASES.items():
+        FUNCTIONS[name] = FUNCTIONS[same]
+        setattr(Tensor, name, getattr(Tensor, same))
+    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
+    for functions in (plain, selections, composed):
+        for name, function in functions.BOTH.items():
+            setattr(Tensor, name, function)
+        FUNCTIONS.update(functions.BOTH)
+    FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | attributes.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
-        setattr(Tensor, operator, plain.BOTH[name])
-    FUNCTIONS.update(plain.BOTH)
-    FUNCTIONS.update(plain.FUNCTIONS)
+        setattr(Tensor, operator, getattr(Tensor, name))
 
 
 _COMPARISONS = frozenset({"__eq__", "__ne__"})
