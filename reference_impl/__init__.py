@@ -7,8 +7,10 @@ time: `set_torch_release("2.13")`.
 """
 
 import math
+import sys
 
 from reference_impl import autograd, factories, random
+from reference_impl.copying import load, save
 from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import (
     complex64,
@@ -94,7 +96,14 @@ __version__ = "0.1.0"
 for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
-from reference_impl import nn, optim  # noqa: E402 -- made of the namespace's functions
+from reference_impl import functional, gradcheck, nn, optim  # noqa: E402 -- made of the namespace's functions  # noqa: E402 -- these, too
+
+autograd.functional = functional  # type: ignore[attr-defined]  # in torch these live below autograd
+autograd.gradcheck = gradcheck.gradcheck  # type: ignore[attr-defined]
+autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
+autograd.Variable = factories.Variable  # type: ignore[attr-defined]
+sys.modules[f"{autograd.__name__}.functional"] = functional
+sys.modules[f"{autograd.__name__}.gradcheck"] = gradcheck
 
 __all__ = [
     "Generator",
@@ -133,7 +142,7 @@ __all__ = [
     "is_grad_enabled",
     "is_warn_always_enabled",
     "layout",
-    "linspace",
+    "linspace", "load",
     "logspace",
     "manual_seed",
     "memory_format",
@@ -153,7 +162,7 @@ __all__ = [
     "randn_like",
     "random",
     "randperm",
-    "seed",
+    "save", "seed",
     "set_default_dtype",
     "set_grad_enabled",
     "set_rng_state",

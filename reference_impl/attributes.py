@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.modes import STATE
 from reference_impl.printing import tensor_repr
 from reference_impl.rule_marks import refuse
 from reference_impl.size import CPU, Size, contiguous_format, device, layout, strided
@@ -91,9 +92,9 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
     if force:
         return np.array(self._array)
-    if self.requires_grad:
+    if self.requires_grad and STATE.enabled:
         raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy(): one memory."
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
     return self._array
 

@@ -83,6 +83,16 @@ def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
     return x.split(tuple(b - a for a, b in zip([0, *ends], [*ends, size], strict=True)), dim)
 
 
+def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
+    """Pieces that are copies, so that writes to one do not reach another. NB: of several nodes."""
+    return tuple(piece.clone() for piece in x.split(split_size, dim))
+
+
+def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
+    """The same for a number of pieces."""
+    return tuple(piece.clone() for piece in x.chunk(chunks, dim))
+
+
 # -- rearranging -----------------------------------------------------------------------------------
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in order."""
@@ -300,6 +310,9 @@ BOTH: dict[str, Any] = {
     "tile": tile,
     "trace": trace,
     "unflatten": unflatten,
+    "unsafe_chunk": unsafe_chunk,
+    "unsafe_split": unsafe_split,
+    "unsafe_split_with_sizes": unsafe_split,
 }
 """Functions of the namespace that are methods, too, by name."""
 

@@ -316,3 +316,18 @@ LEGACY = {
     )
 }
 """The old constructors by name."""
+
+
+class _Variables(type):
+    """What counts as a variable: every tensor."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_Variables):
+    """The old name of a tensor; called, it gives an alias of one that may require grad."""
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        alias = data.detach()
+        return alias.requires_grad_() if requires_grad else alias

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import attributes, autograd, composed, copies, factories, hooks, plain, selections
+from reference_impl import (
+    attributes,
+    autograd,
+    composed,
+    copies,
+    copying,
+    factories,
+    hooks,
+    plain,
+    selections,
+)
 from reference_impl.casts import CASTS
 from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
@@ -60,7 +70,7 @@ def install() -> None:
     for name, same in composed.ALIASES.items():
         FUNCTIONS[name] = FUNCTIONS[same]
         setattr(Tensor, name, getattr(Tensor, same))
-    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES):
+    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, copying.METHODS):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
     for functions in (plain, selections, composed):

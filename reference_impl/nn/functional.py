@@ -24,19 +24,22 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else input.relu()
 
 
-def _activation(name: str) -> Callable[..., Tensor]:
+def _activation(name: str, settings: int) -> Callable[..., Tensor]:
+    """The function of an op with so many settings, after which it may be asked to write its operand."""
+
     def activate(input: Tensor, *how: Any, inplace: bool = False, **more: Any) -> Tensor:
+        how, inplace = how[:settings], inplace or any(how[settings:])
         return _written(input, getattr(input, name)(*how, **more), inplace)
 
     activate.__name__ = name
     return activate
 
 
-elu = _activation("elu")
-leaky_relu = _activation("leaky_relu")
-hardtanh = _activation("hardtanh")
-threshold = _activation("threshold")
-silu = _activation("silu")
+elu = _activation("elu", 1)
+leaky_relu = _activation("leaky_relu", 1)
+hardtanh = _activation("hardtanh", 2)
+threshold = _activation("threshold", 2)
+silu = _activation("silu", 0)
 softplus = FUNCTIONS["softplus"]
 sigmoid = FUNCTIONS["sigmoid"]
 tanh = FUNCTIONS["tanh"]
