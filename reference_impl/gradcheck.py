@@ -278,7 +278,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
             found = autograd.grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
         except RuntimeError as error:
             warnings.warn(
-                "Backwards compatibility: New undefined gradient support checking feature is enabled by default"
+                "Backwards compatibility: New undefined gradient support checking feature is on by default"
                 "; pass check_undefined_grad=False to go without",
                 UserWarning,
                 stacklevel=4,

@@ -8,6 +8,7 @@ import numpy as np
 
 from specs.kind import Number, Tensor
 from specs.op import composite, op
+from specs.ops.conjugate import conj
 from specs.refusal import refuse
 
 
@@ -29,15 +30,15 @@ def pow_tensor(x: Tensor, exponent: Tensor):
 
 
 def _wrt_base(g, x, exponent):
-    slope = g.mul(exponent.mul(x.pow(exponent.sub_scalar(1))))
+    slope = g.mul(conj(exponent.mul(x.pow(exponent.sub_scalar(1)))))
     return g.new_zeros(()).where(exponent.eq(0), slope)
 
 
 def _wrt_exponent(g, x, exponent, out):
-    flat = x.eq(0).mul(exponent.ge(0))
+    flat = x.eq(0).mul((exponent.real if exponent.is_complex() else exponent).ge(0))
     if x.dtype != exponent.dtype:
         x = x.to(x.detach().mul(exponent.detach()).dtype)
-    slope = out.mul(x.log())
+    slope = conj(out.mul(x.log()))
     return g.mul(g.new_zeros(()).where(flat, slope))
 
 
@@ -54,7 +55,9 @@ def pow_scalar(x: Tensor, exponent: Number):
 
 pow_scalar.wrt(
     x=lambda g, x, exponent: (
-        x.new_zeros(x.shape) if exponent == 0 else g.mul(x.pow(exponent - 1.0).mul_scalar(float(exponent)))
+        x.new_zeros(x.shape)
+        if exponent == 0
+        else g.mul(conj(x.pow(exponent - 1.0).mul_scalar(exponent * 1.0)))
     ),
 )
 

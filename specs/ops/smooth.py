@@ -12,6 +12,7 @@ import numpy as np
 
 from specs.kind import Scale, Tensor
 from specs.op import op
+from specs.ops.conjugate import conj
 from specs.refusal import need_kernel
 
 
@@ -32,7 +33,7 @@ def rsqrt(x: Tensor) -> Any:
     return np.reciprocal(np.sqrt(x))
 
 
-rsqrt.wrt(x=lambda g, out: g.mul_scalar(-0.5).mul(out.pow(3)))
+rsqrt.wrt(x=lambda g, out: g.mul_scalar(-0.5).mul(conj(out.pow(3))))
 
 
 @op(internal=True, inplace=True, node="Expm1Backward0", dtypes="float", exact=False, ulp=4)
@@ -41,7 +42,7 @@ def expm1(x: Tensor) -> Any:
     return np.expm1(x)
 
 
-expm1.wrt(x=lambda g, out: g.mul(out.add_scalar(1)))
+expm1.wrt(x=lambda g, out: g.mul(conj(out.add_scalar(1))))
 
 
 @op(internal=True, inplace=True, node="Exp2Backward0", dtypes="float", exact=False, ulp=4)
@@ -50,7 +51,7 @@ def exp2(x: Tensor) -> Any:
     return np.exp2(x)
 
 
-exp2.wrt(x=lambda g, out: g.mul(out).mul_scalar(math.log(2)))
+exp2.wrt(x=lambda g, out: g.mul(conj(out)).mul_scalar(math.log(2)))
 
 
 @op(internal=True, inplace=True, node="Log1PBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
@@ -59,7 +60,7 @@ def log1p(x: Tensor) -> Any:
     return np.log1p(x)
 
 
-log1p.wrt(x=lambda g, x: g.div(x.add_scalar(1)))
+log1p.wrt(x=lambda g, x: g.div(conj(x.add_scalar(1))))
 
 
 @op(internal=True, inplace=True, node="Log2Backward0", dtypes="float", exact=False, ulp=4, domain="positive")
@@ -68,7 +69,7 @@ def log2(x: Tensor) -> Any:
     return np.log2(x)
 
 
-log2.wrt(x=lambda g, x: g.div(x.mul_scalar(math.log(2))))
+log2.wrt(x=lambda g, x: g.div(conj(x).mul_scalar(math.log(2))))
 
 
 @op(internal=True, inplace=True, node="Log10Backward0", dtypes="float", exact=False, ulp=4, domain="positive")
@@ -77,7 +78,7 @@ def log10(x: Tensor) -> Any:
     return np.log10(x)
 
 
-log10.wrt(x=lambda g, x: g.div(x.mul_scalar(math.log(10))))
+log10.wrt(x=lambda g, x: g.div(conj(x).mul_scalar(math.log(10))))
 
 
 # -- circular and hyperbolic -----------------------------------------------------------------------
@@ -92,7 +93,7 @@ def tan(x: Tensor) -> Any:
     return np.tan(x)
 
 
-tan.wrt(x=lambda g, out: g.mul(out.pow(2).add_scalar(1)))
+tan.wrt(x=lambda g, out: g.mul(conj(out.pow(2).add_scalar(1))))
 
 
 @op(internal=True, inplace=True, node="AsinBackward0", dtypes="float", exact=False, ulp=4)
@@ -101,7 +102,7 @@ def asin(x: Tensor) -> Any:
     return np.arcsin(x)
 
 
-asin.wrt(x=lambda g, x: g.mul(_under_root(x)))
+asin.wrt(x=lambda g, x: g.mul(conj(_under_root(x))))
 
 
 @op(internal=True, inplace=True, node="AcosBackward0", dtypes="float", exact=False, ulp=4)
@@ -110,7 +111,7 @@ def acos(x: Tensor) -> Any:
     return np.arccos(x)
 
 
-acos.wrt(x=lambda g, x: g.mul(_under_root(x).neg()))
+acos.wrt(x=lambda g, x: g.mul(conj(_under_root(x).neg())))
 
 
 @op(internal=True, inplace=True, node="AtanBackward0", dtypes="float", exact=False, ulp=4)
@@ -119,7 +120,7 @@ def atan(x: Tensor) -> Any:
     return np.arctan(x)
 
 
-atan.wrt(x=lambda g, x: g.div(x.mul(x).add_scalar(1)))
+atan.wrt(x=lambda g, x: g.div(conj(x.mul(x).add_scalar(1))))
 
 
 @op(internal=True, inplace=True, node="SinhBackward0", dtypes="float", exact=False, ulp=4)
@@ -128,7 +129,7 @@ def sinh(x: Tensor) -> Any:
     return np.sinh(x)
 
 
-sinh.wrt(x=lambda g, x: g.mul(x.cosh()))
+sinh.wrt(x=lambda g, x: g.mul(conj(x.cosh())))
 
 
 @op(internal=True, inplace=True, node="CoshBackward0", dtypes="float", exact=False, ulp=4)
@@ -137,7 +138,7 @@ def cosh(x: Tensor) -> Any:
     return np.cosh(x)
 
 
-cosh.wrt(x=lambda g, x: g.mul(x.sinh()))
+cosh.wrt(x=lambda g, x: g.mul(conj(x.sinh())))
 
 
 def _error_function(x: np.ndarray) -> np.ndarray:
