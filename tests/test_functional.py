@@ -308,3 +308,35 @@ def test_batch_norm_keeps_running_estimates(namespace: Any) -> None:
     assert {"weight", "bias", "running_mean", "running_var", "num_batches_tracked"} == set(norm.state_dict())
     assert [pytest.approx(0.2), pytest.approx(0.4)] == norm.running_mean.tolist()
     assert pytest.approx((1.0 - 0.2) / (1.1**0.5), rel=1e-4) == seen[0, 0].item()
+
+
+@both
+def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
+    """What comes in for the result and what goes out to the arguments, which a hook may change."""
+    net = namespace.nn.Linear(2, 1)
+    seen = []
+
+    def hook(module: Any, to_inputs: Any, of_outputs: Any) -> Any:
+        seen.append((module is net, [g.tolist() for g in to_inputs], [g.tolist() for g in of_outputs]))
+        return (to_inputs[0] * 2,)
+
+    handle = net.register_full_backward_hook(hook)
+    x = namespace.ones(1, 2, requires_grad=True)
+    (net(x) * 3).sum().backward()
+    assert [(True, [(3 * net.weight).tolist()], [[[3.0]]])] == seen
+    assert (6 * net.weight).tolist() == x.grad.tolist()
+    handle.remove()
+    net(x).sum().backward()
+    assert 1 == len(seen)
+
+
+@both
+def test_full_backward_hooks_run_without_gradients_of_arguments(namespace: Any) -> None:
+    """Then they are given None for these."""
+    net = namespace.nn.Linear(2, 1)
+    seen = []
+    net.register_full_backward_hook(lambda module, to_inputs, of_outputs: seen.append(to_inputs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        net(namespace.ones(1, 2)).sum().backward()
+    assert [(None,)] == seen

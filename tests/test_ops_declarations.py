@@ -55,7 +55,8 @@ INTERNAL = {
     **{
         name: getattr(aten, name)
         for name in (
-            "silu", "silu_", "silu_backward", "leaky_relu", "threshold", "elu", "hardtanh",
+            "silu", "silu_", "silu_backward", "leaky_relu", "leaky_relu_", "threshold_",
+            "hardtanh_", "threshold", "elu", "hardtanh",
             "hardtanh_backward", "softplus", "softplus_backward", "gelu", "gelu_backward",
         )
     },

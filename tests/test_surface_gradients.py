@@ -113,6 +113,11 @@ F.leaky_relu(x, 0.5) | 4
 F.hardtanh(x) | 5
 F.relu6(x) | 5
 F.threshold(x, 0.1, 0.0) | 5
+F.threshold(x.clone(), 0.1, 0.0, inplace=True) | 5
+F.leaky_relu(x.clone(), 0.5, True) | 4
+F.hardtanh(x.clone(), inplace=True) | 4
+F.relu(x.clone(), True) | 4
+F.silu(x.clone(), inplace=True) | 4
 F.softmin(x, 0) | 4
 F.softsign(x) | 4
 F.tanhshrink(x) | 4

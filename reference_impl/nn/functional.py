@@ -15,10 +15,6 @@ from reference_impl.tensor import Tensor
 
 
 # -- activations -----------------------------------------------------------------------------------
-def _written(x: Tensor, result: Tensor, inplace: bool) -> Tensor:
-    return x.copy_(result) if inplace else result
-
-
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(x, 0)``."""
     return input.relu_() if inplace else input.relu()
@@ -29,7 +25,9 @@ def _activation(name: str, settings: int) -> Callable[..., Tensor]:
 
     def activate(input: Tensor, *how: Any, inplace: bool = False, **more: Any) -> Tensor:
         how, inplace = how[:settings], inplace or any(how[settings:])
-        return _written(input, getattr(input, name)(*how, **more), inplace)
+        if inplace and not hasattr(input, name + "_"):
+            raise NotImplementedError(f"{name} is not done in place")
+        return getattr(input, name + "_" if inplace else name)(*how, **more)
 
     activate.__name__ = name
     return activate

@@ -12,6 +12,7 @@ from typing import Any
 
 from reference_impl.hooks import RemovableHandle, attach
 from reference_impl.modes import no_grad
+from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
 from reference_impl.tensor import Tensor
 
@@ -28,6 +29,7 @@ class Module:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         own: dict[str, Any] = {name: {} for name in _OWN}
         own |= {"training": True, "_transient": set(), "_forward_hooks": {}, "_forward_pre_hooks": {}}
+        own["_backward_hooks"] = {}
         self.__dict__.update(own)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -41,11 +43,14 @@ class Module:
             given = hook(self, args)
             if given is not None:
                 args = given if isinstance(given, tuple) else (given,)
+        watch = Watch(self, list(self._backward_hooks.values())) if self._backward_hooks else None
+        if watch is not None:
+            args = watch.arguments(args)
         result = self.forward(*args, **kwargs)
         for hook in list(self._forward_hooks.values()):
             replaced = hook(self, args, result)
             result = result if replaced is None else replaced
-        return result
+        return result if watch is None else watch.result(result)
 
     # -- attributes ------------------------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
@@ -109,6 +114,10 @@ class Module:
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Have ``hook`` called with the module and its arguments, which it may replace."""
         return attach(self._forward_pre_hooks, hook)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with the module and the gradients on either side."""
+        return attach(self._backward_hooks, hook)
 
     # -- finding ---------------------------------------------------------------------------------
     def named_children(self) -> Iterator[tuple[str, Module]]:

@@ -273,6 +273,13 @@ def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
     return np.where(y > 0, dy, dy * negative_slope)
 
 
+@op(internal=True, inplace="only", node="LeakyReluBackward1", dtypes="keep", layout=("x",))
+def leaky_relu_(x: Tensor, negative_slope: Scale = 0.01) -> Any:
+    """``leaky_relu`` in place, which saves its result."""
+    return np.where(x > 0, x, x * x.dtype.type(negative_slope))
+
+
+leaky_relu_.wrt(x=lambda g, out, negative_slope: g.leaky_relu_backward(out, negative_slope))
 leaky_relu.wrt(x=lambda g, x, negative_slope: g.leaky_relu_backward(x, negative_slope))
 leaky_relu_backward.wrt(
     dy=lambda g, y, negative_slope: g.leaky_relu_backward(y, negative_slope), y=lambda g: g.zeros_like()
@@ -330,7 +337,16 @@ def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
 threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 
 
-@op(internal=True, node="HardtanhBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, inplace="only", node="ThresholdBackward1", dtypes="keep", layout=("x",))
+def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
+    """``threshold`` in place."""
+    return np.where(x > threshold, x, x.dtype.type(value))
+
+
+threshold_.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
+
+
+@op(internal=True, inplace=True, node="HardtanhBackward0", dtypes="keep", layout=("x",))
 def hardtanh(x: Tensor, min_val: Scale = -1.0, max_val: Scale = 1.0) -> Any:
     """``x`` held between two numbers, at which the gradient stops."""
     return np.clip(x, x.dtype.type(min_val), x.dtype.type(max_val))
