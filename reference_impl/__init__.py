@@ -9,7 +9,7 @@ time: `set_torch_release("2.13")`.
 import math
 import sys
 
-from reference_impl import autograd, factories, random
+from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.copying import load, save
 from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import (
@@ -119,7 +119,7 @@ __all__ = [
     "complex64",
     "complex128",
     "contiguous_format",
-    "device",
+    "cuda", "device",
     "dtype",
     "empty",
     "empty_like",
@@ -169,7 +169,7 @@ __all__ = [
     "set_torch_release",
     "set_warn_always",
     "strided",
-    "tensor",
+    "tensor", "testing",
     "torch_release",
     "uint8",
     "zeros",

@@ -261,7 +261,11 @@ METHODS: dict[str, Any] = {
     "__repr__": tensor_repr,
 }
 """The methods by name."""
-FUNCTIONS: dict[str, Any] = {"real": real, "imag": imag}
+FUNCTIONS: dict[str, Any] = {
+    "real": real,
+    "imag": imag,
+    **{name: METHODS[name] for name in ("is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")},
+}
 """Functions of the namespace, by name."""
 
 __all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "device", "layout"]

@@ -269,6 +269,13 @@ def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     return left.mm(right).view(shape)
 
 
+def inner(x: Tensor, y: Tensor) -> Tensor:
+    """Products summed over the last dimension of both."""
+    if not x._array.ndim or not y._array.ndim:
+        return x.mul(y)
+    return tensordot(x, y, ([-1], [-1]))
+
+
 def kron(x: Tensor, y: Tensor) -> Tensor:
     """Each element of ``x`` times all of ``y``, as blocks of a matrix."""
     (m, n), (p, q) = x._array.shape, y._array.shape
@@ -294,6 +301,7 @@ BOTH: dict[str, Any] = {
     "fliplr": fliplr,
     "flipud": flipud,
     "floor_divide": floor_divide,
+    "inner": inner,
     "kron": kron,
     "log_softmax": _in_dtype("_log_softmax"),
     "movedim": movedim,

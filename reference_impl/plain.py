@@ -266,6 +266,7 @@ BOTH: dict[str, Any] = {
     "bitwise_or": _bits(np.bitwise_or),
     "bitwise_xor": _bits(np.bitwise_xor),
     "bitwise_not": bitwise_not,
+    "nextafter": _map(np.nextafter),
     "nonzero": nonzero,
     "argwhere": nonzero,
     "count_nonzero": count_nonzero,

@@ -140,6 +140,10 @@ torch.ones(2).requires_grad_().numpy(force=True)
 np.asarray(torch.ones(2))
 np.add(torch.ones(2).numpy(), 1)
 torch.ones(2).item
+torch.cuda.is_available()
+torch.cuda.device_count()
+torch.testing.assert_close(torch.ones(2), torch.ones(2) + 1e-7)
+torch.tensor([1 + 2j]).conj().resolve_conj()
 """
 
 REFUSED = """
@@ -170,6 +174,9 @@ torch.ones(2).mT
 torch.ones(2).size(1)
 torch.allclose(torch.ones(1), torch.ones(1).double())
 torch.tensor([1.0]) & 1
+torch.testing.assert_close(torch.ones(2), torch.ones(2) + 1e-3)
+torch.testing.assert_close(torch.ones(2), torch.ones(3))
+torch.testing.assert_close(torch.ones(2), torch.ones(2, dtype=torch.double))
 """
 
 PLAIN = """

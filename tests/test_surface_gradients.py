@@ -152,6 +152,7 @@ torch.einsum("ij->ji", x) | 2,3
 torch.einsum("ii->i", x) | 3,3
 torch.einsum("bij,bjk->bik", x, y) | 2,2,3 | 2,3,2
 torch.einsum("i,i", x, y) | 3 | 3
+torch.inner(x, y) | 2,3 | 3
 torch.kron(x, y) | 2,2 | 2,1
 x.dist(y) | 3 | 3
 torch.meshgrid(x, y, indexing="ij")[0] | 2 | 3
