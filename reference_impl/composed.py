@@ -6,6 +6,7 @@ node is PyTorch's are declared in ``specs/ops``.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -223,6 +224,37 @@ def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return measure
 
 
+def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A reduction that may be told to cast first."""
+
+    @functools.wraps(function)
+    def reduce(x: Tensor, *how: Any, **named: Any) -> Tensor:
+        target = named.pop("dtype", None) if named else None
+        return function(x if target is None else x.to(target), *how, **named)
+
+    return reduce
+
+
+def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """``clamp`` with bounds by position, and out of place with tensors for bounds.
+
+    NB: PyTorch has a node of its own for the latter.
+    """
+
+    @functools.wraps(function)
+    def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+        if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+            return function(x, min=min, max=max)
+        if function.__name__.endswith("_"):
+            raise NotImplementedError("bounds that are tensors are not applied in place")
+        for bound, inside in ((min, Tensor.ge), (max, Tensor.le)):  # type: ignore[attr-defined]  # ops
+            if bound is not None:
+                x = x.where(inside(x, bound), bound)
+        return x
+
+    return clamp
+
+
 def _in_dtype(name: str) -> Callable[..., Tensor]:
     def normalised(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
         return getattr(x if dtype is None else x.to(dtype), name)(dim)
@@ -340,7 +372,13 @@ FUNCTIONS: dict[str, Any] = {
 }
 """Functions of the namespace only, by name."""
 
-WRAPPED: dict[str, Callable[..., Any]] = {"var": _unbiased, "std": _unbiased}
+WRAPPED: dict[str, Callable[..., Any]] = {
+    "var": _unbiased,
+    "std": _unbiased,
+    "clamp": _bounded,
+    "clamp_": _bounded,
+    **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod"), _with_dtype),
+}
 """Ops that take more under the same name than their declaration: what to put around them."""
 
 ALIASES = {

@@ -140,6 +140,14 @@ F.dropout(x, 0.5, training=False).exp() | 3
 
 SAME_VALUES = """
 x.trace() | 3,3
+x.sum(dtype=torch.double) | 2,3
+x.sum(1, dtype=torch.double) | 2,3
+x.mean(0, keepdim=True) | 2,3
+x.cumsum(0, dtype=torch.double) | 2,3
+x.clamp(-0.3, 1) | 2,3
+torch.clamp(x, 0.3) | 2,3
+x.clamp(y) | 2,3 | 2,3
+x.clamp(max=y) | 2,3 | 3
 x.diag() | 2,3
 x.diag(1) | 3,3
 x.roll(1) | 2,3

@@ -28,7 +28,7 @@ def _scaled(y, alpha, x):
     """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to."""
     if alpha == 1:
         return y
-    if x.dtype.kind in "bi" and isinstance(alpha, float):
+    if x.dtype.kind in "biu" and isinstance(alpha, float):
         np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first
         refuse("op/integer-alpha")
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha

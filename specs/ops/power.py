@@ -17,7 +17,7 @@ def _power(x, exponent):
     if (x if isinstance(x, np.ndarray) else exponent).dtype.kind == "b":
         np.broadcast_shapes(np.shape(x), np.shape(exponent))  # that is refused first
         refuse("op/no-kernel", name="pow", dtype="bool")
-    if np.result_type(x, exponent).kind not in "bi" or not np.any(np.less(exponent, 0)):
+    if np.result_type(x, exponent).kind not in "biu" or not np.any(np.less(exponent, 0)):
         return np.power(x, exponent)
     upwards = np.power(x, np.abs(exponent))
     return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
@@ -48,7 +48,7 @@ pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 @op(inplace=True, name="pow", node="PowBackward0", avoid=("inexact_power",))
 def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
-    if x.dtype.kind in "bi" and exponent < 0:
+    if x.dtype.kind in "biu" and exponent < 0:
         refuse("op/integer-negative-power")
     return np.power(x, exponent)
 
