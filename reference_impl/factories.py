@@ -243,11 +243,12 @@ def full_like(x: Tensor, fill_value: Any, **more: Any) -> Tensor:
 
 
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
-    """Complex numbers of two real parts. NB: not recorded, unlike PyTorch's."""
-    if real.requires_grad or imag.requires_grad:
-        raise NotImplementedError("complex() of tensors that require grad")
-    numpy = dtypes.complex_of(real._array.dtype)
-    return Tensor((real._array + 1j * imag._array).astype(numpy))
+    """Complex numbers of two real parts of one dtype."""
+    if real._array.dtype != imag._array.dtype or real._array.dtype not in (np.float32, np.float64):
+        raise RuntimeError(
+            f"complex numbers are made of two float32 or float64, not {real.dtype} and {imag.dtype}"
+        )
+    return real._complex(imag)
 
 
 def _new(value: Any) -> Callable[..., Tensor]:

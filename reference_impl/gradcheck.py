@@ -165,8 +165,8 @@ def _compare(
     """One output's Jacobian by one input against the differences."""
     if found is None:
         return
-    for part, unit in (("", 1), ("imaginary", 1j)) if out.is_complex() else (("", 1),):
-        expected = found.imag if part else found.real
+    for part, unit in (("imaginary", 1j), ("real", 1)) if out.is_complex() else (("", 1),):
+        expected = found.imag if part == "imaginary" else found.real
         expected = _by_parts(expected, x)
         actual, again = (analytical(out, x, unit) for _ in range(2))
         if not np.allclose(actual, expected, rtol, atol):

@@ -331,6 +331,18 @@ def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
 
 
 @both
+def test_full_backward_hooks_are_not_called_by_gradients_of_gradients(namespace: Any) -> None:
+    """Which reach the arguments past the result."""
+    calls = []
+    loss = namespace.nn.MSELoss()
+    loss.register_full_backward_hook(lambda *_: calls.append(1))
+    x = namespace.ones(1, requires_grad=True)
+    (g,) = namespace.autograd.grad(loss(x, namespace.zeros(1)), x, create_graph=True)
+    namespace.autograd.grad(g, x)
+    assert [1] == calls
+
+
+@both
 def test_full_backward_hooks_run_without_gradients_of_arguments(namespace: Any) -> None:
     """Then they are given None for these."""
     net = namespace.nn.Linear(2, 1)

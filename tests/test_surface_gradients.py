@@ -83,6 +83,7 @@ torch.outer(x, y) | 2 | 3
 torch.addmm(x, y, z) | 2,2 | 2,3 | 3,2
 x.repeat_interleave(2) | 3
 x.real | 3
+torch.complex(x, y).real | 3 | 3
 torch.masked_select(x, torch.tensor([True, False, True])) | 3
 x.abs().rsqrt() | 4
 x.expm1() | 4

@@ -52,7 +52,7 @@ class Watch:
 
     def __init__(self, module: Any, hooks: list[Callable[..., Any]]) -> None:
         self.module, self.hooks = module, hooks
-        self.outputs: tuple[Any, ...] = ()
+        self.outputs: tuple[Any, ...] | None = None  # only set between the two sides of one backward
         self.inputs = 0
         self.waits = False
 
@@ -81,8 +81,11 @@ class Watch:
         return self._call(grads)
 
     def _call(self, grads: Grads) -> Grads:
+        if self.outputs is None:
+            return grads  # a gradient of gradients, which reached the arguments another way
         for hook in self.hooks:
             replaced = hook(self.module, tuple(grads), self.outputs)
             if replaced is not None:
                 grads = list(replaced) if isinstance(replaced, tuple) else [replaced]
+        self.outputs = None
         return grads

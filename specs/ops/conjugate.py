@@ -30,3 +30,15 @@ _conj.wrt(x=lambda g: conj(g))
 def conjugate(x: Tensor) -> Any:
     """The conjugates of complex elements; a real tensor itself."""
     return x._conj() if x.is_complex() else x
+
+
+@op(internal=True, node="ComplexBackward0", dtypes="same")
+def _complex(x: Tensor, imag: Tensor) -> Any:
+    """Complex numbers of two real parts."""
+    return (x + 1j * imag).astype({4: np.complex64, 8: np.complex128}[x.itemsize])
+
+
+_complex.wrt(
+    x=lambda g: g.view_as_real().select(-1, 0),
+    imag=lambda g: g.view_as_real().select(-1, 1),
+)
