@@ -2,8 +2,8 @@
 
 Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, engine, autograd; rule_marks
 says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, size, factories, random,
-casts, attributes, plain, printing, surface) stands around that machine. It models one torch release at a
-time: `set_torch_release("2.13")`.
+casts, attributes, copying, printing, plain, selections, composed, products, surface, nn, optim, functional,
+gradcheck) stands around that machine. It models one torch release at a time: `set_torch_release("2.13")`.
 """
 
 import math

@@ -20,6 +20,7 @@ from reference_impl import (
     factories,
     hooks,
     plain,
+    products,
     selections,
 )
 from reference_impl.casts import CASTS
@@ -73,11 +74,11 @@ def install() -> None:
     for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, copying.METHODS):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
-    for functions in (plain, selections, composed):
+    for functions in (plain, selections, composed, products):
         for name, function in functions.BOTH.items():
             setattr(Tensor, name, function)
         FUNCTIONS.update(functions.BOTH)
-    FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | attributes.FUNCTIONS)
+    FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
         setattr(Tensor, operator, getattr(Tensor, name))
 
