@@ -1,16 +1,80 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
 Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, engine, autograd; rule_marks
-says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, factories, surface)
-stands around that machine. It models one torch release at a time: `set_torch_release("2.13")`.
+says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, size, factories, random,
+casts, attributes, copying, printing, plain, selections, composed, products, surface, nn, optim, functional,
+gradcheck) stands around that machine. It models one torch release at a time: `set_torch_release("2.13")`.
 """
 
-from reference_impl import autograd
+import math
+
+from reference_impl import autograd, cuda, factories, random, testing
+from reference_impl.copying import load, save
 from reference_impl.dtypes import bool_ as bool
-from reference_impl.dtypes import complex64, complex128, dtype, float32, float64, int32, int64
-from reference_impl.factories import arange, empty, full, ones, ones_like, tensor, zeros, zeros_like
+from reference_impl.dtypes import (
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from reference_impl.dtypes import default as get_default_dtype
+from reference_impl.dtypes import set_default as set_default_dtype
+from reference_impl.factories import (
+    arange,
+    as_tensor,
+    asarray,
+    empty,
+    empty_like,
+    empty_strided,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from reference_impl.factories import complex_ as complex
 from reference_impl.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.random import (
+    Generator,
+    bernoulli,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
 from reference_impl.rule_marks import is_warn_always_enabled, set_warn_always
+from reference_impl.size import (
+    Size,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from reference_impl.surface import FUNCTIONS, install
 from reference_impl.tensor import Tensor
 from specs.force import set_torch_release, torch_release
@@ -19,18 +83,93 @@ install()
 
 double = float64
 float = float32
+half = float16
 long = int64
+int = int32
+short = int16
 cfloat = complex64
 cdouble = complex128
+e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
 
-for _name, _function in FUNCTIONS.items():
+for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
+# Made of the namespace's own functions, hence last.
+from reference_impl import nn, optim  # noqa: E402
+from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
+
+autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
+autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # in torch, too, it hides its module
+autograd.Variable = factories.Variable  # type: ignore[attr-defined]
+
 __all__ = [
-    "Tensor", "arange", "autograd", "bool", "complex64", "complex128", "dtype", "empty", "enable_grad",
-    "float32", "float64",
-    "full", "int32", "int64", "is_grad_enabled", "is_warn_always_enabled", "no_grad", "ones", "ones_like",
-    "set_grad_enabled", "set_torch_release", "set_warn_always", "tensor", "torch_release", "zeros",
+    "Generator",
+    "Size",
+    "Tensor",
+    "arange",
+    "as_tensor",
+    "asarray",
+    "autograd",
+    "bernoulli",
+    "bool",
+    "complex",
+    "complex64",
+    "complex128",
+    "contiguous_format",
+    "cuda", "device",
+    "dtype",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "enable_grad",
+    "eye",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy",
+    "full",
+    "full_like",
+    "get_default_dtype",
+    "get_rng_state",
+    "initial_seed",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "is_warn_always_enabled",
+    "layout",
+    "linspace", "load",
+    "logspace",
+    "manual_seed",
+    "memory_format",
+    "multinomial",
+    "nn",
+    "no_grad",
+    "normal",
+    "ones",
+    "ones_like",
+    "optim",
+    "preserve_format",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "random",
+    "randperm",
+    "save", "seed",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_rng_state",
+    "set_torch_release",
+    "set_warn_always",
+    "strided",
+    "tensor", "testing",
+    "torch_release",
+    "uint8",
+    "zeros",
     "zeros_like",
 ]  # fmt: skip

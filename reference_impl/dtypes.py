@@ -23,9 +23,20 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
+
     @property
     def is_floating_point(self) -> bool:
         return self.numpy.kind == "f"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.numpy.kind not in "bu"
+
+    @property
+    def itemsize(self) -> int:
+        return self.numpy.itemsize
 
     @property
     def is_complex(self) -> bool:
@@ -39,22 +50,57 @@ complex64 = dtype("complex64", np.complex64)
 int64 = dtype("int64", np.int64)
 int32 = dtype("int32", np.int32)
 bool_ = dtype("bool", np.bool_)
+float16 = dtype("float16", np.float16)
+int16 = dtype("int16", np.int16)
+int8 = dtype("int8", np.int8)
+uint8 = dtype("uint8", np.uint8)
+# NB: no bfloat16 and no complex32: numpy has neither, and a stand-in would round otherwise.
 
-ALL = (float64, float32, complex128, complex64, int64, int32, bool_)
-_BY_NUMPY = {known.numpy: known for known in ALL}
-UNPRINTED = frozenset({float32.numpy, int64.numpy, bool_.numpy})
+ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, int16, int8, uint8)
+BY_NUMPY = {known.numpy: known for known in ALL}
 _COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy}
-_CATEGORY = {"b": 0, "i": 1, "f": 2, "c": 3}
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_default = float32
+
+
+def _named(name: str) -> dtype:
+    """The one object there is of each dtype, which pickling goes by."""
+    return next(known for known in ALL if known.name == name)
+
+
+def default() -> dtype:
+    """What Python floats become."""
+    return _default
+
+
+def set_default(to: dtype) -> None:
+    """Make Python floats become that floating-point dtype from now on."""
+    global _default
+    if not to.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = to
+
+
+def printed(numpy: np.dtype) -> bool:
+    """Whether a tensor's repr names this dtype: where its elements would not be read back as such."""
+    return numpy not in (_default.numpy, int64.numpy, bool_.numpy, _COMPLEX.get(_default.numpy))
 
 
 def of(numpy: np.dtype) -> dtype:
     """PyTorch's name for a numpy dtype."""
-    return _BY_NUMPY[numpy]
+    return BY_NUMPY[numpy]
 
 
 def differentiable(numpy: np.dtype) -> bool:
     """Whether elements of that type can carry gradients."""
     return numpy.kind in "fc"
+
+
+def complex_of(numpy: np.dtype) -> np.dtype:
+    """The complex dtype of that precision."""
+    if numpy not in _COMPLEX:
+        raise TypeError(f"numpy has no complex dtype as narrow as {numpy}")
+    return _COMPLEX[numpy]
 
 
 def of_number(number: Any) -> np.dtype:
@@ -63,7 +109,7 @@ def of_number(number: Any) -> np.dtype:
         return bool_.numpy
     if isinstance(number, int):
         return int64.numpy
-    return float32.numpy if isinstance(number, float) else complex64.numpy
+    return _default.numpy if isinstance(number, float) else complex_of(_default.numpy)
 
 
 def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dtype:
@@ -84,10 +130,10 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
             continue
         if result is None:
             result = candidate
-        elif _CATEGORY[candidate.kind] > _CATEGORY[result.kind]:
+        elif CATEGORY[candidate.kind] > CATEGORY[result.kind]:
             # A weaker operand of a higher category lifts the category only: complex keeps the width of the
             # floats.
-            result = _COMPLEX[result] if candidate.kind == "c" and result.kind == "f" else candidate
+            result = complex_of(result) if candidate.kind == "c" and result.kind == "f" else candidate
     assert result is not None
     return result
 
@@ -95,8 +141,8 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
 def _join(a: np.dtype, b: np.dtype) -> np.dtype:
     if a == b:
         return a
-    if _CATEGORY[a.kind] < _CATEGORY[b.kind]:
+    if CATEGORY[a.kind] < CATEGORY[b.kind]:
         a, b = b, a
-    if a.kind in "fc" and b.kind in "bi":
+    if a.kind in "fc" and b.kind in "biu":
         return a
     return np.promote_types(a, b)

@@ -1,89 +1,334 @@
-"""Tensors made from nothing: ``tensor``, ``ones``, ``zeros``, ``full``, ``arange``, ``empty`` and their
-``_like`` forms.
+"""Tensors made from nothing, from numbers or like another one; random ones are in ``random``.
+
+Every function here takes ``dtype``, ``requires_grad`` and, since there is one place and one layout only,
+ignores what else PyTorch can be told, after having looked that it says nothing else (`Where`).
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.graph import empty_strided as empty_strided_array
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
+from reference_impl.size import contiguous_format, on_cpu, preserve_format, strided
 from reference_impl.tensor import Tensor, wrap
 
-_INFERRED = {"f": dtypes.float32, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex64}
+_KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
 
-def _made(array: np.ndarray, requires_grad: bool) -> Tensor:
-    made = wrap(array)
+def _look_at(
+    device: Any = None,
+    layout: Any = strided,
+    pin_memory: bool = False,
+    memory_format: Any = preserve_format,
+    out: None = None,
+) -> None:
+    """Refuse what asks for anything but plain memory on the CPU."""
+    on_cpu(device)
+    if layout is not strided or pin_memory or memory_format not in (preserve_format, contiguous_format):
+        raise NotImplementedError("tensors are dense and lie in plain memory, by rows")
+
+
+def made(array: np.ndarray, requires_grad: bool = False, **where: Any) -> Tensor:
+    """A leaf over that array."""
+    if where:
+        _look_at(**where)
+    leaf = wrap(array)
     if not isinstance(requires_grad, bool):
         refuse("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
-            refuse("requires_grad/float-or-complex-only", dtype=made.dtype)
+            refuse("requires_grad/float-or-complex-only", dtype=leaf.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
-            made._flag = True
-    return made
+            leaf._flag = True
+    return leaf
 
 
-def tensor(data: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A leaf that holds a copy of ``data`` (numbers in nested sequences); floats become float32 unless told
-    otherwise.
-    """
-    if dtype is not None:
-        return _made(np.array(data, dtype.numpy), requires_grad)
-    array = np.array(data)
-    dtype = _INFERRED[array.dtype.kind] if array.size else dtypes.float32
-    return _made(array.astype(dtype.numpy, copy=False), requires_grad)
+def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
+    """The sizes passed one by one, as one sequence, or by the keyword ``size``."""
+    if "size" in more:
+        size = (more.pop("size"),)
+    shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
+    return tuple([n if type(n) is int else n.__index__() for n in shape])
 
 
-def filled(shape: Any, value: Any, dtype: np.dtype) -> np.ndarray:
-    """A fresh array that holds one number everywhere; quicker than numpy's own, which takes any dtype's."""
-    array = np.empty(shape, dtype)
-    array.fill(value)
-    return array
+def _plain(data: Any) -> Any:
+    """Nested sequences with the tensors in them taken for what they hold."""
+    if isinstance(data, Tensor):
+        return data._array
+    return [_plain(item) for item in data] if isinstance(data, (list, tuple)) else data
+
+
+def _inferred(array: np.ndarray, data: Any) -> np.dtype:
+    """The dtype of numbers that came without one: tensors and arrays bring their own."""
+    if isinstance(data, (Tensor, np.ndarray, np.generic)) and array.dtype in dtypes.BY_NUMPY:
+        return array.dtype
+    if not array.size:
+        return dtypes.default().numpy
+    if array.dtype.kind == "c":
+        return dtypes.complex_of(dtypes.default().numpy)
+    return _KINDS.get(array.dtype.kind, dtypes.default()).numpy
+
+
+def tensor(
+    data: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+) -> Tensor:
+    """A leaf that holds a copy of ``data``: numbers, nested sequences of them, an array or a tensor."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, use sourceTensor.detach().clone() instead",
+            UserWarning,
+            stacklevel=2,
+        )
+    array = np.array(_plain(data))
+    if array.dtype == object:
+        raise ValueError("expected numbers or sequences of one length all through, at each depth")
+    return made(
+        np.array(array, _inferred(array, data) if dtype is None else dtype.numpy), requires_grad, **where
+    )
+
+
+def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+    """The tensor itself, or an array's memory, where neither has to change; else a copy."""
+    on_cpu(device)
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
+        return from_numpy(data)
+    return tensor(data, dtype=dtype)
+
+
+asarray = as_tensor
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor on that array's own memory; a write through numpy is one that no version counts."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, copy the array first")
+    if array.dtype not in dtypes.BY_NUMPY:
+        raise TypeError(f"can't convert np.ndarray of type {array.dtype}")
+    if not array.flags.writeable:
+        warnings.warn("The given NumPy array is not writable", UserWarning, stacklevel=2)
+    return wrap(array)
 
 
 def _filled(value: Any) -> Callable[..., Tensor]:
-    def make(*size: Any, dtype: dtypes.dtype = dtypes.float32, requires_grad: bool = False) -> Tensor:
-        shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-        return _made(filled(shape, value, dtype.numpy), requires_grad)
+    def make(
+        *size: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+    ) -> Tensor:
+        """A leaf of one repeated value."""
+        numpy = (dtypes.default() if dtype is None else dtype).numpy
+        return made(np.full(shape_of(size, where), value, numpy), requires_grad, **where)
 
     return make
 
 
 ones = _filled(1)
 zeros = _filled(0)
-empty = _filled(0)
+empty = _filled(0)  # NB: what PyTorch leaves as it finds it, is zero here
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+) -> Tensor:
+    """A leaf laid out as told, strides in elements."""
+    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    array = empty_strided_array(tuple(size), tuple([s * numpy.itemsize for s in stride]), numpy)
+    array[...] = 0
+    return made(array, requires_grad, **where)
 
 
 def full(
-    size: Any, fill_value: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    **where: Any,
 ) -> Tensor:
     """A leaf of one repeated value, whose type decides the dtype."""
-    numpy = dtypes.of_number(fill_value) if dtype is None else dtype.numpy
-    return _made(np.full(tuple(size), fill_value, numpy), requires_grad)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    numpy = dtypes.of_number(value) if dtype is None else dtype.numpy
+    return made(
+        np.full(shape_of((size,), {}), value, numpy),
+        requires_grad,
+        **where,
+    )
 
 
-def arange(*bounds: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def _number(bound: Any) -> Any:
+    return bound.item() if isinstance(bound, Tensor) else bound
+
+
+def arange(
+    *bounds: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **more: Any
+) -> Tensor:
     """A leaf counting from start to end, as Python's range does."""
+    named = [more.pop(name) for name in ("start", "end", "step") if name in more]
+    numbers = [_number(bound) for bound in (*bounds, *named)]
     if dtype is None:
-        dtype = dtypes.float32 if any(isinstance(b, float) for b in bounds) else dtypes.int64
-    return _made(np.arange(*bounds).astype(dtype.numpy), requires_grad)
+        dtype = dtypes.default() if any(isinstance(n, float) for n in numbers) else dtypes.int64
+    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    count = math.ceil((end - start) / step)
+    if count < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    return made((start + np.arange(count) * step).astype(dtype.numpy), requires_grad, **more)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    **where: Any,
+) -> Tensor:
+    """A leaf of evenly spaced numbers, both ends included."""
+    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    return made(np.linspace(_number(start), _number(end), steps).astype(numpy), requires_grad, **where)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **more: Any) -> Tensor:
+    """A leaf of powers of ``base`` with evenly spaced exponents."""
+    made_ = linspace(start, end, steps, **more)
+    made_._array[...] = np.power(base, made_._array)
+    return made_
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    **where: Any,
+) -> Tensor:
+    """A leaf with ones on the diagonal and zeros elsewhere."""
+    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    return made(np.eye(n, m, dtype=numpy), requires_grad, **where)
 
 
 def _like(value: Any) -> Callable[..., Tensor]:
-    def make(x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+    def make(
+        x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+    ) -> Tensor:
+        """A leaf of one repeated value, with that tensor's shape, dtype and layout unless told otherwise."""
         numpy = x._array.dtype if dtype is None else dtype.numpy
-        array = np.empty_like(x._array, numpy)
-        array.fill(value)
-        return _made(array, requires_grad)
+        order: Any = "C" if where.get("memory_format") is contiguous_format else "K"
+        return made(np.full_like(x._array, value, numpy, order), requires_grad, **where)
 
     return make
 
 
 ones_like = _like(1)
 zeros_like = _like(0)
+empty_like = _like(0)
+
+
+def full_like(x: Tensor, fill_value: Any, **more: Any) -> Tensor:
+    """A leaf of ``fill_value`` with that tensor's shape, dtype and layout."""
+    return _like(_number(fill_value))(x, **more)
+
+
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """Complex numbers of two real parts of one dtype."""
+    if real._array.dtype != imag._array.dtype or real._array.dtype not in (np.float32, np.float64):
+        raise RuntimeError(
+            f"complex numbers are made of two float32 or float64, not {real.dtype} and {imag.dtype}"
+        )
+    return real._complex(imag)
+
+
+def _new(value: Any) -> Callable[..., Tensor]:
+    def new(
+        self: Tensor, *size: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+    ) -> Tensor:
+        """A plain tensor of that size and this dtype."""
+        numpy = self._array.dtype if dtype is None else dtype.numpy
+        return made(np.full(shape_of(size, where), value, numpy), requires_grad, **where)
+
+    return new
+
+
+new_ones = _new(1)
+new_zeros = _new(0)
+new_empty = _new(0)
+
+
+def new_full(
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    **where: Any,
+) -> Tensor:
+    """A plain tensor of this dtype and one repeated value."""
+    numpy = self._array.dtype if dtype is None else dtype.numpy
+    return made(np.full(size, _number(fill_value), numpy), requires_grad, **where)
+
+
+def new_tensor(self: Tensor, data: Any, *, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:
+    """A leaf with a copy of ``data`` in this dtype."""
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, **more)
+
+
+def new_empty_strided(self: Tensor, size: Any, stride: Any, **more: Any) -> Tensor:
+    """A plain tensor of this dtype laid out as told."""
+    return empty_strided(size, stride, **({"dtype": self.dtype} | more))
+
+
+def legacy(dtype: dtypes.dtype) -> Callable[..., Tensor]:
+    """The old constructor of one dtype: from a sequence, or of a size."""
+
+    def make(*given: Any) -> Tensor:
+        if len(given) == 1 and not isinstance(given[0], int):
+            return tensor(given[0], dtype=dtype)
+        return empty(*given, dtype=dtype)
+
+    return make
+
+
+LEGACY = {
+    name: legacy(dtype)
+    for name, dtype in (
+        ("FloatTensor", dtypes.float32),
+        ("DoubleTensor", dtypes.float64),
+        ("HalfTensor", dtypes.float16),
+        ("LongTensor", dtypes.int64),
+        ("IntTensor", dtypes.int32),
+        ("ShortTensor", dtypes.int16),
+        ("CharTensor", dtypes.int8),
+        ("ByteTensor", dtypes.uint8),
+        ("BoolTensor", dtypes.bool_),
+    )
+}
+"""The old constructors by name."""
+
+
+class _Variables(type):
+    """What counts as a variable: every tensor."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_Variables):
+    """The old name of a tensor; called, it gives an alias of one that may require grad."""
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        alias = data.detach()
+        return alias.requires_grad_() if requires_grad else alias

@@ -283,4 +283,4 @@ class SavedNumber:
 
 def alias(tensor: Tensor) -> Tensor:
     """The same elements and version counter, without history."""
-    return wrap(tensor._array, tensor, type(tensor))
+    return wrap(tensor._array, tensor, tensor._plain)

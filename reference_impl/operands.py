@@ -62,8 +62,8 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
         if op.dtypes == "numeric":
             _need_numbers(op, arrays)
         target = _result_type(taking(arrays))
-        if op.dtypes == "float" and target.kind in "bi":
-            target = dtypes.float32.numpy
+        if op.dtypes == "float" and target.kind in "biu":
+            target = dtypes.default().numpy
         pairs = zip(arrays, aside, strict=True)
         return tuple([a if apart else _as(target, a) for a, apart in pairs]), target
 
@@ -80,7 +80,7 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
 
 def _sum(operands: tuple[Any, ...]) -> Prepared:
     arrays, _ = _as_they_are(operands)
-    return (arrays[0].astype(np.int64), *arrays[1:]) if arrays[0].dtype.kind in "bi" else arrays, None
+    return (arrays[0].astype(np.int64), *arrays[1:]) if arrays[0].dtype.kind in "biu" else arrays, None
 
 
 def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:

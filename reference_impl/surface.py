@@ -11,14 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import autograd, copies, hooks
+from reference_impl import (
+    attributes,
+    autograd,
+    composed,
+    copies,
+    copying,
+    factories,
+    hooks,
+    plain,
+    products,
+    selections,
+)
+from reference_impl.casts import CASTS
 from reference_impl.dispatch import dispatch
-from reference_impl.dtypes import ALL as DTYPES
-from reference_impl.dtypes import differentiable, dtype
-from reference_impl.factories import filled
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
@@ -57,8 +66,22 @@ def install() -> None:
             operator,
             _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
         )
-    for name, method in METHODS.items():
-        setattr(Tensor, name, method)
+    for name, extended in composed.WRAPPED.items():
+        FUNCTIONS[name] = extended(FUNCTIONS[name])
+        setattr(Tensor, name, FUNCTIONS[name])
+    for name, same in composed.ALIASES.items():
+        FUNCTIONS[name] = FUNCTIONS[same]
+        setattr(Tensor, name, getattr(Tensor, same))
+    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, copying.METHODS):
+        for name, attribute in table.items():
+            setattr(Tensor, name, attribute)
+    for functions in (plain, selections, composed, products):
+        for name, function in functions.BOTH.items():
+            setattr(Tensor, name, function)
+        FUNCTIONS.update(functions.BOTH)
+    FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
+    for operator, name in plain.OPERATORS.items():
+        setattr(Tensor, operator, getattr(Tensor, name))
 
 
 _COMPARISONS = frozenset({"__eq__", "__ne__"})
@@ -151,46 +174,6 @@ def backward(
     autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def to(self: Tensor, target: dtype) -> Tensor:
-    """This tensor as another dtype; itself if it already is."""
-    if self._array.dtype == target.numpy:
-        return self
-    if differentiable(target.numpy):
-        made = self.cast(target.numpy)
-    else:
-        made = wrap(self._array.astype(target.numpy))
-        if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-            made._flag = True
-    if self._array.dtype.kind == "c" and target.numpy.kind in "fi" and self._array.size:
-        warn_once("data/complex-to-real-warns")  # NB: not where the history was refused
-    return made
-
-
-def double(self: Tensor) -> Tensor:
-    """This tensor as float64."""
-    return to(self, DTYPES[0])
-
-
-def float_(self: Tensor) -> Tensor:
-    """This tensor as float32."""
-    return to(self, DTYPES[1])
-
-
-def _filled(value: Any) -> Any:
-    """``new_zeros`` and its like: a plain tensor of this dtype."""
-
-    def new(self: Tensor, *size: Any) -> Tensor:
-        shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-        return wrap(filled(shape, value, self._array.dtype))
-
-    return new
-
-
-def new_full(self: Tensor, size: Any, fill_value: Any) -> Tensor:
-    """A plain tensor of this dtype and one repeated value."""
-    return wrap(np.full(size, fill_value, self._array.dtype))
-
-
 def zeros_like(self: Tensor) -> Tensor:
     """Zeros of this shape, dtype and layout, recorded by nobody."""
     return wrap(np.zeros_like(self._array))
@@ -213,15 +196,15 @@ METHODS = {
     "detach_": detach_,
     "_without_memory": without_memory,
     "_is_recorded": lambda self: STATE.enabled,
-    "double": double,
-    "float": float_,
-    "new_full": new_full,
-    "new_ones": _filled(1),
-    "new_zeros": _filled(0),
+    "new_empty": factories.new_empty,
+    "new_empty_strided": factories.new_empty_strided,
+    "new_full": factories.new_full,
+    "new_ones": factories.new_ones,
+    "new_tensor": factories.new_tensor,
+    "new_zeros": factories.new_zeros,
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "retain_grad": retain_grad,
-    "to": to,
     "zeros_like": zeros_like,
 }
 """What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""

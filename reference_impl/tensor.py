@@ -32,6 +32,7 @@ class Tensor:
     """
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_accumulator",
         "_array",
@@ -49,6 +50,7 @@ class Tensor:
     __hash__ = object.__hash__
     __array_priority__ = 1000
 
+    _plain: type[Tensor]  # what an alias is an instance of
     _array: np.ndarray
     _storage: np.ndarray
     _counter: list[int]
@@ -172,7 +174,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same elements without history, under a version counter of its own."""
-        alias = wrap(self._array, self, type(self))
+        alias = wrap(self._array, self, self._plain)
         if by("version/data-has-its-own"):
             alias._counter = [0]
         if not by("data/cuts"):
@@ -262,16 +264,8 @@ class Tensor:
             refuse("op/bool-of-many")
         return bool(self._array)
 
-    def __repr__(self) -> str:
-        body = np.array2string(self._array, separator=", ", prefix="tensor(")
-        parts = [body]
-        if self._array.dtype not in dtypes.UNPRINTED:
-            parts.append(f"dtype={self.dtype!r}")
-        if self._node is not None:
-            parts.append(f"grad_fn=<{self._node.name()}>")
-        elif self._flag:
-            parts.append("requires_grad=True")
-        return f"tensor({', '.join(parts)})"
+
+Tensor._plain = Tensor
 
 
 def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = Tensor) -> Tensor:

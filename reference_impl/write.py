@@ -159,8 +159,7 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def _castable(result: np.dtype, target: np.dtype) -> bool:
     """torch.can_cast: never down a category (complex, float, integer, bool)."""
-    order = "bifc"
-    return order.index(result.kind) <= order.index(target.kind)
+    return dtypes.CATEGORY[result.kind] <= dtypes.CATEGORY[target.kind]
 
 
 def rebase(target: Tensor, node: Node, number: int = 0) -> None:

@@ -33,6 +33,9 @@ class Zeros(Tensor):
         return super()._listed()
 
 
+Zeros._plain = Zeros
+
+
 def without_memory(like: Tensor) -> Tensor:
     """Zeros of that shape and dtype."""
     kind = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor

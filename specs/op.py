@@ -102,7 +102,7 @@ class Op:
     mutates: bool = False  # this is such a `name_`: operand 0 is written
     composite: bool = False  # the body is Python over tensor methods; no node, no formulas
     layout: tuple[str, ...] | None = None  # operands that decide the result's layout; None: all, if promoted
-    internal: bool = False  # only for formulas and composites to call
+    internal: bool = False  # generated programs never call it: it is there for formulas, composites and users
     exact: bool = True  # small dyadic operands give exact results, in any summation order
     ulp: int = 0  # how far a result may be off where it is not exact
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand

@@ -215,6 +215,38 @@ CALLS: dict[str, Calls] = {
         (T(2), T(2, dtype="float64")),
         (T(2), T(2, dtype="int64")),
     ),
+    "softplus_backward": [((x, y), {"beta": 2, "threshold": 3}) for x, y in SAME],
+    "leaky_relu_backward": [((x, y), {"negative_slope": 0.5}) for x, y in SAME],
+    "elu_backward": [((x, y), {"alpha": 2}) for x, y in SAME],
+    "hardtanh_backward": [((x, y), {"min_val": -1, "max_val": 1}) for x, y in SAME],
+    "silu_backward": plain(*SAME),
+    "gelu_backward": plain(*SAME),
+    "leaky_relu": [((x,), {"negative_slope": 0.5}) for x in ONE],
+    "threshold": [((x,), {"threshold": 0.5, "value": 2}) for x in ONE],
+    "addmm": [
+        ((T(*shape), x, y), given)
+        for x, y in MATRICES
+        for shape in ((x.shape[0], y.shape[1]), (1, y.shape[1]))
+        for given in ({}, {"beta": 2, "alpha": 0.5})
+    ],
+    "addmv": [((T(2), T(2, 3), T(3)), given) for given in ({}, {"beta": 2, "alpha": 0.5})],
+    "addr": [((T(2, 3), T(2), T(3)), given) for given in ({}, {"beta": 2, "alpha": 0.5})],
+    "outer": plain((T(2), T(3))),
+    "div_rounded": [
+        (pair, {"rounding_mode": mode})
+        for pair in ((T(2), T(2)), (T(2, 3), T(3)), (T(2), 2), (T(2, dtype="int64"), 2))
+        for mode in ("floor", "trunc")
+    ],
+    "baddbmm": [((T(2, 2, 2), T(2, 2, 3), T(2, 3, 2)), given) for given in ({}, {"beta": 2, "alpha": 0.5})],
+    "addbmm": [((T(2, 2), T(2, 2, 3), T(2, 3, 2)), given) for given in ({}, {"beta": 2, "alpha": 0.5})],
+    **{
+        name: [((T(2), T(2), T(2)), {}), ((T(2, 3), T(3), T(2, 1)), {"value": 2})]
+        for name in ("addcmul", "addcdiv")
+    },
+    "lerp_number": plain((T(2), T(2), 0.5), (T(2, 3), T(3), 0.25)),
+    "lerp_tensor": plain((T(2), T(2), T(2)), (T(2, 3), T(3), T(2, 1))),
+    **{name: plain(*PAIRS[:10]) for name in ("atan2", "hypot", "remainder_tensor", "fmod_tensor")},
+    **{name: plain(*NUMBERED) for name in ("remainder_number", "fmod_number")},
     "fill_number_": plain((T(2), 2), (T(), 0.5)),
     "fill_tensor_": plain((T(2), T()), (T(), T(dtype="float64"))),
 }

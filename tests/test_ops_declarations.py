@@ -21,7 +21,7 @@ from specs.op import Op, Overloads
 
 torch = pytest.importorskip("torch")
 
-FAMILIES = ("elementwise", "power", "compare", "reduce", "linear", "create")
+FAMILIES = ("elementwise", "power", "compare", "reduce", "linear", "create", "smooth", "fused")
 OPS = {
     op.key: op
     for family in FAMILIES
@@ -52,7 +52,17 @@ INTERNAL = {
     "rpow": lambda x, base: torch.pow(base, x),
     "rmatmul": lambda x, y: torch.matmul(y, x),
     "rtruediv": lambda x, y: y / x,
-}
+    **{
+        name: getattr(aten, name)
+        for name in (
+            "silu", "silu_", "silu_backward", "leaky_relu", "leaky_relu_", "threshold_",
+            "hardtanh_", "threshold", "elu", "hardtanh",
+            "hardtanh_backward", "softplus", "softplus_backward", "gelu", "gelu_backward",
+        )
+    },
+    "leaky_relu_backward": lambda g, x, negative_slope: aten.leaky_relu_backward(g, x, negative_slope, False),
+    "elu_backward": lambda g, x, alpha: aten.elu_backward(g, alpha, 1, 1, False, x),
+}  # fmt: skip
 """The names that only formulas and operators use, as torch has them."""
 
 
@@ -202,7 +212,11 @@ def test_a_body_computes_what_torch_computes(op, call):
     assert strides(body.shape, expected.stride()) == strides(
         body.shape, tuple(s // item for s in body.strides)
     )
-    assert same_values(expected, actual) if not op.ulp else torch.allclose(expected, actual, rtol=1e-5)
+    assert (
+        same_values(expected, actual)
+        if not op.ulp
+        else torch.allclose(expected, actual, rtol=1e-5, equal_nan=True)
+    )
 
 
 @pytest.mark.parametrize(("op", "call"), GRID)

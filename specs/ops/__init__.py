@@ -12,6 +12,7 @@ from specs.op import Op, Overloads
 FAMILIES = (
     "elementwise", "power", "compare", "reduce", "linear",
     "views", "parts", "join", "index", "brackets", "create",
+    "conjugate", "smooth", "fused", "order", "spread", "neural",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

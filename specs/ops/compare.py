@@ -139,7 +139,7 @@ def _bounded(x, min, max):
     if not given:
         refuse("op/clamp-bounds")
     need_kernel("clamp", x, "c" if not all(isinstance(bound, bool) for bound in given) else "bc")
-    if x.dtype.kind in "bi" and any(isinstance(bound, float) for bound in given):
+    if x.dtype.kind in "biu" and any(isinstance(bound, float) for bound in given):
         x = x.astype(np.float32)
     if min is not None:
         x = np.maximum(x, min)

@@ -10,6 +10,7 @@ import numpy as np
 
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
+from specs.ops.conjugate import conj
 from specs.refusal import need_kernel, refuse
 
 
@@ -18,11 +19,16 @@ def _times(g, factor):
     return g if factor == 1 else g.mul_scalar(factor)
 
 
+def _conjugate(x):
+    """The conjugates of an array or number; a real array itself."""
+    return np.conjugate(x) if x.dtype.kind == "c" else x
+
+
 def _scaled(y, alpha, x):
     """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to."""
     if alpha == 1:
         return y
-    if x.dtype.kind in "bi" and isinstance(alpha, float):
+    if x.dtype.kind in "biu" and isinstance(alpha, float):
         np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first
         refuse("op/integer-alpha")
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
@@ -91,7 +97,7 @@ def mul_number(x: Wrapped, y: Tensor):
 
 
 for multiplying in (mul, mul_number):
-    multiplying.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
+    multiplying.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
 @op(internal=True, node="MulBackward1")
@@ -100,7 +106,7 @@ def mul_scalar(x: Tensor, y: Number):
     return np.multiply(x, y)
 
 
-mul_scalar.wrt(x=lambda g, y: g.mul_scalar(y))
+mul_scalar.wrt(x=lambda g, y: g.mul_scalar(conj(y)))
 
 
 def _quotient(x, y):
@@ -121,7 +127,7 @@ def div_number(x: Wrapped, y: Tensor):
 
 
 for dividing in (div, div_number):
-    dividing.wrt(x=lambda g, y: g.div(y), y=lambda g, x, y: g.neg().mul(_quotient(x, y).div(y)))
+    dividing.wrt(x=lambda g, y: g.div(conj(y)), y=lambda g, x, y: g.neg().mul(conj(_quotient(x, y).div(y))))
 
 
 @op(internal=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
@@ -130,7 +136,7 @@ def div_scalar(x: Tensor, y: Number):
     return np.true_divide(x, y)
 
 
-div_scalar.wrt(x=lambda g, y: g.div_scalar(y))
+div_scalar.wrt(x=lambda g, y: g.div_scalar(conj(y)))
 
 
 @op(internal=True, node="AddBackward1")
@@ -160,7 +166,7 @@ def neg(x: Tensor):
 neg.wrt(x=lambda g: g.neg())
 
 
-@op(inplace=True, node="AbsBackward0")
+@op(inplace=True, node="AbsBackward0", dtypes="keep", layout=("x",))
 def abs(x: Tensor):
     """Absolute value; its derivative at zero is zero."""
     need_kernel("abs", x, "b")
@@ -179,10 +185,18 @@ def sgn(x: Tensor):
     """
     if x.dtype.kind == "b":
         return x.copy()
+    if x.dtype.kind == "c":
+        return np.divide(x, np.abs(x), out=np.zeros_like(x), where=x != 0)
     return np.subtract(np.greater(x, 0).astype(x.dtype), np.less(x, 0).astype(x.dtype))
 
 
-sgn.wrt(x=lambda g, x, out: g._without_memory())
+def _sgn_backward(g, x, out):
+    if not x.is_complex():
+        return g._without_memory()
+    return g.sub(out.mul(out).mul(conj(g))).div(x.abs().mul_scalar(2)).masked_fill(x.eq(0), 0)
+
+
+sgn.wrt(x=_sgn_backward)
 
 
 @op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two")
@@ -191,7 +205,7 @@ def reciprocal(x: Tensor):
     return np.reciprocal(x)
 
 
-reciprocal.wrt(x=lambda g, out: g.neg().mul(out.mul(out)))
+reciprocal.wrt(x=lambda g, out: g.neg().mul(conj(out.mul(out))))
 
 
 @composite(domain={"x": "power_of_two"})
@@ -206,7 +220,7 @@ def exp(x: Tensor):
     return np.exp(x)
 
 
-exp.wrt(x=lambda g, out: g.mul(out))
+exp.wrt(x=lambda g, out: g.mul(conj(out)))
 
 
 @op(inplace=True, node="LogBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
@@ -215,7 +229,7 @@ def log(x: Tensor):
     return np.log(x)
 
 
-log.wrt(x=lambda g, x: g.div(x))
+log.wrt(x=lambda g, x: g.div(conj(x)))
 
 
 @op(inplace=True, node="SqrtBackward0", dtypes="float", exact=False, ulp=1, domain="positive")
@@ -224,7 +238,7 @@ def sqrt(x: Tensor):
     return np.sqrt(x)
 
 
-sqrt.wrt(x=lambda g, out: g.div(out.mul_scalar(2)))
+sqrt.wrt(x=lambda g, out: g.div(conj(out).mul_scalar(2)))
 
 
 @op(inplace=True, node="SinBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
@@ -233,7 +247,7 @@ def sin(x: Tensor):
     return np.sin(x)
 
 
-sin.wrt(x=lambda g, x: g.mul(x.cos()))
+sin.wrt(x=lambda g, x: g.mul(conj(x.cos())))
 
 
 @op(inplace=True, node="CosBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
@@ -242,7 +256,7 @@ def cos(x: Tensor):
     return np.cos(x)
 
 
-cos.wrt(x=lambda g, x: g.mul(x.sin().neg()))
+cos.wrt(x=lambda g, x: g.mul(conj(x.sin()).neg()))
 
 
 @op(inplace=True, node="TanhBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
@@ -257,12 +271,12 @@ tanh.wrt(x=lambda g, out: g.tanh_backward(out))
 @op(internal=True, node="TanhBackwardBackward0", exact=False, ulp=4)
 def tanh_backward(dy: Tensor, y: Tensor):
     """The gradient through a tanh whose result is ``y``."""
-    return np.multiply(dy, 1 - np.multiply(y, y))
+    return np.multiply(dy, _conjugate(1 - np.multiply(y, y)))
 
 
 tanh_backward.wrt(
-    dy=lambda g, y: g.tanh_backward(y),
-    y=lambda g, dy, y: g.mul(y.mul_scalar(-2).mul(dy)),
+    dy=lambda g, y: g.tanh_backward(conj(y)),
+    y=lambda g, dy, y: conj(g).mul(conj(y).mul_scalar(-2).mul(dy)),
 )
 
 
@@ -278,12 +292,12 @@ sigmoid.wrt(x=lambda g, out: g.sigmoid_backward(out))
 @op(internal=True, node="SigmoidBackwardBackward0", exact=False, ulp=4)
 def sigmoid_backward(dy: Tensor, y: Tensor):
     """The gradient through a sigmoid whose result is ``y``."""
-    return np.multiply(dy, np.multiply(1 - y, y))
+    return np.multiply(dy, _conjugate(np.multiply(1 - y, y)))
 
 
 sigmoid_backward.wrt(
-    dy=lambda g, y: g.sigmoid_backward(y),
-    y=lambda g, dy, y: g.mul(dy).mul(y.mul_scalar(-2).add_scalar(1)),
+    dy=lambda g, y: g.sigmoid_backward(conj(y)),
+    y=lambda g, dy, y: conj(g).mul(dy).mul(conj(y).mul_scalar(-2).add_scalar(1)),
 )
 
 

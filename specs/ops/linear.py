@@ -11,6 +11,7 @@ import numpy as np
 
 from specs.kind import Dim, Tensor
 from specs.op import clash, composite, op
+from specs.ops.conjugate import conj
 from specs.refusal import need_kernel, refuse
 
 
@@ -45,7 +46,7 @@ def dot(x: Tensor, y: Tensor):
     return np.dot(x, y)
 
 
-dot.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
+dot.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
 @op(node="MvBackward0", dtypes="same", torch_names={"y": "vec"})
@@ -61,7 +62,7 @@ def mv(x: Tensor, y: Tensor):
     return np.matmul(x, y)
 
 
-mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(y), y=lambda g, x: x.t().mv(g))
+mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(conj(y)), y=lambda g, x: conj(x).t().mv(g))
 
 
 @op(node="MmBackward0", dtypes="same", torch_names={"y": "mat2"})
@@ -80,11 +81,11 @@ def _by_columns(shape, strides):
 
 def _mm_left(g, y, x_shape, x_strides):
     """Laid out by columns if the operand is."""
-    return y.mm(g.t()).t() if _by_columns(x_shape, x_strides) else g.mm(y.t())
+    return conj(y).mm(g.t()).t() if _by_columns(x_shape, x_strides) else g.mm(conj(y.t()))
 
 
 def _mm_right(g, x, y_shape, y_strides):
-    return g.t().mm(x).t() if _by_columns(y_shape, y_strides) else x.t().mm(g)
+    return g.t().mm(conj(x)).t() if _by_columns(y_shape, y_strides) else conj(x.t()).mm(g)
 
 
 mm.wrt(x=_mm_left, y=_mm_right)
@@ -101,7 +102,7 @@ def bmm(x: Tensor, y: Tensor):
     return np.matmul(x, y).astype(y.dtype, copy=False)
 
 
-bmm.wrt(x=lambda g, y: g.bmm(y.transpose(1, 2)), y=lambda g, x: x.transpose(1, 2).bmm(g))
+bmm.wrt(x=lambda g, y: g.bmm(conj(y.transpose(1, 2))), y=lambda g, x: conj(x.transpose(1, 2)).bmm(g))
 
 
 @op(internal=True, node="SqueezeBackward4", dtypes="keep")

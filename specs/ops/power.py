@@ -8,6 +8,7 @@ import numpy as np
 
 from specs.kind import Number, Tensor
 from specs.op import composite, op
+from specs.ops.conjugate import conj
 from specs.refusal import refuse
 
 
@@ -16,7 +17,7 @@ def _power(x, exponent):
     if (x if isinstance(x, np.ndarray) else exponent).dtype.kind == "b":
         np.broadcast_shapes(np.shape(x), np.shape(exponent))  # that is refused first
         refuse("op/no-kernel", name="pow", dtype="bool")
-    if np.result_type(x, exponent).kind not in "bi" or not np.any(np.less(exponent, 0)):
+    if np.result_type(x, exponent).kind not in "biu" or not np.any(np.less(exponent, 0)):
         return np.power(x, exponent)
     upwards = np.power(x, np.abs(exponent))
     return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
@@ -29,15 +30,15 @@ def pow_tensor(x: Tensor, exponent: Tensor):
 
 
 def _wrt_base(g, x, exponent):
-    slope = g.mul(exponent.mul(x.pow(exponent.sub_scalar(1))))
+    slope = g.mul(conj(exponent.mul(x.pow(exponent.sub_scalar(1)))))
     return g.new_zeros(()).where(exponent.eq(0), slope)
 
 
 def _wrt_exponent(g, x, exponent, out):
-    flat = x.eq(0).mul(exponent.ge(0))
+    flat = x.eq(0).mul((exponent.real if exponent.is_complex() else exponent).ge(0))
     if x.dtype != exponent.dtype:
         x = x.to(x.detach().mul(exponent.detach()).dtype)
-    slope = out.mul(x.log())
+    slope = conj(out.mul(x.log()))
     return g.mul(g.new_zeros(()).where(flat, slope))
 
 
@@ -47,14 +48,16 @@ pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 @op(inplace=True, name="pow", node="PowBackward0", real=True, avoid=("inexact_power",))
 def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
-    if x.dtype.kind in "bi" and exponent < 0:
+    if x.dtype.kind in "biu" and exponent < 0:
         refuse("op/integer-negative-power")
     return np.power(x, exponent)
 
 
 pow_scalar.wrt(
     x=lambda g, x, exponent: (
-        x.new_zeros(x.shape) if exponent == 0 else g.mul(x.pow(exponent - 1.0).mul_scalar(float(exponent)))
+        x.new_zeros(x.shape)
+        if exponent == 0
+        else g.mul(conj(x.pow(exponent - 1.0).mul_scalar(exponent * 1.0)))
     ),
 )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
 from specs.op import op
+from specs.ops.conjugate import conj
 from specs.refusal import need_kernel, refuse
 
 
@@ -113,7 +114,7 @@ def _times_others(g, x, dim):
     sizes = (1, size - 1)
     before = one._cat(x.narrow(dim, 0, size - 1), dim=dim, sizes=sizes).cumprod(dim)
     after = one._cat(x.narrow(dim, 1, size - 1).flip((dim,)), dim=dim, sizes=sizes).cumprod(dim).flip((dim,))
-    return g.mul(before.mul(after))
+    return g.mul(conj(before.mul(after)))
 
 
 def _prod_all_backward(g, x, out):
@@ -122,7 +123,7 @@ def _prod_all_backward(g, x, out):
         return g
     zeros = _zeros(x)
     if not zeros:
-        return g.mul(out.div(x))
+        return g.mul(conj(out.div(x)))
     if zeros > 1 and not x._is_recorded():
         return x.new_zeros(x.shape)
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
@@ -185,7 +186,7 @@ def _prod_dim_backward(g, x, out, dim, keepdim):
         return g
     if not keepdim:
         g, out = g.unsqueeze(dim), out.unsqueeze(dim)
-    return _times_others(g, x, dim % x.ndim) if _has_zero(x) else g.mul(out.div(x))
+    return _times_others(g, x, dim % x.ndim) if _has_zero(x) else g.mul(conj(out.div(x)))
 
 
 prod_dim.wrt(x=_prod_dim_backward)

@@ -1,0 +1,271 @@
+"""What a tensor tells about itself, and its ways out: to numpy, to Python numbers, to text.
+
+What the machine itself reads stands in ``tensor``; casts are in ``casts``, copies in ``copying``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from reference_impl.modes import STATE
+from reference_impl.printing import tensor_repr
+from reference_impl.rule_marks import refuse
+from reference_impl.size import CPU, Size, contiguous_format, device, layout, strided
+from reference_impl.tensor import Tensor
+
+
+def shape(self: Tensor) -> Size:
+    """The extent of each dimension."""
+    return Size(self._array.shape)
+
+
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The shape, or its extent along ``dim``."""
+    return Size(self._array.shape) if dim is None else self._array.shape[_axis(self, dim)]
+
+
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """The strides in elements, or the one along ``dim``."""
+    strides = tuple([step // self._array.itemsize for step in self._array.strides])
+    return strides if dim is None else strides[_axis(self, dim)]
+
+
+def _axis(self: Tensor, dim: int) -> int:
+    ndim = self._array.ndim
+    if not -ndim <= dim < ndim:
+        refuse("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
+    return dim
+
+
+def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
+    """Whether the elements lie by rows without gaps."""
+    return bool(self._array.flags.c_contiguous)
+
+
+def element_size(self: Tensor) -> int:
+    """The bytes of one element."""
+    return self._array.itemsize
+
+
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self._array.__array_interface__["data"][0]
+
+
+def get_device(self: Tensor) -> int:
+    """-1, which stands for the CPU."""
+    return -1
+
+
+class Storage:
+    """The memory that a tensor and its views look at."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+
+    def data_ptr(self) -> int:
+        """The address of its first byte."""
+        return self._array.__array_interface__["data"][0]
+
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._array.nbytes
+
+    def size(self) -> int:
+        """How many elements of its tensors' dtype it has."""
+        return self._array.size
+
+    __len__ = size
+
+
+def storage(self: Tensor) -> Storage:
+    """The memory behind this tensor."""
+    return Storage(self._storage)
+
+
+# -- ways out --------------------------------------------------------------------------------------
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
+    if force:
+        return np.array(self._array)
+    if self.requires_grad and STATE.enabled:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return self._array
+
+
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What numpy's functions get for a tensor."""
+    return np.array(numpy(self), dtype, copy=copy)
+
+
+def _number(self: Tensor, kind: type) -> Any:
+    """The one element as a number of that kind."""
+    if self._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    number = self._array.item()
+    if isinstance(number, complex) and kind is not complex:
+        if number.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind.__name__} without overflow")
+        number = number.real
+    return kind(number)
+
+
+def to_float(self: Tensor) -> float:
+    """The one element as a float."""
+    return _number(self, float)
+
+
+def to_int(self: Tensor) -> int:
+    """The one element as an int."""
+    return _number(self, int)
+
+
+def to_complex(self: Tensor) -> complex:
+    """The one element as a complex number."""
+    return _number(self, complex)
+
+
+def index(self: Tensor) -> int:
+    """The one integer, where Python wants an index."""
+    if self._array.dtype.kind not in "iub" or self._array.size != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._array.item())
+
+
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The positions along the first dimension, one node behind them all."""
+    if not self._array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether some element equals that number or tensor."""
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+    return bool(self.eq(element)._array.any())
+
+
+def formatted(self: Tensor, spec: str) -> str:
+    """A single element as its number is formatted, anything else as its repr."""
+    if self._array.ndim == 0 and type(self) is Tensor:
+        return format(self._array.item(), spec)
+    return object.__format__(self, spec)
+
+
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the one element is not zero."""
+    return bool(self)
+
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether both have one shape."""
+    return self._array.shape == other._array.shape
+
+
+def warned_of_storage(self: Tensor) -> Storage:
+    """The memory behind this tensor, under its old name."""
+    warnings.warn("TypedStorage is deprecated, use untyped_storage()", UserWarning, stacklevel=2)
+    return storage(self)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+def real(self: Tensor) -> Tensor:
+    """The real parts: a view; a real tensor itself."""
+    return self.view_as_real().select(-1, 0) if self.is_complex() else self
+
+
+def imag(self: Tensor) -> Tensor:
+    """The imaginary parts, as a view."""
+    if not self.is_complex():
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return self.view_as_real().select(-1, 1)
+
+
+def transposed(self: Tensor) -> Tensor:
+    """All dimensions in reverse, as ``x.T``."""
+    if self._array.ndim != 2:
+        return self.permute(tuple(range(self._array.ndim))[::-1])
+    return self.permute((1, 0))
+
+
+def matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions swapped, as ``x.mT``."""
+    if self._array.ndim < 2:
+        raise RuntimeError(f"mT is for matrices and batches of them, not for {self._array.ndim} dimensions")
+    return self.transpose(-2, -1)
+
+
+def _constant(value: Any) -> property:
+    return property(lambda self: value)
+
+
+PROPERTIES: dict[str, Any] = {
+    "shape": property(shape),
+    "device": _constant(CPU),
+    "layout": _constant(strided),
+    "is_cuda": _constant(False),
+    "is_cpu": _constant(True),
+    "is_sparse": _constant(False),
+    "is_quantized": _constant(False),
+    "is_meta": _constant(False),
+    "is_mkldnn": _constant(False),
+    "is_nested": _constant(False),
+    "itemsize": property(element_size),
+    "nbytes": property(lambda self: self._array.nbytes),
+    "real": property(real),
+    "imag": property(imag),
+    "T": property(transposed),
+    "mT": property(matrix_transposed),
+    "H": property(matrix_transposed),
+}
+"""The attributes that are no methods, by name."""
+
+METHODS: dict[str, Any] = {
+    "size": size,
+    "stride": stride,
+    "is_contiguous": is_contiguous,
+    "element_size": element_size,
+    "data_ptr": data_ptr,
+    "get_device": get_device,
+    "storage": storage,
+    "untyped_storage": storage,
+    "_typed_storage": storage,
+    "numpy": numpy,
+    "is_nonzero": is_nonzero,
+    "is_same_size": is_same_size,
+    "nelement": Tensor.numel,
+    "ndimension": Tensor.dim,
+    "is_signed": lambda self: self._array.dtype.kind not in "bu",
+    "is_inference": lambda self: False,
+    "is_conj": lambda self: False,
+    "is_neg": lambda self: False,
+    "resolve_conj": lambda self: self,
+    "resolve_neg": lambda self: self,
+    "__array__": as_array,
+    "__float__": to_float,
+    "__int__": to_int,
+    "__complex__": to_complex,
+    "__index__": index,
+    "__iter__": iterate,
+    "__contains__": contains,
+    "__format__": formatted,
+    "__repr__": tensor_repr,
+}
+"""The methods by name."""
+FUNCTIONS: dict[str, Any] = {
+    "real": real,
+    "imag": imag,
+    **{name: METHODS[name] for name in ("is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")},
+}
+"""Functions of the namespace, by name."""
+
+__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "device", "layout"]

@@ -1,0 +1,301 @@
+"""``torch.autograd.functional``: products with Jacobians and Hessians of functions, and these themselves.
+
+NB: ``vectorize`` changes nothing here; what PyTorch then does for all rows at once is done one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reference_impl import autograd, composed
+from reference_impl.factories import ones_like, zeros_like
+from reference_impl.modes import enable_grad
+from reference_impl.tensor import Tensor
+
+Tensors = tuple[Tensor, ...]
+STRICT = "This is not allowed in strict mode."
+
+
+# -- what is given and what comes out --------------------------------------------------------------
+def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
+    """Whether it was a tuple, and the tensors in it."""
+    several = isinstance(given, tuple)
+    tensors = given if several else (given,)
+    for at, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            owner = (
+                f"The {what} given to {function}"
+                if what != "outputs"
+                else (f"The outputs of the user-provided function given to {function}")
+            )
+            found = (
+                f"the value at index {at} has type {type(x)}"
+                if several
+                else f"the given {what} has type {type(x)}"
+            )
+            raise TypeError(f"{owner} must be either a Tensor or a tuple of Tensors but {found}.")
+    return several, tensors
+
+
+def _own(inputs: Tensors, create_graph: bool) -> Tensors:
+    """Inputs to differentiate by: with their history if the result shall have one, else leaves."""
+    return tuple(
+        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs
+    )
+
+
+def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> Tensors:
+    """The vector to multiply by, shaped as what it stands for; 1 for a single element."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(
+                f"The vector v can only be None if {owner} a single Tensor with a single element."
+            )
+        return (ones_like(like[0]),)
+    _, vector = _tuple_of(v, "v", function)
+    if len(vector) != len(like):
+        if several:
+            raise RuntimeError(
+                f"v is a tuple of invalid length: should be {len(like)} but got {len(vector)}."
+            )
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
+        if mine.size() != x.size():
+            entry = f"Entry {at} in " if several else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {x.size()} but got {mine.size()}.")
+    return tuple(x.detach() if not x.requires_grad else x for x in vector)
+
+
+def _given_back(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
+    """One result or all, without history unless one was asked for."""
+    kept = tuple(x if create_graph else x.detach() for x in results)
+    return kept if several else kept[0]
+
+
+def _gradients(
+    outputs: Sequence[Tensor | None],
+    inputs: Tensors,
+    v: Sequence[Tensor] | None = None,
+    create_graph: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients there are; None where nothing depends on an input."""
+    vectors: Sequence[Tensor | None] = [None] * len(outputs) if v is None else v
+    pairs = [(x, g) for x, g in zip(outputs, vectors, strict=True) if x is not None and x.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return autograd.grad(
+        [x for x, _ in pairs],
+        inputs,
+        [g for _, g in pairs],
+        retain_graph=True,
+        create_graph=create_graph,
+        allow_unused=True,
+    )
+
+
+# -- strict mode -----------------------------------------------------------------------------------
+def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> None:
+    """Refuse, if strict, what does not depend on the inputs."""
+    for at, x in enumerate(tensors) if strict else ():
+        if x is None:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {at}. {STRICT}"
+            )
+        if x.requires_grad:
+            continue
+        if what == "outputs":
+            raise RuntimeError(
+                f"Output {at} of the user-provided function does not require gradients. The outputs must be "
+                "computed in a differentiable manner from the input when running in strict mode."
+            )
+        raise RuntimeError(
+            f"The {what} of the user-provided function with respect to input {at} is independent of "
+            f"the inputs. {STRICT}"
+        )
+
+
+def _filled(
+    grads: Sequence[Tensor | None], like: Tensors, strict: bool, create_graph: bool, missing: str, what: str
+) -> list[Tensor]:
+    """Zeros for gradients there are none of; refused if strict, with ``missing`` saying of what."""
+    filled = []
+    for at, (g, x) in enumerate(zip(grads, like, strict=True)):
+        if g is None and strict:
+            raise RuntimeError(f"{missing.format(at)} {STRICT}")
+        if g is not None and strict and create_graph and not g.requires_grad:
+            raise RuntimeError(
+                f"The {what} of the user-provided function is independent of input {at}. {STRICT[:-1]} when "
+                "create_graph=True."
+            )
+        filled.append(zeros_like(x) if g is None else g)
+    return filled
+
+
+INDEPENDENT = "The output of the user-provided function is independent of input {}."
+SAME_JACOBIAN = "The jacobian of the user-provided function is independent of input {}."
+
+
+# -- first order -----------------------------------------------------------------------------------
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """What the function gives, and the product of ``v`` with its Jacobian."""
+    with enable_grad():
+        several, given = _tuple_of(inputs, "inputs", "vjp")
+        own = _own(given, create_graph)
+        outputs_several, outputs = _tuple_of(func(*own), "outputs", "vjp")
+        _need_history(outputs, "outputs", strict)
+        vector = _vector(v, outputs, outputs_several, "vjp", "the user-provided function returns")
+        grads = _gradients(outputs, own, vector, create_graph)
+        filled = _filled(grads, own, strict, create_graph, INDEPENDENT, "jacobian")
+    return _given_back(outputs, outputs_several, create_graph), _given_back(filled, several, create_graph)
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """What the function gives, and the product of its Jacobian with ``v``: by differentiating twice."""
+    with enable_grad():
+        several, given = _tuple_of(inputs, "inputs", "jvp")
+        own = _own(given, create_graph)
+        vector = _vector(v, own, several, "jvp", "the input to the user-provided function is")
+        outputs_several, outputs = _tuple_of(func(*own), "outputs", "jvp")
+        _need_history(outputs, "outputs", strict)
+        seeds = tuple(zeros_like(x, requires_grad=True) for x in outputs)
+        products = _gradients(outputs, own, seeds, create_graph=True)
+        _need_history(products, "gradient", strict)
+        grads = _gradients(products, seeds, vector, create_graph)
+        missing = "The gradient with respect to the input is independent of entry {} in the grad_outputs."
+        filled = _filled(grads, outputs, strict, create_graph, missing, "jacobian")
+    result = _given_back(filled, outputs_several, create_graph)
+    return _given_back(outputs, outputs_several, create_graph), result
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The derivative of every output element by every input element, shaped as outputs, then inputs."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    if strategy == "forward-mode" and create_graph:
+        raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD needs vectorize=True")
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: strict=True and vectorize=True are not supported together."
+        )
+    with enable_grad():
+        several, given = _tuple_of(inputs, "inputs", "jacobian")
+        own = _own(given, create_graph)
+        outputs_several, outputs = _tuple_of(func(*own), "outputs", "jacobian")
+        _need_history(outputs, "outputs", strict)
+        rows = [_rows(at, out, own, create_graph, strict) for at, out in enumerate(outputs)]
+    blocks = [tuple(x if create_graph else x.detach() for x in row) for row in rows]
+    shaped = tuple(row if several else row[0] for row in blocks)
+    return shaped if outputs_several else shaped[0]
+
+
+def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool) -> list[Tensor]:
+    """One output's derivatives by each input."""
+    columns: list[list[Tensor]] = [[] for _ in inputs]
+    missing = f"Output {at} of the user-provided function is independent of input {{}}."
+    for element in out.reshape((-1,)).unbind() if out.numel() else ():
+        grads = _gradients(
+            (element,), inputs, None if not element.is_complex() else (ones_like(element),), create_graph
+        )
+        for column, g in zip(
+            columns, _filled(grads, inputs, strict, create_graph, missing, "jacobian"), strict=True
+        ):
+            column.append(g)
+    shapes = [(*out.shape, *x.shape) for x in inputs]
+    return [
+        composed.stack(column).view(shape) if column else zeros_like(x).new_zeros(shape)
+        for column, shape, x in zip(columns, shapes, inputs, strict=True)
+    ]
+
+
+# -- second order ----------------------------------------------------------------------------------
+def _single(out: Any, function: str) -> Tensor:
+    """The one number a function gives, or refused."""
+    several, outputs = _tuple_of(out, "outputs", function)
+    if several:
+        raise RuntimeError(f"The function given to {function} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {function} should contain a single element"
+        )
+    return outputs[0]
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of a function with one number for a result, shaped as inputs, then inputs."""
+    several, given = _tuple_of(inputs, "inputs", "hessian")
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.hessian: strict=True and vectorize=True are not supported together."
+        )
+
+    def number(*args: Tensor) -> Tensor:
+        out = _single(func(*args), "hessian")
+        _need_history((out,), "outputs", strict)
+        return out.squeeze()
+
+    def gradient(*args: Tensor) -> Tensors:
+        first = jacobian(number, args, create_graph=True)
+        _need_history(first, "jacobian", strict)
+        return first
+
+    result = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return result if several else result[0][0]
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """What the function gives, and the product of ``v`` with its Hessian."""
+    with enable_grad():
+        several, given = _tuple_of(inputs, "inputs", "vhp")
+        own = _own(given, create_graph)
+        vector = _vector(v, own, several, "vhp", "the input to the user-provided function is")
+        out = _single(func(*own), "vhp")
+        _need_history((out,), "outputs", strict)
+        first = _gradients((out,), own, create_graph=True)
+        _need_history(first, "jacobian", strict)
+        grads = _gradients(first, own, vector, create_graph)
+        filled = _filled(grads, own, strict, create_graph, SAME_JACOBIAN, "hessian")
+    return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """What the function gives, and the product of its Hessian with ``v``: by differentiating three times."""
+    with enable_grad():
+        several, given = _tuple_of(inputs, "inputs", "hvp")
+        own = _own(given, create_graph)
+        vector = _vector(v, own, several, "hvp", "the input to the user-provided function is")
+        out = _single(func(*own), "hvp")
+        _need_history((out,), "outputs", strict)
+        first = _gradients((out,), own, create_graph=True)
+        _need_history(first, "jacobian", strict)
+        seeds = tuple(zeros_like(x, requires_grad=True) for x in own)
+        second = _gradients(first, own, seeds, create_graph=True)
+        _need_history(second, "hessian", strict)
+        grads = _gradients(second, seeds, vector, create_graph)
+        missing = "The hessian of the user-provided function is independent of entry {} in the grad_jacobian."
+        filled = _filled(grads, own, strict, create_graph, missing, "hessian")
+    return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)

@@ -1,0 +1,322 @@
+"""``gradcheck`` and ``gradgradcheck``: whether gradients are those that small differences give.
+
+NB: ``fast_mode`` and ``check_batched_grad`` change nothing: every element is looked at, one by one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from reference_impl import autograd
+from reference_impl.factories import ones_like, zeros_like
+from reference_impl.graph import Node, gradient_edge
+from reference_impl.modes import enable_grad
+from reference_impl.random import rand_like
+from reference_impl.tensor import Tensor, wrap
+
+Function = Callable[..., Any]
+
+
+class GradcheckError(RuntimeError):
+    """Gradients are not what they should be."""
+
+
+def gradcheck(
+    func: Function,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Whether the gradients of ``func`` at ``inputs`` are right; what is wrong is raised, or else False."""
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_forward_ad:
+        raise NotImplementedError("there is no forward-mode differentiation to check")
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    _check_inputs(given)
+    try:
+        _check(func, given, eps, atol, rtol, nondet_tol, check_undefined_grad)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Function, inputs: Any, grad_outputs: Any = None, *, check_grad_dtypes: bool = False, **how: Any
+) -> bool:
+    """The same for the gradients of ``func``, by its inputs and by the gradients that come in."""
+    how = {k: v for k, v in how.items() if not k.startswith(("gen_", "check_fwd", "check_rev"))}
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if grad_outputs is None:
+        outputs = _differentiable(func(*given))
+        seeds = tuple(rand_like(x.detach()).mul_(2).sub_(1).requires_grad_() for x in outputs)
+    else:
+        seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+
+    def gradients(*args: Any) -> tuple[Tensor, ...]:
+        own, coming = args[: len(given)], args[len(given) :]
+        outputs = _differentiable(func(*own))
+        wanted = [x for x in own if isinstance(x, Tensor) and x.requires_grad]
+        found = autograd.grad(outputs, wanted, coming, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(gradients, (*given, *seeds), **how)
+
+
+# -- what is given ---------------------------------------------------------------------------------
+def _tensors(values: Any) -> tuple[Any, ...]:
+    return (values,) if isinstance(values, Tensor) else tuple(values)
+
+
+def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
+    return tuple(x for x in _tensors(outputs) if isinstance(x, Tensor) and x.requires_grad)
+
+
+def _wanted(inputs: tuple[Any, ...]) -> list[tuple[int, Tensor]]:
+    """The inputs to differentiate by, with their places."""
+    return [(at, x) for at, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    wanted = _wanted(inputs)
+    if not wanted:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them does."
+        )
+    for at, x in wanted:
+        if x.dtype.numpy not in (np.float64, np.complex128):
+            warnings.warn(
+                f"Input #{at} requires gradient and is not a double precision floating point or "
+                "complex: this check will likely fail",
+                UserWarning,
+                stacklevel=3,
+            )
+        if any(n > 1 and s == 0 for n, s in zip(x.shape, x.stride(), strict=True)):
+            raise RuntimeError(
+                f"The {at}th input has a dimension with stride 0. gradcheck only supports inputs that do not "
+                "overlap, to be able to perturb their elements one by one."
+            )
+        x.retain_grad()
+
+
+# -- the check -------------------------------------------------------------------------------------
+def _check(
+    func: Function,
+    inputs: tuple[Any, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    undefined: bool,
+) -> None:
+    outputs = _tensors(func(*inputs))
+    places = [at for at, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad]
+    wanted = _wanted(inputs)
+    numeric = [list(numerical(func, inputs, x, eps)) for _, x in wanted]
+    for at, out in enumerate(outputs):
+        for (number, x), found in zip(wanted, numeric, strict=True):
+            if at not in places:
+                if any(np.any(rows[at]) for rows in found):
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+                continue
+            _compare(
+                out,
+                x,
+                np.stack([rows[at] for rows in found]) if found else None,
+                (at, number),
+                atol,
+                rtol,
+                nondet_tol,
+            )
+    chosen = tuple(outputs[at] for at in places)
+    if chosen:
+        _check_linear(chosen, wanted)
+        if undefined:
+            _check_undefined(func, inputs, wanted)
+
+
+def _compare(
+    out: Tensor,
+    x: Tensor,
+    found: np.ndarray | None,
+    where: tuple[int, int],
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+) -> None:
+    """One output's Jacobian by one input against the differences."""
+    if found is None:
+        return
+    for part, unit in (("imaginary", 1j), ("real", 1)) if out.is_complex() else (("", 1),):
+        expected = found.imag if part == "imaginary" else found.real
+        expected = _by_parts(expected, x)
+        actual, again = (analytical(out, x, unit) for _ in range(2))
+        if not np.allclose(actual, expected, rtol, atol):
+            note = f"While considering the {part} part of complex outputs only, " if part else ""
+            raise GradcheckError(
+                f"{note}Jacobian mismatch for output {where[0]} with respect to input {where[1]},\n"
+                f"numerical:{expected}\nanalytical:{actual}\n"
+            )
+        if not np.allclose(actual, again, 0, nondet_tol):
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+                f"times gives different values. The tolerance for nondeterminism was {nondet_tol}."
+            )
+
+
+def _by_parts(differences: np.ndarray, x: Tensor) -> np.ndarray:
+    """Rows of derivatives by real parts, then by imaginary parts, as rows of complex ones."""
+    if not x.is_complex():
+        return differences
+    half = len(differences) // 2
+    return differences[:half] + 1j * differences[half:]
+
+
+def numerical(func: Function, inputs: tuple[Any, ...], x: Tensor, eps: float) -> Iterator[list[np.ndarray]]:
+    """For each element of ``x``, and again for imaginary parts, what a small change makes of the outputs."""
+    with enable_grad():
+        for unit in (1, 1j) if x.is_complex() else (1,):
+            for at in np.ndindex(x.shape):
+                before = x._array[at]
+                x._array[at] = before + eps * unit
+                above = _values(func(*inputs))
+                x._array[at] = before - eps * unit
+                below = _values(func(*inputs))
+                x._array[at] = before
+                yield [_difference(a, b, eps) for a, b in zip(above, below, strict=True)]
+
+
+def _values(outputs: Any) -> list[np.ndarray]:
+    return [x._array.copy() if isinstance(x, Tensor) else np.asarray(x) for x in _tensors(outputs)]
+
+
+def _difference(a: np.ndarray, b: np.ndarray, eps: float) -> np.ndarray:
+    for what in ("shape", "dtype"):
+        if getattr(a, what) != getattr(b, what):
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed slightly, "
+                f"but got {getattr(a, what)} and {getattr(b, what)}"
+            )
+    if a.dtype.kind == "b":
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    return np.asarray((a - b) / (2 * eps)).reshape(-1)
+
+
+def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
+    """The Jacobian that backward gives, one row for each element of ``x``."""
+    columns = []
+    for at in np.ndindex(out.shape):
+        seed = zeros_like(out)
+        seed._array[at] = unit
+        (g,) = autograd.grad(out, [x], seed, retain_graph=True, allow_unused=True)
+        if g is not None and g.shape != x.shape:
+            raise GradcheckError("Analytical gradient has incorrect size")
+        columns.append((zeros_like(x) if g is None else g)._array.reshape(-1).copy())
+    return np.stack(columns, 1) if columns else np.zeros((x.numel(), 0))
+
+
+def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]]) -> None:
+    """Of a gradient of zeros nothing may be made."""
+    tensors = [x for _, x in wanted]
+    found = autograd.grad(
+        outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True
+    )
+    for g, x in zip(found, tensors, strict=True):
+        if g is None:
+            continue
+        if np.any(g._array):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g._array.dtype != x._array.dtype:
+            raise GradcheckError("grad is incorrect type")
+        if g.shape != x.shape:
+            raise GradcheckError("grad is incorrect size")
+
+
+class UndefinedGrad(Node):
+    """Passes on no gradient, whatever it gets."""
+
+    __slots__ = ()
+
+    def apply(self, grads: Any, task: Any) -> list[Tensor | None]:
+        return [None] * len(self.edges)
+
+
+def _without_gradient(x: Tensor) -> Tensor:
+    """The same elements, behind a node that passes on no gradient."""
+    made = x.detach()
+    made._node = UndefinedGrad((gradient_edge(x),))
+    made._node.add_output(made)
+    return made
+
+
+def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple[int, Tensor]]) -> None:
+    """Outputs that no gradient comes to, all of them or one of several, must do no harm."""
+    count = len(_differentiable(func(*inputs)))
+    for missing in [set(range(count)), *([{at} for at in range(count)] if count > 1 else [])]:
+        outputs = _differentiable(func(*inputs))
+        cut = [_without_gradient(x) if at in missing else x for at, x in enumerate(outputs)]
+        seeds = [ones_like(x) for x in cut]
+        try:
+            found = autograd.grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
+        except RuntimeError as error:
+            warnings.warn(
+                "Backwards compatibility: New undefined gradient support checking feature is on by default"
+                "; pass check_undefined_grad=False to go without",
+                UserWarning,
+                stacklevel=4,
+            )
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads: zeros come of them, or none"
+            ) from error
+        if len(missing) == count and any(g is not None and np.any(g._array) for g in found):
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all output grads are undefined"
+            )
+
+
+# -- under their old names -------------------------------------------------------------------------
+def _warn_of(name: str, grad_out: float) -> None:
+    warnings.warn(
+        f"`{name}` was part of PyTorch's private API and is deprecated", FutureWarning, stacklevel=3
+    )
+    if grad_out != 1.0:
+        raise ValueError("Expected grad_out to be 1.0: other values are no longer supported")
+
+
+def get_numerical_jacobian(
+    fn: Function, inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
+) -> tuple[Tensor, ...]:
+    """The derivatives of a function's first output by differences; ``fn`` takes the inputs as one tuple."""
+    _warn_of("get_numerical_jacobian", grad_out)
+    targets = [x for _, x in _wanted(_tensors(inputs))] if target is None else list(_tensors(target))
+    found = [list(numerical(lambda *args: fn(args), _tensors(inputs), x, eps)) for x in targets]
+    return tuple(wrap(np.stack([rows[0] for rows in each])) for each in found)
+
+
+def get_analytical_jacobian(
+    inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
+    """The derivatives of an output by backward; whether twice the same, of the right shape and dtype."""
+    _warn_of("get_analytical_jacobian", grad_out)
+    tensors = [x for _, x in _wanted(_tensors(inputs))]
+    found = [(analytical(output, x), analytical(output, x)) for x in tensors]
+    same = all(np.allclose(a, b, 0, nondet_tol) for a, b in found)
+    return tuple(wrap(a) for a, _ in found), same, True, True

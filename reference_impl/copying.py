@@ -1,0 +1,97 @@
+"""Copies of tensors and ways to disk: deepcopy, pickle, ``save`` and ``load``."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reference_impl.random import source
+from reference_impl.tensor import Tensor, wrap
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A leaf's copy with its flag and its grad; views of one memory stay so among copies made together."""
+    if self.grad_fn is not None:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol"
+        )
+    if id(self) not in memo:
+        storage = memo.get(id(self._storage))
+        if storage is None:
+            storage = memo[id(self._storage)] = self._storage.copy(order="K")
+        made = wrap(_same_window(self._array, self._storage, storage))
+        made._storage = storage
+        memo[id(self)] = made
+        made._flag = self.requires_grad
+        made._grad = copy.deepcopy(self._grad, memo)
+    return memo[id(self)]
+
+
+def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """What ``array`` shows of the old memory, of its copy."""
+    if array is old:
+        return new
+    if new.strides != old.strides:
+        return array.copy(order="K")  # the memory itself had holes, which a copy has not
+    offset = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, new, offset, array.strides)
+
+
+def _reduced(self: Tensor, protocol: Any) -> Any:
+    """What pickling keeps: elements and flag. NB: ``copy.copy`` goes this way as well, as in PyTorch."""
+    return _rebuilt, (self._array, self.requires_grad)
+
+
+def _rebuilt(array: np.ndarray, requires_grad: bool) -> Tensor:
+    made = wrap(array)
+    made._flag = requires_grad
+    return made
+
+
+def save(obj: Any, f: Any) -> None:
+    """Pickle ``obj`` to a path or an open file. NB: the format is pickle's, not PyTorch's."""
+    with _opened(f, "wb") as file:
+        pickle.dump(obj, file)
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **_: Any) -> Any:
+    """What `save` wrote. NB: as with every pickle, from sources you trust only."""
+    with _opened(f, "rb") as file:
+        return pickle.load(file)
+
+
+def _opened(f: Any, mode: str) -> AbstractContextManager[Any]:
+    return Path(f).open(mode) if isinstance(f, (str, Path)) else nullcontext(f)
+
+
+# -- filling with random numbers -------------------------------------------------------------------
+def _filling(draw: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
+    """An in-place method that overwrites with random numbers, as ``copy_`` overwrites."""
+
+    def fill(self: Tensor, *how: Any, generator: Any = None, **more: Any) -> Tensor:
+        numbers = draw(source(generator), self._array.shape, *how, **more)
+        return self.copy_(wrap(np.asarray(numbers).astype(self._array.dtype)))
+
+    return fill
+
+
+METHODS: dict[str, Any] = {
+    "__deepcopy__": _deepcopy,
+    "__reduce_ex__": _reduced,
+    "uniform_": _filling(lambda rng, shape, a=0.0, b=1.0: rng.uniform(a, b, shape)),
+    "normal_": _filling(lambda rng, shape, mean=0.0, std=1.0: rng.normal(mean, std, shape)),
+    "bernoulli_": _filling(lambda rng, shape, p=0.5: rng.random(shape) < getattr(p, "_array", p)),
+    "exponential_": _filling(lambda rng, shape, lambd=1.0: rng.exponential(1 / lambd, shape)),
+    "random_": _filling(
+        lambda rng, shape, low=0, high=None: rng.integers(
+            *((low, high) if high else (0, low or 2**24)), shape
+        )
+    ),
+}
+"""The methods by name."""

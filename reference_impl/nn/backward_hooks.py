@@ -1,0 +1,91 @@
+"""Backward hooks of modules: called once the gradients on either side of the module are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.graph import Node, gradient_edge
+from reference_impl.modes import STATE
+from reference_impl.tensor import Tensor
+
+if TYPE_CHECKING:
+    from reference_impl.engine import Task
+
+Grads = list[Tensor | None]
+
+
+class BackwardHookFunctionBackward(Node):
+    """Stands behind aliases of several tensors, and tells what gradients pass to them."""
+
+    __slots__ = ("tell",)
+
+    def __init__(self, tensors: list[Tensor], tell: Callable[[Grads], Grads]) -> None:
+        super().__init__(tuple(gradient_edge(x) for x in tensors))
+        self.tell = tell
+
+    def apply(self, grads: Grads, task: Task) -> Grads:
+        return self.tell(list(grads))
+
+
+def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
+    """Aliases of the tensors behind one such node; what is no tensor stays."""
+    places = [at for at, x in enumerate(tensors) if isinstance(x, Tensor) and x._array.dtype.kind in "fc"]
+
+    def told(grads: Grads) -> Grads:
+        every: Grads = [None] * len(tensors)
+        for at, g in zip(places, grads, strict=True):
+            every[at] = g
+        passed = tell(every)
+        return [passed[at] for at in places]
+
+    node = BackwardHookFunctionBackward([tensors[at] for at in places], told)
+    aliases = list(tensors)
+    for at in places:
+        made = aliases[at] = tensors[at].detach()
+        made._node, made._nr = node, node.add_output(made)
+    return aliases
+
+
+class Watch:
+    """One call of a module whose backward hooks wait for its gradients."""
+
+    def __init__(self, module: Any, hooks: list[Callable[..., Any]]) -> None:
+        self.module, self.hooks = module, hooks
+        self.outputs: tuple[Any, ...] | None = None  # only set between the two sides of one backward
+        self.inputs = 0
+        self.waits = False
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, tensors among them behind a node if a gradient will come to any."""
+        self.inputs = len(args)
+        wanted = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
+        self.waits = STATE.enabled and bool(wanted)
+        return tuple(_behind(list(args), self._finish)) if self.waits else args
+
+    def result(self, result: Any) -> Any:
+        """The result, its tensors behind a node if a gradient will come to any."""
+        parts = list(result) if isinstance(result, (tuple, list)) else [result]
+        if not STATE.enabled or not any(isinstance(x, Tensor) and x.requires_grad for x in parts):
+            return result
+        made = _behind(parts, self._begin)
+        return type(result)(made) if isinstance(result, (tuple, list)) else made[0]
+
+    def _begin(self, grads: Grads) -> Grads:
+        self.outputs = tuple(grads)
+        if not self.waits:
+            self._call([None] * self.inputs)
+        return grads
+
+    def _finish(self, grads: Grads) -> Grads:
+        return self._call(grads)
+
+    def _call(self, grads: Grads) -> Grads:
+        if self.outputs is None:
+            return grads  # a gradient of gradients, which reached the arguments another way
+        for hook in self.hooks:
+            replaced = hook(self.module, tuple(grads), self.outputs)
+            if replaced is not None:
+                grads = list(replaced) if isinstance(replaced, tuple) else [replaced]
+        self.outputs = None
+        return grads

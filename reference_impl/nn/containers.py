@@ -1,0 +1,150 @@
+"""Modules that hold others, or parameters: in a row, in lists, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from reference_impl.nn.module import Module
+from reference_impl.nn.parameter import Parameter
+
+
+class Sequential(Module):
+    """Modules called one after the other."""
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        named = (
+            modules[0].items() if len(modules) == 1 and isinstance(modules[0], dict) else enumerate(modules)
+        )
+        for name, module in named:
+            self.add_module(str(name), module)
+
+    def forward(self, x: Any) -> Any:
+        for module in self._modules.values():
+            x = module(x)
+        return x
+
+    def append(self, module: Module) -> Sequential:
+        """One more at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def __getitem__(self, at: Any) -> Any:
+        modules = list(self._modules.values())
+        return Sequential(*modules[at]) if isinstance(at, slice) else modules[at]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+
+class ModuleList(Module):
+    """A list of modules that are found as the list's own."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        self.extend(modules)
+
+    def append(self, module: Module) -> ModuleList:
+        """One more at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Several more at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def __getitem__(self, at: Any) -> Any:
+        modules = list(self._modules.values())
+        return ModuleList(modules[at]) if isinstance(at, slice) else modules[at]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+
+class ModuleDict(Module):
+    """Modules by name."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        for name, module in (modules or {}).items():
+            self.add_module(name, module)
+
+    def __getitem__(self, name: str) -> Module:
+        return self._modules[name]
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._modules
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Module]:
+        """The modules."""
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Names and modules."""
+        return self._modules.items()
+
+
+class ParameterList(Module):
+    """A list of parameters that are found as the list's own."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        for value in values:
+            self.append(value)
+
+    def append(self, value: Any) -> ParameterList:
+        """One more at the end; a tensor becomes a parameter."""
+        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def __getitem__(self, at: int) -> Parameter:
+        return list(self._parameters.values())[at]
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._parameters.values())
+
+
+class ParameterDict(Module):
+    """Parameters by name."""
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        for name, value in (values or {}).items():
+            self[name] = value
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self._parameters[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)

@@ -1,0 +1,84 @@
+"""The everyday losses as modules; what they compute is in ``functional``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.nn import functional
+from reference_impl.nn.module import Module
+from reference_impl.tensor import Tensor
+
+
+class _Loss(Module):
+    """A loss and how it is reduced; further settings are passed on by name."""
+
+    function: Callable[..., Tensor]
+
+    def __init__(self, *, reduction: str = "mean", **settings: Any) -> None:
+        super().__init__()
+        self.reduction, self.settings = reduction, settings
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return type(self).function(input, target, reduction=self.reduction, **self.settings)
+
+
+class MSELoss(_Loss):
+    """The squares of differences."""
+
+    function = staticmethod(functional.mse_loss)
+
+
+class L1Loss(_Loss):
+    """The sizes of differences."""
+
+    function = staticmethod(functional.l1_loss)
+
+
+class SmoothL1Loss(_Loss):
+    """Squares of small differences, a line beyond."""
+
+    function = staticmethod(functional.smooth_l1_loss)
+
+
+class HuberLoss(_Loss):
+    """Half the squares of small differences, a line beyond."""
+
+    function = staticmethod(functional.huber_loss)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The loss of two classes, from scores."""
+
+    function = staticmethod(functional.binary_cross_entropy_with_logits)
+
+
+class BCELoss(_Loss):
+    """The loss of two classes, from probabilities."""
+
+    function = staticmethod(functional.binary_cross_entropy)
+
+
+class _Classes(_Loss):
+    """A loss of several classes that may count differently."""
+
+    def __init__(
+        self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction, ignore_index=ignore_index)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return type(self).function(input, target, self.weight, reduction=self.reduction, **self.settings)
+
+
+class NLLLoss(_Classes):
+    """The loss of several classes, from log-probabilities."""
+
+    function = staticmethod(functional.nll_loss)
+
+
+class CrossEntropyLoss(_Classes):
+    """The loss of several classes, from scores."""
+
+    function = staticmethod(functional.cross_entropy)

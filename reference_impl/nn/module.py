@@ -1,0 +1,306 @@
+"""Modules: objects that own parameters, buffers and other modules, and are called.
+
+Lists and sequences of them are in ``containers``, the layers themselves in ``layers``.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from reference_impl.hooks import RemovableHandle, attach
+from reference_impl.modes import no_grad
+from reference_impl.nn.backward_hooks import Watch
+from reference_impl.nn.parameter import Parameter
+from reference_impl.tensor import Tensor
+
+Keys = namedtuple("Keys", ("missing_keys", "unexpected_keys"))
+
+_OWN = ("_parameters", "_buffers", "_modules")
+
+
+class Module:
+    """What owns parameters, buffers and modules, found again by the names they were assigned to."""
+
+    training: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        own: dict[str, Any] = {name: {} for name in _OWN}
+        own |= {"training": True, "_transient": set(), "_forward_hooks": {}, "_forward_pre_hooks": {}}
+        own["_backward_hooks"] = {}
+        self.__dict__.update(own)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What calling the module computes."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            given = hook(self, args)
+            if given is not None:
+                args = given if isinstance(given, tuple) else (given,)
+        watch = Watch(self, list(self._backward_hooks.values())) if self._backward_hooks else None
+        if watch is not None:
+            args = watch.arguments(args)
+        result = self.forward(*args, **kwargs)
+        for hook in list(self._forward_hooks.values()):
+            replaced = hook(self, args, result)
+            result = result if replaced is None else replaced
+        return result if watch is None else watch.result(result)
+
+    # -- attributes ------------------------------------------------------------------------------
+    def __getattr__(self, name: str) -> Any:
+        for kind in _OWN:
+            found = self.__dict__.get(kind, {})
+            if name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self._kind_of(name, value)
+        if kind is None:
+            object.__setattr__(self, name, value)
+            return
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
+        if name in self._parameters and value is not None and not isinstance(value, Parameter):
+            raise TypeError(f"cannot assign '{type(value).__name__}' as parameter '{name}': no Parameter")
+        self.__dict__.pop(name, None)
+        for other in _OWN:
+            if other != kind:
+                self.__dict__[other].pop(name, None)
+        self.__dict__[kind][name] = value
+
+    def _kind_of(self, name: str, value: Any) -> str | None:
+        if isinstance(value, Parameter):
+            return "_parameters"
+        if isinstance(value, Module):
+            return "_modules"
+        for kind in _OWN:
+            if name in self.__dict__.get(kind, {}):
+                return kind
+        return None
+
+    def __delattr__(self, name: str) -> None:
+        for kind in _OWN:
+            if name in self.__dict__[kind]:
+                del self.__dict__[kind][name]
+                return
+        object.__delattr__(self, name)
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Own a parameter, or a place for one, under a name."""
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Own a tensor that belongs to the state and is not trained."""
+        self._buffers[name] = tensor
+        (self._transient.discard if persistent else self._transient.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Own a module under a name."""
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with the module, its arguments and its result, which it may replace."""
+        return attach(self._forward_hooks, hook)
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with the module and its arguments, which it may replace."""
+        return attach(self._forward_pre_hooks, hook)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called with the module and the gradients on either side."""
+        return attach(self._backward_hooks, hook)
+
+    # -- finding ---------------------------------------------------------------------------------
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules owned directly, each once, with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules owned directly."""
+        return (module for _, module in self.named_children())
+
+    def named_modules(self, memo: set[int] | None = None, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """The module itself and all below it, each once, with their dotted names."""
+        memo = set() if memo is None else memo
+        if id(self) in memo:
+            return
+        memo.add(id(self))
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+
+    def modules(self) -> Iterator[Module]:
+        """The module itself and all below it."""
+        return (module for _, module in self.named_modules())
+
+    def _named(self, kind: str, prefix: str, recurse: bool, once: bool = True) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        for at, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+            for name, tensor in module.__dict__[kind].items():
+                if tensor is not None and not (once and id(tensor) in seen):
+                    seen.add(id(tensor))
+                    yield f"{at}.{name}" if at else name, tensor
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters of the module and all below it with their dotted names."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters of the module and all below it."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """The buffers of the module and all below it with their dotted names."""
+        return self._named("_buffers", prefix, recurse)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers of the module and all below it."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The module with a dotted name."""
+        found = self
+        for name in target.split(".") if target else ():
+            found = getattr(found, name)
+        return found
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter with a dotted name."""
+        path, _, name = target.rpartition(".")
+        return self.get_submodule(path)._parameters[name]
+
+    # -- changing all at once --------------------------------------------------------------------
+    def apply(self, fn: Callable[[Module], Any]) -> Module:
+        """Call ``fn`` with every module, this one last."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Module:
+        """Set what layers that behave otherwise in training go by."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Module:
+        """The opposite of `train`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Set the flag of every parameter."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or fill them with zeros."""
+        clear_grads(self.parameters(), set_to_none)
+
+    def _swap(self, change: Callable[[Tensor], Tensor]) -> Module:
+        """Give every tensor other data; parameters stay the leaves they are."""
+        for module in self.modules():
+            for parameter in module._parameters.values():
+                if parameter is not None:
+                    grad, parameter._grad = parameter._grad, None
+                    parameter.data = change(parameter.data)
+                    parameter._grad = None if grad is None else change(grad)
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = change(buffer)
+        return self
+
+    def to(self, *wanted: Any, **more: Any) -> Module:
+        """The module with floating-point tensors of another dtype."""
+        return self._swap(lambda x: x.to(*wanted, **more) if x.is_floating_point() else x)
+
+    def double(self) -> Module:
+        """The module with floating-point tensors as float64."""
+        return self._swap(lambda x: x.double() if x.is_floating_point() else x)
+
+    def float(self) -> Module:
+        """The module with floating-point tensors as float32."""
+        return self._swap(lambda x: x.float() if x.is_floating_point() else x)
+
+    def half(self) -> Module:
+        """The module with floating-point tensors as float16."""
+        return self._swap(lambda x: x.half() if x.is_floating_point() else x)
+
+    def cpu(self) -> Module:
+        """The module itself, which is on the CPU."""
+        return self
+
+    # -- state -----------------------------------------------------------------------------------
+    def _state(self) -> Iterator[tuple[str, Tensor]]:
+        for at, module in self.named_modules():
+            kept = {n: b for n, b in module._buffers.items() if n not in module._transient}
+            for name, tensor in chain(module._parameters.items(), kept.items()):
+                if tensor is not None:
+                    yield f"{at}.{name}" if at else name, tensor
+
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
+        """Parameters and buffers by dotted name, detached and on the same memory."""
+        return OrderedDict((prefix + n, x if keep_vars else x.detach()) for n, x in self._state())
+
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Keys:
+        """Copy values in by name; names that are missing or unknown are refused unless not ``strict``."""
+        own = dict(self._state())
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        wrong = [f"Missing key(s) in state_dict: {missing}."] * bool(missing and strict)
+        wrong += [f"Unexpected key(s) in state_dict: {unexpected}."] * bool(unexpected and strict)
+        wrong += [
+            f"size mismatch for {name}: {tuple(state_dict[name].shape)} into {tuple(x.shape)}."
+            for name, x in own.items()
+            if name in state_dict and state_dict[name].shape != x.shape
+        ]
+        if wrong:
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}: " + " ".join(wrong)
+            )
+        with no_grad():
+            for name, x in own.items():
+                if name in state_dict:
+                    x.copy_(state_dict[name])
+        return Keys(missing, unexpected)
+
+    # -- printing --------------------------------------------------------------------------------
+    def extra_repr(self) -> str:
+        """What the repr says of the module itself."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): " + repr(module).replace("\n", "\n  ") for name, module in self._modules.items()]
+        if not lines:
+            return f"{type(self).__name__}({self.extra_repr()})"
+        inner = [self.extra_repr(), *lines] if self.extra_repr() else lines
+        return f"{type(self).__name__}(\n  " + "\n  ".join(inner) + "\n)"
+
+
+def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Forget gradients, or detach them and fill them with zeros."""
+    for parameter in parameters:
+        if set_to_none:
+            parameter.grad = None
+        elif parameter.grad is not None:
+            if parameter.grad.grad_fn is not None:
+                parameter.grad.detach_()
+            else:
+                parameter.grad.requires_grad_(False)
+            parameter.grad.zero_()

@@ -1,0 +1,59 @@
+"""Parameters: leaves that modules find, and that require grad unless told otherwise."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from reference_impl.attributes import METHODS
+from reference_impl.factories import empty
+from reference_impl.tensor import Tensor, wrap
+
+_repr = METHODS["__repr__"]
+_STATE = [name for name in Tensor.__slots__ if not name.startswith("__")]
+
+
+class Parameter(Tensor):
+    """A leaf on another tensor's memory that a module takes for its own."""
+
+    __slots__ = ()
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        if data is None:
+            data = empty(0)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
+        alias = wrap(data._array, data)
+        for name in _STATE:
+            setattr(self, name, getattr(alias, name))
+        self.requires_grad_(requires_grad)
+
+    @property
+    def data(self) -> Tensor:
+        """The same elements without history, as a plain tensor."""
+        return Tensor.data.fget(self)  # type: ignore[attr-defined]  # a property's getter
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        own = type(self)
+        Tensor.data.fset(self, new)  # type: ignore[attr-defined]  # a property's setter
+        self.__class__ = own
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if id(self) not in memo:
+            made = type(self)(self.data.clone(), self.requires_grad)
+            made._grad = copy.deepcopy(self._grad, memo)
+            memo[id(self)] = made
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuilt, (type(self), self._array.copy(order="K"), self._flag)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + _repr(self)
+
+
+def _rebuilt(cls: type[Parameter], array: np.ndarray, requires_grad: bool) -> Parameter:
+    return cls(wrap(array), requires_grad)

@@ -1,0 +1,45 @@
+"""``torch.nn.utils``: what is done with all of a module's parameters at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reference_impl import composed
+from reference_impl.factories import zeros
+from reference_impl.modes import no_grad
+from reference_impl.tensor import Tensor
+
+
+@no_grad()
+def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0) -> Tensor:
+    """Scale all gradients so that their norm together does not exceed a number; the norm they had."""
+    tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [x.grad for x in tensors if x.grad is not None]
+    if not grads:
+        return zeros(())
+    total = composed.stack([g.norm(norm_type) for g in grads]).norm(norm_type)
+    scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
+    for g in grads:
+        g.mul_(scale)
+    return total
+
+
+@no_grad()
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Hold each element of each gradient within a bound."""
+    for x in [parameters] if isinstance(parameters, Tensor) else list(parameters):
+        if x.grad is not None:
+            x.grad.clamp_(min=-clip_value, max=clip_value)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of all parameters in a row."""
+    return composed.cat([x.view((-1,)) for x in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """The reverse: parameters get the elements of a vector for their data."""
+    at = 0
+    for x in parameters:
+        x.data = vec.narrow(0, at, x.numel()).view(tuple(x.shape)).data
+        at += x.numel()

@@ -1,0 +1,61 @@
+"""Adam, with decay of weights in the gradient or beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from reference_impl.factories import zeros_like
+from reference_impl.optim.optimizer import Optimizer
+from reference_impl.tensor import Tensor
+
+
+class Adam(Optimizer):
+    """Steps of a size that running means of gradients and of their squares decide."""
+
+    decoupled = False
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+    ) -> None:
+        if lr < 0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+        super().__init__(params, settings)
+
+    def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        first, second = group["betas"]
+        decay = group["weight_decay"]
+        if not state:
+            state |= {"step": 0, "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
+        state["step"] += 1
+        if decay and self.decoupled:
+            x.mul_(1 - group["lr"] * decay)
+        elif decay:
+            g = g.add(x, alpha=decay)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.mul_(first).add_(g, alpha=1 - first)
+        square.mul_(second).add_(g.mul(g), alpha=1 - second)
+        if group["amsgrad"]:
+            square = square.maximum(state.get("max_exp_avg_sq", square))
+            state["max_exp_avg_sq"] = square
+        size = square.sqrt().div(math.sqrt(1 - second ** state["step"])).add(group["eps"])
+        x.add_(mean.div(size), alpha=-group["lr"] / (1 - first ** state["step"]))
+
+
+class AdamW(Adam):
+    """Adam with weights that decay beside the gradient."""
+
+    decoupled = True
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-3, weight_decay: float = 1e-2, **more: Any
+    ) -> None:
+        super().__init__(params, lr, weight_decay=weight_decay, **more)

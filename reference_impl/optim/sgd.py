@@ -1,0 +1,46 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from reference_impl.optim.optimizer import Optimizer
+from reference_impl.tensor import Tensor
+
+
+class SGD(Optimizer):
+    """Steps against the gradient, with momentum if wanted."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        if lr < 0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if nesterov and (momentum <= 0 or dampening):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
+        super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize})
+
+    def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        if group["maximize"]:
+            g = g.neg()
+        if group["weight_decay"]:
+            g = g.add(x, alpha=group["weight_decay"])
+        momentum = group["momentum"]
+        if momentum:
+            moving = state.get("momentum_buffer")
+            if moving is None:
+                moving = state["momentum_buffer"] = g.detach().clone()
+            else:
+                moving.mul_(momentum).add_(g, alpha=1 - group["dampening"])
+            g = g.add(moving, alpha=momentum) if group["nesterov"] else moving
+        x.add_(g, alpha=-group["lr"])

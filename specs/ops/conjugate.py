@@ -1,0 +1,44 @@
+"""Conjugates, which formulas take of what they multiply by: of real numbers they are these themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Tensor
+from specs.op import composite, op
+
+
+def conj(x: Any) -> Any:
+    """The conjugate of a tensor or number in a formula; no node comes of a real one."""
+    if isinstance(x, (int, float, complex)):
+        return x.conjugate()
+    return x.conj() if x.is_complex() else x
+
+
+@op(internal=True, node="ConjBackward0", dtypes="keep", layout=("x",), complex=True)
+def _conj(x: Tensor) -> Any:
+    """The conjugates. NB: in PyTorch a view that is conjugated when it is read, here a copy."""
+    return np.conjugate(x)
+
+
+_conj.wrt(x=lambda g: conj(g))
+
+
+@composite(name="conj", internal=True)
+def conjugate(x: Tensor) -> Any:
+    """The conjugates of complex elements; a real tensor itself."""
+    return x._conj() if x.is_complex() else x
+
+
+@op(internal=True, node="ComplexBackward0", dtypes="same")
+def _complex(x: Tensor, imag: Tensor) -> Any:
+    """Complex numbers of two real parts."""
+    return (x + 1j * imag).astype({4: np.complex64, 8: np.complex128}[x.itemsize])
+
+
+_complex.wrt(
+    x=lambda g: g.view_as_real().select(-1, 0),
+    imag=lambda g: g.view_as_real().select(-1, 1),
+)

@@ -1,0 +1,230 @@
+"""Products added up in one op, and elementwise functions of two or three operands.
+
+Generated programs do not call these (``internal``): they are compared with torch call by call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Number, Rounding, Scale, Tensor
+from specs.op import composite, op
+from specs.ops.elementwise import _times
+from specs.ops.linear import _by_columns, _need_ndim, _need_size, _one_dtype
+from specs.ops.smooth import minus
+
+
+def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """``beta * x + alpha * product``."""
+    added = product if alpha == 1 else product * product.dtype.type(alpha)
+    if beta == 0:
+        return np.broadcast_to(added, np.broadcast_shapes(x.shape, added.shape)).copy()
+    return (x if beta == 1 else x * x.dtype.type(beta)) + added
+
+
+# -- matrix products, and something added ----------------------------------------------------------
+@op(internal=True, node="AddmmBackward0", dtypes="same")
+def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x + alpha * mat1 @ mat2``."""
+    _need_ndim("mat1 and mat2", 2, mat1, mat2)
+    _need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
+    _one_dtype("addmm", mat1, mat2)
+    return _blend(x, np.matmul(mat1, mat2), beta, alpha)
+
+
+def _addmm_left(g: Any, mat1_shape: Any, mat1_strides: Any, mat2: Any, alpha: Any) -> Any:
+    made = mat2.mm(g.t()).t() if _by_columns(mat1_shape, mat1_strides) else g.mm(mat2.t())
+    return _times(made, alpha)
+
+
+def _addmm_right(g: Any, mat1: Any, mat2_shape: Any, mat2_strides: Any, alpha: Any) -> Any:
+    made = g.t().mm(mat1).t() if _by_columns(mat2_shape, mat2_strides) else mat1.t().mm(g)
+    return _times(made, alpha)
+
+
+addmm.wrt(x=lambda g, beta: _times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
+
+
+@op(internal=True, node="AddmvBackward0", dtypes="same")
+def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x + alpha * mat @ vec``."""
+    return _blend(x, np.matmul(mat, vec), beta, alpha)
+
+
+addmv.wrt(
+    x=lambda g, beta: _times(g, beta),
+    mat=lambda g, vec, alpha: _times(g.outer(vec), alpha),
+    vec=lambda g, mat, alpha: _times(mat.t().mv(g), alpha),
+)
+
+
+@op(internal=True, node="AddrBackward0", dtypes="same")
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times all products of two vectors' elements."""
+    return _blend(x, np.multiply.outer(vec1, vec2), beta, alpha)
+
+
+addr.wrt(
+    x=lambda g, beta: _times(g, beta),
+    vec1=lambda g, vec2, alpha: _times(g.mv(vec2), alpha),
+    vec2=lambda g, vec1, alpha: _times(g.t().mv(vec1), alpha),
+)
+
+
+@composite(internal=True)
+def outer(x: Tensor, y: Tensor) -> Any:
+    """All products of two vectors' elements."""
+    return x.reshape((x.shape[0], 1)).mul(y)
+
+
+@op(internal=True, node="BaddbmmBackward0", dtypes="same")
+def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times a batch of products."""
+    return _blend(x, np.matmul(batch1, batch2), beta, alpha)
+
+
+baddbmm.wrt(
+    x=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch2, alpha: _times(g.bmm(batch2.transpose(1, 2)), alpha),
+    batch2=lambda g, batch1, alpha: _times(batch1.transpose(1, 2).bmm(g), alpha),
+)
+
+
+@op(internal=True, node="AddbmmBackward0", dtypes="same")
+def addbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times the sum of a batch of products."""
+    return _blend(x, np.matmul(batch1, batch2).sum(0), beta, alpha)
+
+
+def _spread(g: Any, batch1_shape: Any, batch2_shape: Any) -> Any:
+    return g.unsqueeze(0).expand((batch1_shape[0], batch1_shape[1], batch2_shape[2]))
+
+
+addbmm.wrt(
+    x=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch1_shape, batch2, batch2_shape, alpha: _times(
+        _spread(g, batch1_shape, batch2_shape).bmm(batch2.transpose(1, 2)), alpha
+    ),
+    batch2=lambda g, batch1, batch1_shape, batch2_shape, alpha: _times(
+        batch1.transpose(1, 2).bmm(_spread(g, batch1_shape, batch2_shape)), alpha
+    ),
+)
+
+
+# -- elementwise -----------------------------------------------------------------------------------
+@op(internal=True, inplace=True, node="AddcmulBackward0", dtypes="same")
+def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
+    """``x + value * tensor1 * tensor2``."""
+    return x + x.dtype.type(value) * tensor1 * tensor2
+
+
+addcmul.wrt(
+    x=lambda g: g,
+    tensor1=lambda g, tensor2, value: g.mul(tensor2.mul_scalar(value)),
+    tensor2=lambda g, tensor1, value: g.mul(tensor1.mul_scalar(value)),
+)
+
+
+@op(internal=True, inplace=True, node="AddcdivBackward0", dtypes="same")
+def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
+    """``x + value * tensor1 / tensor2``."""
+    return x + x.dtype.type(value) * tensor1 / tensor2
+
+
+addcdiv.wrt(
+    x=lambda g: g,
+    tensor1=lambda g, tensor2, value: g.mul(tensor2.new_full((), value).div(tensor2)),
+    tensor2=lambda g, tensor1, tensor2, value: g.neg().mul(
+        tensor1.mul_scalar(value).div(tensor2.mul(tensor2))
+    ),
+)
+
+
+@op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same")
+def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
+    """``x`` moved towards ``end`` by a part of the way."""
+    return x + x.dtype.type(weight) * (end - x)
+
+
+lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weight: g.mul_scalar(weight))
+
+
+@op(internal=True, name="lerp", inplace=True, node="LerpBackward1", dtypes="same")
+def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
+    """``x`` moved towards ``end``, each element by its own part of the way."""
+    return x + weight * (end - x)
+
+
+lerp_tensor.wrt(
+    x=lambda g, weight: g.mul(minus(1, weight)),
+    end=lambda g, weight: g.mul(weight),
+    weight=lambda g, x, end: g.mul(end.sub(x)),
+)
+
+
+@op(internal=True, inplace=True, node="Atan2Backward0", dtypes="float", exact=False, ulp=4)
+def atan2(x: Tensor, y: Tensor) -> Any:
+    """The angle of the point with ordinate ``x`` and abscissa ``y``."""
+    return np.arctan2(x, y)
+
+
+def _share(g: Any, x: Any, y: Any) -> Any:
+    """``g`` over the square of the distance from the origin, at which it is zero."""
+    square = x.mul(x).add(y.mul(y))
+    return g.mul(square.reciprocal().masked_fill(square.eq(0), 0))
+
+
+atan2.wrt(x=lambda g, x, y: _share(g.mul(y), x, y), y=lambda g, x, y: _share(g.mul(x.neg()), x, y))
+
+
+@op(internal=True, inplace=True, node="HypotBackward0")
+def hypot(x: Tensor, y: Tensor) -> Any:
+    """The square root of the sum of two squares; saves both and the result."""
+    return np.hypot(x, y)
+
+
+hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).div(out))
+
+
+@op(internal=True, name="div", node="DivBackward2")
+def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
+    """The quotient rounded down or towards zero."""
+    quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
+    return quotient.astype(np.result_type(x, y), copy=False)
+
+
+div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
+
+
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward0")
+def remainder_number(x: Tensor, y: Number) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    return np.remainder(x, y)
+
+
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward0")
+def fmod_number(x: Tensor, y: Number) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    return np.fmod(x, y)
+
+
+for leaving in (remainder_number, fmod_number):
+    leaving.wrt(x=lambda g: g)
+
+
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward1")
+def remainder_tensor(x: Tensor, y: Tensor) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    return np.remainder(x, y)
+
+
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward1")
+def fmod_tensor(x: Tensor, y: Tensor) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    return np.fmod(x, y)
+
+
+remainder_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="floor")))
+fmod_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="trunc")))

@@ -1,0 +1,124 @@
+"""Copies of tensors and of modules: what they keep, what they share, and which are refused.
+
+The same assertions hold on torch and on the reference.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference_impl
+
+torch = pytest.importorskip("torch")
+
+both = pytest.mark.parametrize("namespace", [torch, reference_impl], ids=["torch", "reference"])
+
+
+@both
+def test_a_deep_copy_keeps_flag_and_grad(namespace: Any) -> None:
+    """And shares nothing with the original."""
+    x = namespace.tensor([1.0, 2.0], requires_grad=True)
+    x.sum().backward()
+    y = copy.deepcopy(x)
+    with namespace.no_grad():
+        y.mul_(5)
+        y.grad.mul_(3)
+    assert ([1.0, 2.0], [1.0, 1.0]) == (x.tolist(), x.grad.tolist())
+    assert ([5.0, 10.0], [3.0, 3.0]) == (y.tolist(), y.grad.tolist())
+    assert y.requires_grad
+    assert y.is_leaf
+
+
+@both
+def test_deep_copies_made_together_share_as_the_originals_do(namespace: Any) -> None:
+    """A plain view's copy looks at the copy of its base, and what comes twice is copied once."""
+    x = namespace.arange(4.0)
+    a, b, c = copy.deepcopy([x, x[1:3], x])
+    a.mul_(2)
+    assert [2.0, 4.0] == b.tolist()
+    assert a is c
+    assert [0.0, 1.0, 2.0, 3.0] == x.tolist()
+
+
+@both
+def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
+    """Only leaves can be copied with what belongs to them."""
+    y = namespace.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match=r"Only Tensors created explicitly by the user"):
+        copy.deepcopy(y)
+
+
+@both
+@pytest.mark.parametrize("way", [copy.copy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
+def test_copy_and_pickle_make_a_leaf_of_a_result(namespace: Any, way: Any) -> None:
+    """With the flag but without history, and without the grad."""
+    x = namespace.ones(2, requires_grad=True)
+    x.sum().backward()
+    for tensor in (x, x * 2):
+        y = way(tensor)
+        assert (True, True) == (y.requires_grad, y.is_leaf)
+        assert tensor.tolist() == y.tolist()
+        assert y.grad is None
+    assert not way(x.detach()).requires_grad
+
+
+@both
+def test_saved_is_loaded(namespace: Any) -> None:
+    """A dictionary of tensors comes back from a file as it was."""
+    file = io.BytesIO()
+    namespace.save({"x": namespace.arange(3), "n": 1}, file)
+    file.seek(0)
+    found = namespace.load(file)
+    assert ([0, 1, 2], 1) == (found["x"].tolist(), found["n"])
+
+
+@both
+def test_a_tensor_of_a_tensor_warns_and_is_a_plain_copy(namespace: Any) -> None:
+    """Without history, without flag, in memory of its own."""
+    x = namespace.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="detach\\(\\)"):
+        y = namespace.tensor(x)
+    assert (False, True) == (y.requires_grad, y.is_leaf)
+    y.mul_(2)
+    assert [1.0, 1.0] == x.tolist()
+
+
+@both
+def test_numpy_of_what_requires_grad_is_refused_in_grad_mode_only(namespace: Any) -> None:
+    """Under no_grad the memory is handed out."""
+    x = namespace.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.numpy()
+    with namespace.no_grad():
+        assert np.shares_memory(x.numpy(), x.detach().numpy())
+
+
+@both
+def test_a_write_through_numpy_goes_unnoticed(namespace: Any) -> None:
+    """What was saved for backward changes with it, and no version tells."""
+    x = namespace.tensor([2.0], requires_grad=True)
+    y = x * x
+    x.detach().numpy()[0] = 5.0
+    y.backward()
+    assert [10.0] == x.grad.tolist()
+
+
+@both
+def test_a_module_is_copied_with_its_parameters(namespace: Any) -> None:
+    """They are parameters of the copy, found under their names and pickled likewise."""
+    net = namespace.nn.Sequential(namespace.nn.Linear(2, 3), namespace.nn.ReLU())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        twins = copy.deepcopy(net), pickle.loads(pickle.dumps(net))
+    for twin in twins:
+        assert [name for name, _ in net.named_parameters()] == [name for name, _ in twin.named_parameters()]
+        assert isinstance(twin[0].weight, namespace.nn.Parameter)
+        assert twin[0].weight is not net[0].weight
+        assert net[0].weight.tolist() == twin[0].weight.tolist()
