@@ -299,7 +299,10 @@ class Taint:
         # What is off is off by as much more as the gradient is larger that was passed in.
         magnified = frozenset(self._number(Rounded(index, name, gradient=True)) for name in seeds)
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
-        self._passed = frozenset().union(*(arrival.onto(frozenset()) for arrival in arrived.values()))
+        # A leaf's own hooks are given the leaf itself.
+        self._passed = level_of(memory_of(arrived)).union(
+            *(arrival.onto(frozenset()) for arrival in arrived.values())
+        )
         create = any(given["create_graph"])
 
         def gradient(arrival: Arrival, old: set[Tensor]) -> Tensor:

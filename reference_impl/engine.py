@@ -15,6 +15,7 @@ from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.saving import HOOKS
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.zeros import Zeros
 from specs.layout import as_torch_lays_out
@@ -36,9 +37,10 @@ class Wanted:
 class Task:
     """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
 
-    __slots__ = ("captured", "dependencies", "keep_graph", "only", "ready", "waiting")
+    __slots__ = ("__weakref__", "captured", "dependencies", "keep_graph", "only", "ready", "start", "waiting")
 
-    def __init__(self, keep_graph: bool) -> None:
+    def __init__(self, keep_graph: bool, start: Node) -> None:
+        self.start = start
         self.keep_graph = keep_graph
         self.only: dict[Node, Wanted] | None = None
         self.dependencies: dict[Node, int] = {}
@@ -53,6 +55,10 @@ class Task:
         wanted = self.only.get(node)
         return wanted is not None and (wanted.runs or bool(wanted.captures))
 
+    def reaches(self, node: Node) -> bool:
+        """Whether this backward comes to ``node`` at all."""
+        return (node is self.start or node in self.dependencies) and self.runs(node)
+
     def wants(self, node: Node, index: int) -> bool:
         """Whether the gradient for the node's ``index``-th edge is of use to anybody."""
         target = node.edges[index][0]
@@ -63,6 +69,10 @@ class Task:
         if self.only is not None and node is not None and node not in self.only:
             self.only[node] = Wanted()
             self.only[node].runs = True
+
+
+RUNNING: list[Task] = []
+"""The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
 
 class GraphRoot(Node):
@@ -98,9 +108,9 @@ def run(
         refuse("grad_call/inputs-empty")
     if not edges:
         return [None] * len(targets)
-    task = Task(keep_graph)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
     assert start is not None
+    task = Task(keep_graph, start)
     _count_dependencies(start, task.dependencies)
     if targets:
         _restrict(task, start, targets, accumulate)
@@ -112,6 +122,8 @@ def run(
     ready = task.ready
     ready.append((start.sequence_nr, start, buffer))
     del buffer
+    RUNNING.append(task)
+    hooks = HOOKS[:]
     try:
         while ready:
             _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
@@ -121,6 +133,8 @@ def run(
             _forget(task)
         raise
     finally:
+        RUNNING.pop()
+        HOOKS[:] = hooks  # what was entered within ends here, as the mode does
         STATE.enabled = recording
     return task.captured
 

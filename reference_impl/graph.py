@@ -228,59 +228,6 @@ def gradient_edge(tensor: Tensor) -> Edge:
     return accumulator, 0
 
 
-class Saved:
-    """A snapshot of a tensor at a certain version, kept for a node's formulas.
-
-    An operand is kept as it is; an output as an alias, and gets its history back from the node that asks.
-    """
-
-    __slots__ = ("freed", "is_leaf", "is_output", "nr", "tensor", "version", "written_view")
-
-    def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
-        self.version = tensor._counter[0]
-        self.is_leaf = tensor._node is None
-        self.is_output = is_output
-        self.nr = tensor._nr
-        self.written_view = weakref.ref(tensor.grad_fn) if written_view else None
-        self.tensor = alias(tensor) if is_output else tensor
-        # NB: torch lets go of the memory; here only the permission to use it ends.
-        self.freed = False
-
-    def unpack(self, node: Node) -> Tensor:
-        """The tensor, if it is still there and still what it was."""
-        tensor = self.tensor
-        if self.freed:
-            refuse("save/freed-refused")
-        if not self.is_output and tensor.grad_fn is None and not self.is_leaf:
-            refuse("save/detached-refused")
-        if tensor._counter[0] != self.version:
-            refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
-        if not self.is_output:
-            return tensor
-        unpacked = alias(tensor)
-        written = None if self.written_view is None else self.written_view()
-        unpacked._node, unpacked._nr = written or node, self.nr
-        return unpacked
-
-
-class SavedNumber:
-    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any
-    other.
-    """
-
-    __slots__ = ("freed", "number", "wrapped")
-
-    def __init__(self, number: Any, wrapped: bool) -> None:
-        self.number = number
-        self.wrapped = wrapped
-        self.freed = False
-
-    def unpack(self, node: Node) -> Any:
-        if self.freed and self.wrapped:
-            refuse("save/freed-refused")
-        return self.number
-
-
 def alias(tensor: Tensor) -> Tensor:
     """The same elements and version counter, without history."""
     return wrap(tensor._array, tensor, tensor._plain)

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reference_impl import dtypes
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warning_at_once
 from reference_impl.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ def call_tensor_hooks(node: Node, arrived: list[Tensor | None]) -> None:
 def call_post_accumulate(leaf: Tensor) -> None:
     """Call a leaf's hooks once its ``grad`` is what it shall be."""
     if leaf._post_hooks and by("hook/post-accumulate-sees-the-grad"):
-        given = leaf
+        given, replaced = leaf, False
         for hook in _in_order(leaf._post_hooks):
             result = _call(hook, given)
             if result is not None and result is not given:
                 check(given, result, hook)
-                given = result
-        if given is not leaf:
+                given, replaced = result, True
+        if replaced:
             refuse("hook/post-accumulate-returns-none")
 
 
@@ -142,7 +142,8 @@ def _in_order(hooks: Hooks) -> list[Callable[..., Any]]:
 
 def _call(hook: Callable[..., Any], *given: Any) -> Any:
     try:
-        return hook(*given)
+        with warning_at_once():
+            return hook(*given)
     except Exception:
         if by("hook/error-ends-the-backward"):
             raise

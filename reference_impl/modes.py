@@ -6,6 +6,8 @@ Context managers and decorators alike, as PyTorch's are. Inference mode does not
 from __future__ import annotations
 
 import functools
+import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +48,14 @@ class _Mode:
             STATE.enabled = previous
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, type):
+            text = "Decorating classes is deprecated: only their __init__ runs in the mode"
+            warnings.warn(text, FutureWarning, stacklevel=2)
+            function.__init__ = self(function.__init__)  # type: ignore[misc]
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._each_turn(function)
+
         @functools.wraps(function)
         def in_mode(*args: Any, **kwargs: Any) -> Any:
             if not by("mode/decorator"):
@@ -54,6 +64,30 @@ class _Mode:
                 return function(*args, **kwargs)
 
         return in_mode
+
+    def _each_turn(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A generator function whose body runs in the mode, and whose caller does not."""
+
+        @functools.wraps(function)
+        def generating(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            resume, given = generator.send, None
+            while True:
+                try:
+                    with type(self)._again(self):
+                        made = resume(given)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    resume, given = generator.send, (yield made)
+                except GeneratorExit:
+                    with type(self)._again(self):
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, given = generator.throw, error
+
+        return generating
 
     @staticmethod
     def _again(mode: _Mode) -> _Mode:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.graph import NOWHERE, Edge, Node, Saved, SavedNumber, gradient_edge, next_number
+from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
+from reference_impl.saving import Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
-from specs.op import Op, picker
+from specs.op import Op, Slot, picker
 
 if TYPE_CHECKING:
     from reference_impl.engine import Task
@@ -155,6 +156,18 @@ class OpNode(Node):
             out[0] = grads[0]
         return out
 
+    def __getattr__(self, name: str) -> Any:
+        """``_saved_self`` and its like: saved, by torch's name; ``_raw_saved_self``: as it is kept."""
+        raw, _, of = name.partition("saved_")
+        if raw in ("_", "_raw_"):
+            for i, slot in enumerate(self.kernel.op.slots):
+                if of == _name_of(self.kernel.op, slot):
+                    kept = self.values[i]
+                    return (
+                        kept.unpack(self) if raw == "_" and isinstance(kept, (Saved, SavedNumber)) else kept
+                    )
+        raise AttributeError(f"{type(self).__name__} {self.name()} has no attribute {name}")
+
     def release(self) -> None:
         for i in self.kernel.saved:
             if self.values[i] is not None:
@@ -178,6 +191,13 @@ def _undefined_passed_on(grads: list[Tensor | None]) -> Any:
     if len(given) < len(grads) and not by("backward/undefined-passes-on"):
         return (given[0],) * len(grads)
     return tuple(grads)
+
+
+def _name_of(op: Op, slot: Slot) -> str:
+    """What torch calls a thing that a node keeps."""
+    if slot.source == "operand":
+        return op.torch_name(slot.operand)
+    return "result" if slot.source == "out" else slot.name
 
 
 def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:

@@ -6,13 +6,16 @@ What ``by`` answers is decided in ``specs.force``; here stands how the machine r
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from specs.force import by, fired, knocked_out
 from specs.refusal import refusal, warning
 
 __all__ = [
-    "by", "fired", "is_warn_always_enabled", "knocked_out", "refuse", "set_warn_always", "warn", "warn_once",
+    "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse", "release_warnings",
+    "set_warn_always", "warn", "warn_once", "warning_at_once",
 ]  # fmt: skip
 
 
@@ -43,8 +46,36 @@ def is_warn_always_enabled() -> bool:
     return _always
 
 
+_held: list[list[str] | None] = []
+"""The warnings of the calls that run now, innermost last; None where warnings are not held back."""
+
+
 def warn_once(rule: str) -> None:
     """Warn as ``rule`` says, the first time only unless `set_warn_always` is on."""
     if _always or rule not in _warned:
         _warned.add(rule)
+        if _held and _held[-1] is not None:
+            _held[-1].append(rule)
+        else:
+            warn(rule)
+
+
+def hold_warnings() -> None:
+    """Hold back what warns from now on, as PyTorch does with the warnings of its engine."""
+    _held.append([])
+
+
+def release_warnings() -> None:
+    """Warn of what was held back since the last `hold_warnings`."""
+    for rule in _held.pop() or ():
         warn(rule)
+
+
+@contextmanager
+def warning_at_once() -> Iterator[None]:
+    """Hold nothing back: what users wrote runs here."""
+    _held.append(None)
+    try:
+        yield
+    finally:
+        _held.pop()

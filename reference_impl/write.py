@@ -12,6 +12,7 @@ from reference_impl.graph import Node
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.saving import WATCHERS
 from reference_impl.tensor import Tensor
 from reference_impl.views import CopySlices, Tag, change_history, has_internal_overlap, overlaps
 from specs.op import clash
@@ -38,6 +39,8 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
         refuse("write/leaf-refused")
     node = OpNode(kernel, operands, attributes) if mask else None
+    for watch in WATCHERS:
+        watch(target)
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
         target._counter[0] += 1
@@ -88,6 +91,8 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
             if isinstance(operand, np.ndarray) and not _fits(operand.shape, array.shape):
                 return
         if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
+            if computes_first:
+                _check_memory(memory, operands[:1])
             refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
         result = compute(arrays, attributes)

@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.autograd import function
+from reference_impl import modes as grad_mode
+from reference_impl.autograd import function, graph
 from reference_impl.autograd.function import Function
+from reference_impl.autograd.graph import GradientEdge
 from reference_impl.engine import Buffer, run
 from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from reference_impl.rule_marks import by, refuse, warn
+from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
-    "Function", "backward", "enable_grad", "function", "grad", "is_grad_enabled", "no_grad",
-    "set_grad_enabled",
+    "Function", "backward", "enable_grad", "function", "grad", "grad_mode", "graph", "is_grad_enabled",
+    "no_grad", "set_grad_enabled",
 ]  # fmt: skip
 
 
@@ -70,6 +72,8 @@ def grad(
     if allow_unused is None:
         allow_unused = materialize_grads
     roots, targets = _tuple(outputs), _tuple(inputs)
+    if materialize_grads and any(isinstance(target, GradientEdge) for target in targets):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     if not targets and by("grad_call/inputs-counted-first"):
         refuse("grad_call/inputs-empty")
     if not only_inputs:
@@ -97,7 +101,7 @@ def _keeps(retain_graph: bool | None, create_graph: bool) -> bool:
 
 
 def _tuple(tensors: Any) -> tuple[Any, ...]:
-    if isinstance(tensors, Tensor):
+    if isinstance(tensors, (Tensor, GradientEdge)):
         return (tensors,)
     if isinstance(tensors, dict):
         return tuple(tensors.values())
@@ -114,7 +118,7 @@ def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:
     """The gradients to start with: as given, or 1 for a root of one real element."""
     filled: Buffer = []
-    for root, seed in zip(roots, seeds, strict=False):
+    for root, seed in zip(map(_shown, roots), seeds, strict=False):
         if not isinstance(root, Tensor):
             refuse("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
@@ -152,6 +156,16 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
     return filled
 
 
+def _shown(root: Any) -> Any:
+    """A root, or for an edge a tensor of the shape and dtype that gradients have there."""
+    if not isinstance(root, GradientEdge):
+        return root
+    shape, dtype = root.node.metadata[root.output_nr]
+    shown = wrap(np.empty(shape, dtype))
+    shown._flag = True
+    return shown
+
+
 def _ones(root: Tensor) -> Tensor:
     array = np.empty_like(root._array)
     array.fill(1)
@@ -169,7 +183,7 @@ def _run(
     if not STATE.enabled and not by("mode/backward-under-no-grad"):
         return [None] * len(targets)
     for index, root in enumerate(roots):
-        edge = gradient_edge(root)
+        edge = root[:2] if isinstance(root, GradientEdge) else gradient_edge(root)
         if edge[0] is None:
             refuse("backward/root-needs-grad", index=index)
             return []
@@ -178,6 +192,9 @@ def _run(
         edges.append(edge)
     wanted: list[Edge] = []
     for index, target in enumerate(targets):
+        if isinstance(target, GradientEdge):
+            wanted.append(target[:2])
+            continue
         if not isinstance(target, Tensor):
             refuse("backward/inputs-type", index=index, type=type(target).__name__)
         nr, node = target._nr, target.grad_fn
@@ -197,4 +214,8 @@ def _run(
         wanted.append((Identity(()), 0) if node is None else (node, nr))
     if accumulate and not by("backward/inputs-only"):
         wanted = []
-    return run(edges, seeds, keep, create, accumulate, wanted)
+    hold_warnings()
+    try:
+        return run(edges, seeds, keep, create, accumulate, wanted)
+    finally:
+        release_warnings()

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reference_impl.engine import Task
-from reference_impl.graph import Node, Saved, gradient_edge
+from reference_impl.graph import Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
-from reference_impl.rule_marks import by, refuse, warn
+from reference_impl.rule_marks import by, refuse, warn, warning_at_once
+from reference_impl.saving import Saved
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 from reference_impl.views import Tag
 from reference_impl.write import check_tracked, rebase
@@ -78,7 +79,7 @@ class FunctionNode(FunctionCtx, Node):
         """What forward saved, if it is still there and still what it was."""
         if self._freed:
             refuse("save/freed-refused")
-        return tuple(None if saved is None else saved.unpack(self) for saved in self._saved)
+        return tuple(None if saved is None else saved.unpack(self, or_detached=True) for saved in self._saved)
 
     def release(self) -> None:
         self._saved.clear()
@@ -88,7 +89,8 @@ class FunctionNode(FunctionCtx, Node):
         given = [g if g is not None else self._undefined(number) for number, g in enumerate(grads)]
         if not by("function/backward-gives-the-gradients"):
             return [given[0]] * len(self.edges)
-        results = _tuple(_backward_of(self._forward_cls)(self, *given))
+        with warning_at_once():
+            results = _tuple(_backward_of(self._forward_cls)(self, *given))
         count = len(self._tensors)
         if len(results) > count and all(result is None for result in results[count:]):
             results = results[:count] if by("function/surplus-none-is-dropped") else results
@@ -154,8 +156,6 @@ class FunctionNode(FunctionCtx, Node):
         self._zeros.append((out._array.shape, out._array.dtype))
         is_input = any(out is arg for arg in args)
         is_dirty = any(out is dirty for dirty in self.dirty_tensors)
-        if is_dirty and not is_input and self.recorded:
-            warn("function/dirty-is-an-input")
         differentiable = self.recorded and out._array.dtype.kind in "fc"
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):
             differentiable = False
@@ -175,13 +175,15 @@ class FunctionNode(FunctionCtx, Node):
         if is_dirty:
             if out.requires_grad and out._node is None:  # NB: a stale view is not looked at
                 refuse("write/leaf-refused")
+            if not is_input:
+                warn("function/dirty-is-an-input")
             if out._view is not None and several:
                 refuse("function/dirty-view-is-alone")
-            check_tracked(out)
-            out._grad = out._hooks = None
+            out._grad = out._hooks = None  # NB: gone even if the write is refused now
             accumulator = accumulator_of(out)
             if accumulator is not None:
                 accumulator.variable = wrap(np.zeros(()))  # it fills nobody's grad any more
+            check_tracked(out)
             rebase(out, self, number)
             return out
         if is_input:

@@ -262,3 +262,19 @@ def forward_and_backward_must_be_there():
     z = BothWays.apply(x)
     with refused("function/backward-or-vjp"):
         z.backward()
+
+
+def saved_input_may_be_detached_since():
+    """A function's own saved input is given to it even if it was detached in place since; an op's is refused.
+
+    rule: save/detached-refused.
+    """
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * 1
+    z = Square.apply(y)
+    w = y * y
+    y.detach_()
+    z.backward()
+    assert x.grad.item() == 6.0
+    with refused("save/detached-refused"):
+        w.backward()

@@ -1,0 +1,188 @@
+"""``torch.autograd.graph``: edges of the graph as values, and hooks around what is saved or computed.
+
+What a saved tensor is lives in ``reference_impl.saving``, the graph itself in ``reference_impl.graph``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
+
+from reference_impl import saving
+from reference_impl.engine import RUNNING, Task
+from reference_impl.graph import Node, gradient_edge
+from reference_impl.hooks import RemovableHandle
+from reference_impl.tensor import Tensor
+
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+    "saved_tensors_hooks",
+]  # fmt: skip
+
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor is computed: an output of a node."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
+    if not tensor.requires_grad:
+        raise RuntimeError("there is no gradient edge of a tensor that does not require gradients")
+    node, number = gradient_edge(tensor)
+    assert node is not None
+    return GradientEdge(node, number)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write that the machine has not seen."""
+    tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
+    for each in tensors:
+        each._counter[0] += 1
+
+
+# -- what is saved -------------------------------------------------------------------------------------
+_disabled: list[str] = []
+
+
+class saved_tensors_hooks:
+    """In the block, ``pack_hook`` is called with each tensor that is saved, and ``unpack_hook`` with what it
+    returned when the tensor is needed.
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if _disabled:
+            raise RuntimeError(_disabled[-1])
+        saving.HOOKS.append((self.pack_hook, self.unpack_hook))
+
+    def __exit__(self, *_: object) -> None:
+        saving.HOOKS.pop()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """In the block, what is saved is kept on the CPU; as everything is there, it is kept as it is."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.cpu(), lambda tensor: tensor)
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """In the block, hooks for everything that is saved are refused with that message."""
+    _disabled.append(error_message)
+    try:
+        if saving.HOOKS:
+            raise RuntimeError(error_message)
+        yield
+    finally:
+        _disabled.pop()
+
+
+class _Mutable(saved_tensors_hooks):
+    """Keeps what is saved, and a copy of what is written to afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__(self._pack, self._unpack)
+        self.open = False
+        self.kept: list[tuple[Tensor, int, list[Tensor]]] = []
+
+    def _pack(self, tensor: Tensor) -> int:
+        self.kept.append((tensor, tensor._counter[0], []))
+        return len(self.kept) - 1
+
+    def _unpack(self, number: int) -> Tensor:
+        if not self.open or number >= len(self.kept):
+            raise AssertionError("Trying to backward outside of the context in which the graph was recorded")
+        tensor, _, copies = self.kept[number]
+        return copies[0] if copies else tensor
+
+    def before_write(self, target: Tensor) -> None:
+        """Copy what was saved of the memory that is about to be written to."""
+        for tensor, version, copies in self.kept:
+            if tensor._storage is target._storage and tensor._counter[0] == version and not copies:
+                copies.append(tensor.clone())
+
+    def clear(self) -> None:
+        """Forget everything that was kept."""
+        self.kept.clear()
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
+    """In the block, saved tensors may be written to: backward gets them as they were saved."""
+    if saving.WATCHERS:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _Mutable()
+    saving.WATCHERS.append(context.before_write)
+    try:
+        with context:
+            context.open = True
+            yield context
+    finally:
+        context.open = False
+        context.clear()
+        saving.WATCHERS.pop()
+
+
+# -- hooks of several tensors --------------------------------------------------------------------------
+class _Handles(RemovableHandle):
+    """Takes several hooks off at once."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:
+    """Have ``fn`` called once a backward: with all gradients of ``tensors`` (None for one that has none) when
+    the last is there, or with the first (``mode="any"``).
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _any(tensors, fn)
+    nodes = [node for node, _ in map(gradient_edge, tensors) if node is not None]
+    if len(nodes) < len(tensors):
+        raise AssertionError("Expected gradient function to be set")
+    seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
+    missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
+
+    def hook_of(index: int) -> Callable[[Tensor], None]:
+        def hook(g: Tensor) -> None:
+            task = RUNNING[-1]
+            if task not in missing:
+                missing[task] = sum(task.reaches(node) for node in nodes)
+                seen[task] = [None] * len(nodes)
+            seen[task][index] = g
+            missing[task] -= 1
+            if not missing[task]:
+                fn(seen.pop(task))
+
+        return hook
+
+    return _Handles([tensor.register_hook(hook_of(index)) for index, tensor in enumerate(tensors)])
+
+
+def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHandle:
+    called: WeakSet[Task] = WeakSet()
+
+    def hook(g: Tensor) -> None:
+        if RUNNING[-1] not in called:
+            called.add(RUNNING[-1])
+            fn(g)
+
+    return _Handles([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])

@@ -1,0 +1,137 @@
+"""What is kept for backward: snapshots of tensors, and the hooks that users put around keeping them.
+
+What keeps them, and when they are asked for, is the business of the nodes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.graph import Node, alias, gradient_edge
+from reference_impl.modes import no_grad
+from reference_impl.rule_marks import refuse
+from reference_impl.tensor import Tensor
+
+HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
+"""The hooks that are in force for everything that is saved: the last pair is asked."""
+
+WATCHERS: list[Callable[[Tensor], None]] = []
+"""What is to be called with a tensor before it is written to."""
+
+
+class Saved:
+    """A snapshot of a tensor at a certain version, kept for a node's formulas.
+
+    An operand is kept as it is; an output as an alias, and gets its history back from the node that asks.
+    """
+
+    __slots__ = ("freed", "is_leaf", "is_output", "nr", "packed", "tensor", "version", "written_view")
+
+    def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
+        self.version = tensor._counter[0]
+        self.is_leaf = tensor._node is None
+        self.is_output = is_output
+        self.nr = tensor._nr
+        self.written_view = weakref.ref(tensor.grad_fn) if written_view else None
+        self.tensor = alias(tensor) if is_output else tensor
+        # NB: torch lets go of the memory; here only the permission to use it ends.
+        self.freed = False
+        self.packed: Packed | None = None
+        if HOOKS:
+            self.packed = Packed(tensor, self, *HOOKS[-1])
+
+    def unpack(self, node: Node, or_detached: bool = False) -> Tensor:
+        """The tensor, if it is still there and still what it was (or lost its history since, if that is
+        allowed).
+        """
+        tensor = self.tensor
+        if self.freed:
+            refuse("save/freed-refused")
+        if self.packed is not None:
+            written = None if self.written_view is None else self.written_view()
+            return self.packed.unpack(written or node, self)
+        if not (self.is_output or self.is_leaf or or_detached) and tensor.grad_fn is None:
+            refuse("save/detached-refused")
+        if tensor._counter[0] != self.version:
+            refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
+        if not self.is_output:
+            return tensor
+        unpacked = alias(tensor)
+        written = None if self.written_view is None else self.written_view()
+        unpacked._node, unpacked._nr = written or node, self.nr
+        return unpacked
+
+    def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
+        """Put hooks around this one saved tensor; raises RuntimeError where there are some, or it is gone."""
+        if self.packed is not None:
+            raise RuntimeError("hooks of a saved tensor have already been set")
+        if self.freed:
+            raise RuntimeError("hooks cannot be set on a saved tensor after it has been freed")
+        given = self.tensor if self.is_output else self.tensor.detach()
+        self.packed = Packed(self.tensor, self, pack, unpack, given)
+
+
+class Packed:
+    """What a pack hook made of a saved tensor, and what is needed to make the tensor of it again."""
+
+    __slots__ = ("accumulator", "held", "node", "requires_grad", "unpack_hook")
+
+    def __init__(
+        self,
+        tensor: Tensor,
+        saved: Saved,
+        pack: Callable[[Tensor], Any],
+        unpack: Callable[[Any], Tensor],
+        given: Tensor | None = None,
+    ) -> None:
+        self.requires_grad = saved.is_leaf and tensor.requires_grad
+        self.accumulator = gradient_edge(tensor)[0] if self.requires_grad else None
+        self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
+        self.unpack_hook = unpack
+        given = tensor if given is None else given
+        version = given._counter[0]
+        with no_grad():
+            self.held = pack(given)
+        if given._counter[0] != version:
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place.")
+        saved.tensor = alias(tensor)  # what was given is the hook's to keep
+
+    def unpack(self, asking: Node, saved: Saved) -> Tensor:
+        """What the unpack hook gives, with the history, or the flag, of what was saved."""
+        node = self.node
+        if node is None and not saved.is_leaf:
+            node = asking
+        data = self.unpack_hook(self.held)
+        if not isinstance(data, Tensor):
+            kind = type(data).__name__
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor, not {kind}")
+        if node is None and not self.requires_grad and not data.requires_grad:
+            return data
+        unpacked = alias(data)
+        if node is not None:
+            unpacked._node, unpacked._nr = node, saved.nr
+        else:
+            unpacked._flag = self.requires_grad
+            if self.accumulator is not None:
+                unpacked._accumulator = weakref.ref(self.accumulator)
+        return unpacked
+
+
+class SavedNumber:
+    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any
+    other.
+    """
+
+    __slots__ = ("freed", "number", "wrapped")
+
+    def __init__(self, number: Any, wrapped: bool) -> None:
+        self.number = number
+        self.wrapped = wrapped
+        self.freed = False
+
+    def unpack(self, node: Node) -> Any:
+        if self.freed and self.wrapped:
+            refuse("save/freed-refused")
+        return self.number
