@@ -152,6 +152,8 @@ class OpNode(Node):
                 out[at] = fn(*pick(values))
                 if kernel.real:
                     out[at] = real_part(out[at], target.metadata[nr][1])
+                    if kernel.copies:
+                        out[at] = _cast_back(out[at], target.metadata[nr][1])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -198,6 +200,13 @@ def _name_of(op: Op, slot: Slot) -> str:
     if slot.source == "operand":
         return op.torch_name(slot.operand)
     return "result" if slot.source == "out" else slot.name
+
+
+def _cast_back(g: Tensor | None, dtype: Any) -> Tensor | None:
+    """The gradient of what was copied, in its dtype: it is cast before what broadcasting added is summed."""
+    if g is None or g._array.dtype == dtype or dtype.kind not in "fc":
+        return g
+    return g.cast(dtype)
 
 
 def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:

@@ -234,7 +234,7 @@ def context_can_be_set_up_apart():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     Apart.apply(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
-    Apart.apply(x, factor=3).sum().backward()
+    Apart.apply(x, 3).sum().backward()
     assert x.grad.tolist() == [5.0, 5.0]
 
 

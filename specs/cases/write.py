@@ -267,3 +267,17 @@ def a_number_is_looked_at_last():
     with refused("op/value-overflow"):
         x[[0]] = 1j
     assert x.tolist() == [1.0, 2.0]
+
+
+def copied_gradient_is_cast_first():
+    """What is copied gets its gradient in its own dtype, cast before what broadcasting added is summed.
+
+    rule: write/copy-passes-gradient.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    y = torch.zeros(2, dtype=torch.float64)
+    y.copy_(x)
+    w = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad(y, x, w, create_graph=True)
+    assert g.dtype == torch.float32 and g.grad_fn.name() == "SumBackward1"
+    assert g.grad_fn.next_functions[0][0].name() == "ToCopyBackward0"
