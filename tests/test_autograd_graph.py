@@ -1,0 +1,98 @@
+"""``torch.autograd.graph``: the same script does the same on torch and on the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch as pytorch
+
+import reference_impl
+
+graph_of = {"torch": pytorch, "reference": reference_impl}
+
+
+@pytest.fixture(params=sorted(graph_of))
+def torch(request: pytest.FixtureRequest) -> Any:
+    return graph_of[request.param]
+
+
+def leaf(torch: Any) -> Any:
+    return torch.tensor([1.0, 2.0], requires_grad=True)
+
+
+def test_what_is_saved_goes_through_the_hooks(torch):
+    """Backward gets what the unpack hook makes of what the pack hook kept."""
+    packed: list[Any] = []
+    x = leaf(torch)
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: packed.append(t.tolist()) or t * 2, lambda t: t * 5
+    ):
+        y = x * x
+    y.sum().backward()
+    assert [[1.0, 2.0], [1.0, 2.0]] == packed
+    assert [20.0, 40.0] == x.grad.tolist()
+
+
+def test_wrong_hooks_are_refused(torch):
+    """A pack hook must not write, an unpack hook gives a tensor, and hooks can be disabled."""
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    x = leaf(torch)
+    y = x * 1
+    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
+        with hooks(lambda t: t.add_(1), lambda t: t):
+            y.exp()
+    with hooks(lambda t: t, lambda t: 3):
+        z = x.exp()
+    with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor"):
+        z.sum().backward()
+    with torch.autograd.graph.disable_saved_tensors_hooks("none here"):
+        with pytest.raises(RuntimeError, match="none here"):
+            with hooks(lambda t: t, lambda t: t):
+                pass
+
+
+def test_saved_tensors_may_be_written_to(torch):
+    """Within the context backward gets the values from before the write."""
+    x = leaf(torch)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = (y * y).sum()
+        y.mul_(10)
+        z.backward()
+    assert [2.0, 4.0] == x.grad.tolist()
+
+
+def test_an_edge_stands_for_its_tensor(torch):
+    """Gradients can be asked for at an edge, and begin at one."""
+    x = leaf(torch)
+    y = x * 3
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    (g,) = torch.autograd.grad((y * y).sum(), edge, retain_graph=True)
+    assert [6.0, 12.0] == g.tolist()
+    torch.autograd.backward(edge, torch.ones(2))
+    assert [3.0, 3.0] == x.grad.tolist()
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_one_hook_of_several_tensors(torch, mode):
+    """It is called once a backward: with every gradient, or with the first."""
+    calls: list[Any] = []
+    x, y = leaf(torch), leaf(torch)
+    handle = torch.autograd.graph.register_multi_grad_hook((x, y), calls.append, mode=mode)
+    (x * y).sum().backward()
+    assert 1 == len(calls)
+    handle.remove()
+    (x * y).sum().backward()
+    assert 1 == len(calls)
+
+
+def test_a_node_shows_what_it_saved(torch):
+    """By torch's names for the operands and the result, until it is freed."""
+    x = leaf(torch)
+    y = x * x
+    assert [1.0, 2.0] == y.grad_fn._saved_self.tolist()
+    assert [1.0, 2.0] == x.relu().grad_fn._saved_result.tolist()
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        _ = y.grad_fn._saved_self
