@@ -39,17 +39,16 @@ def test_wrong_hooks_are_refused(torch):
     hooks = torch.autograd.graph.saved_tensors_hooks
     x = leaf(torch)
     y = x * 1
-    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
-        with hooks(lambda t: t.add_(1), lambda t: t):
-            y.exp()
+    writes = pytest.raises(RuntimeError, match="pack hook is modifying its input in place")
+    with writes, hooks(lambda t: t.add_(1), lambda t: t):
+        y.exp()
     with hooks(lambda t: t, lambda t: 3):
         z = x.exp()
     with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor"):
         z.sum().backward()
-    with torch.autograd.graph.disable_saved_tensors_hooks("none here"):
-        with pytest.raises(RuntimeError, match="none here"):
-            with hooks(lambda t: t, lambda t: t):
-                pass
+    disabled = torch.autograd.graph.disable_saved_tensors_hooks("none here")
+    with disabled, pytest.raises(RuntimeError, match="none here"), hooks(lambda t: t, lambda t: t):
+        pass
 
 
 def test_saved_tensors_may_be_written_to(torch):
