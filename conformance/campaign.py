@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from conformance import adapters
 from conformance.compare import Divergence
+from conformance.departures import Departed, departed
 from conformance.draws import programs_from
 from conformance.generate.guide import Drawn
 from conformance.isolate import note
@@ -81,7 +82,26 @@ class Sides:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
-        return judge(reference, actual, torch), reference, torch or reference
+        found = judge(reference, actual, torch)
+        if found.finding is Found.SUITE and torch is not None:
+            known = departed(
+                reference,
+                torch,
+                adapters.load(TORCH).version,
+                lambda: run(program, adapters.load(REFERENCE), density),
+            )
+            if known is not None:
+                return self._despite(known, reference, actual, torch), reference, torch
+        return found, reference, torch or reference
+
+    def _despite(self, known: Departed, reference: Trace, actual: Trace, torch: Trace) -> Judgement:
+        """The judgement where torch departs from a rule: nobody else is blamed for keeping it, nor for not
+        doing so.
+        """
+        found = judge(known.trace, actual, torch)
+        if self.subject in (REFERENCE, TORCH):
+            return replace(judge(known.trace, torch), finding=Found.KNOWN, because=known.rules)
+        return judge(reference, actual) if found.finding is Found.NONCONFORMANCE else found
 
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
         if self.subject == REFERENCE:
@@ -106,6 +126,7 @@ class Sums:
         self.fired: Counter[str] = Counter()
         self.compared: Counter[str] = Counter()
         self.incomparable: Counter[str] = Counter()
+        self.known: Counter[str] = Counter()
         self.findings: dict[object, Finding] = {}
         self.crashes: list[Crash] = []
         self.broken: list[str] = []
@@ -128,6 +149,8 @@ class Sums:
             self._crash(number, drawn)
         elif found.finding in (Found.INCOMPARABLE, Found.VACUOUS):
             self.incomparable[getattr(found.comparison, "why", "nothing was compared")] += 1
+        elif found.finding is Found.KNOWN:
+            self.known.update(found.because)
 
     def _count(self, found: Judgement, reference: Trace) -> None:
         counts = self.counts
@@ -200,6 +223,7 @@ class Sums:
             fired=dict(self.fired),
             compared=dict(self.compared),
             incomparable=dict(self.incomparable),
+            known=dict(self.known),
             findings=distinct(self.findings.values()),
             crashes=tuple(self.crashes),
             broken=tuple(self.broken),
@@ -213,6 +237,7 @@ COUNTED_AS = {
     Found.CRASH: "crashed",
     Found.INCOMPARABLE: "incomparable",
     Found.VACUOUS: "incomparable",
+    Found.KNOWN: "known",
 }
 
 

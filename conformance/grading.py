@@ -45,6 +45,8 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 SOURCES = ("hypothesis", "prng")
+DEPARTED = "torch departs from its rule, as is on record"
+STALE = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
 LONGEST = 120.0
 """Seconds a chunk may take before a program in it counts as hanging."""
 
@@ -102,6 +104,7 @@ def check(
         findings=told(tally),
         crashes=tally.crashes,
         incomparable=tally.incomparable,
+        known=tally.known,
         broken=tally.broken,
         times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
     )
@@ -155,6 +158,8 @@ def _cases(
     """The cases of the rules on the implementation, and what they found.
 
     A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
+    Where torch is on record as departing from a case's rule, it must fail on torch, and nobody is blamed for
+    doing as torch does.
     """
     wanted = set(rules)
     release = adapters.load(REFERENCE).torch
@@ -163,10 +168,17 @@ def _cases(
     total = len(chosen) * (1 + len(judges))
     done = 0
 
+    version = adapters.load(TORCH).version if TORCH in (spec, against) else ""
+    departed = {case.id for case in chosen if version and case.departed_by(version)}
+
     def run(side: str) -> list[Witnessed]:
         nonlocal done
         results = []
         for result in witness(side, chosen, workers):
+            if side == TORCH and result.case in departed and not result.broken:
+                result = replace(result, status=BROKEN, why=STALE)
+            elif side != REFERENCE and result.case in departed and result.broken:
+                result = replace(result, status=UNSUPPORTED, why=DEPARTED)
             results.append(result)
             done += 1
             tick("cases", done, total)

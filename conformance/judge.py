@@ -21,6 +21,7 @@ class Finding(StrEnum):
     CRASH = "crash"
     INCOMPARABLE = "incomparable"
     VACUOUS = "vacuous"
+    KNOWN = "known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Judgement:
     """The finding about one program, with the comparison that decided it.
 
     `decided_by` says which two were compared, expected first. `because` are the rules behind the expected
-    value of the first divergence, from the reference's run.
+    value of the first divergence, from the reference's run; of a KNOWN one, those that torch departs from.
     """
 
     finding: Finding

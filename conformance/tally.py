@@ -23,6 +23,7 @@ class Tally:
     fired: Mapping[str, int] = field(default_factory=dict)
     compared: Mapping[str, int] = field(default_factory=dict)
     incomparable: Mapping[str, int] = field(default_factory=dict)
+    known: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     crashes: tuple[Crash, ...] = ()
     broken: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class Tally:
             fired=dict(Counter(self.fired) + Counter(other.fired)),
             compared=dict(Counter(self.compared) + Counter(other.compared)),
             incomparable=dict(Counter(self.incomparable) + Counter(other.incomparable)),
+            known=dict(Counter(self.known) + Counter(other.known)),
             findings=distinct((*self.findings, *other.findings)),
             crashes=alike((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),

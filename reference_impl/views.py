@@ -79,18 +79,21 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
     view._view = ViewOf(base, tag, view._counter[0])
 
 
-def change_history(tensor: Tensor, old: Node | None, new: Node) -> None:
+def change_history(tensor: Tensor, old: Node | None, new: Node, was: int | None = None) -> None:
     """A tensor that retains its grad goes on doing so under its new history; its hooks stay with the old
-    one.
+    one, of which it was the output number ``was`` (that of now, if None).
     """
     if tensor._hooks is not None and by("hook/stays-with-old-history"):
         tensor._hooks = None
     if not tensor._retains or old is None or old.retained is None:
         return
-    moving = [holder for holder in old.retained if holder[0] == tensor._nr]
+    nr = tensor._nr
+    if was is None or (was != nr and not by("retain/moves-by-its-own-number")):
+        was = nr
+    moving = [holder for holder in old.retained if holder[0] == was]
     if moving and by("retain/moves-with-write"):
-        old.retained = [holder for holder in old.retained if holder[0] != tensor._nr]
-        new.retained = [*(new.retained or ()), *moving]
+        old.retained = [holder for holder in old.retained if holder[0] != was]
+        new.retained = [*(new.retained or ()), *((nr, reference) for _, reference in moving)]
 
 
 class AsStridedBackward0(Node):

@@ -180,16 +180,16 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
         required = target.requires_grad
         target._nr = 0
         slices = CopySlices(base, target, node)
-        if required:
-            change_history(base, old, slices)
+        was = base._nr
         base._node, base._nr = slices, 0
+        if required:
+            change_history(base, old, slices, was)
         target.grad_fn  # noqa: B018 — brings the written view up to date at once
         return
     if by("write/history-becomes-the-write"):
         old = target._node
         was = target._nr
         target._node, target._nr = node, number
-        if was == 0:
-            change_history(target, old, node)
+        change_history(target, old, node, was)
         if view is not None:
             view.seen = target._counter[0]

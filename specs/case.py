@@ -46,6 +46,10 @@ class Case:
         """Whether that torch release knows all its rules."""
         return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
 
+    def departed_by(self, torch_version: str) -> bool:
+        """Whether that torch release is on record as breaking one of its rules."""
+        return any(RULES[rule].departed_by(torch_version) for rule in self.rules if rule in RULES)
+
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:

@@ -39,6 +39,15 @@ class Wording:
 
 
 @dataclass(frozen=True)
+class Departure:
+    """Where torch itself does otherwise: ``what`` it does, in which releases, and where that is reported."""
+
+    what: str
+    issue: str
+    torch: str = ">=2.11"
+
+
+@dataclass(frozen=True)
 class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
@@ -59,6 +68,7 @@ class Rule:
     error: str = "RuntimeError"
     says: str = ""
     wordings: tuple[Wording, ...] = field(default=())
+    departs: Departure | None = None
 
     @property
     def chapter(self) -> str:
@@ -70,6 +80,10 @@ class Rule:
         return version_key(self.since) <= release and (
             self.until is None or release < version_key(self.until)
         )
+
+    def departed_by(self, torch_version: str) -> bool:
+        """Whether that torch release is on record as doing otherwise; it does what the rule's mutant does."""
+        return self.departs is not None and within(torch_version, self.departs.torch)
 
     def error_in(self, torch_version: str) -> str:
         """The Python class with which that torch release refuses."""
@@ -99,6 +113,8 @@ def _read(entry: dict) -> Rule:
     entry["cites"] = tuple(entry.get("cites", ()))
     entry["depends"] = tuple(entry.get("depends", ()))
     entry["wordings"] = tuple(Wording(**wording) for wording in entry.get("wordings", ()))
+    if "departs" in entry:
+        entry["departs"] = Departure(**entry["departs"])
     return Rule(**entry)
 
 

@@ -33,9 +33,13 @@ STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.
 @pytest.mark.parametrize("case", [c for c in cases() if c.holds_for(torch.__version__)], ids=lambda c: c.id)
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_case_holds(name: str, case: Case) -> None:
-    """The case runs as it stands, and each of its expectations is met, if this torch knows its rules."""
+    """The case runs as it stands, and each of its expectations is met, if this torch knows its rules.
+
+    Where it is on record as departing from one, it does.
+    """
     result = run_case(case, NAMESPACES[name])
-    assert result.passed, str(result)
+    departs = name == "torch" and case.departed_by(torch.__version__)
+    assert result.passed is not departs, str(result)
 
 
 def test_every_module_has_cases() -> None:

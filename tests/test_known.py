@@ -1,13 +1,24 @@
-"""The crashes on record: each still happens on the torch at hand, and only what is on record is excused."""
+"""What is on record of torch, crashes and departures from rules: each still happens on the torch at hand, and
+only what is on record is excused.
+"""
 
 from __future__ import annotations
 
 import pytest
+import torch
 
 from conformance.adapters import load
 from conformance.adapters.isolated import run_isolated
+from conformance.campaign import Sides
+from conformance.case import parse_case
+from conformance.departures import departed
+from conformance.judge import Finding
 from conformance.known import Known, issue_of, records
+from conformance.run import run
 from conformance.text import from_text
+from conformance.trace import Trace
+from specs.case import Case, cases
+from specs.force import knocked_out
 
 
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.issue)
@@ -44,3 +55,33 @@ def test_the_recorded_shape_is_recognized():
         issue_of(operations, "torch", "2.13.0+cpu", "SIGSEGV")
         == "https://github.com/pytorch/pytorch/issues/196459"
     )
+
+
+DEPARTED = [case for case in cases() if case.departed_by(torch.__version__)]
+
+
+@pytest.mark.parametrize("case", DEPARTED, ids=lambda case: case.id)
+def test_torch_departs_as_the_rule_s_mutant_does(case: Case):
+    """In the case's program torch does, throughout, what the reference does without the rule, and that is
+    counted as known, whoever is graded.
+    """
+    program = parse_case(case).program
+    for subject, against in (("reference", "torch"), ("torch", "reference")):
+        found, _, _ = Sides(subject, against).judged(program, "each")
+        assert found.finding is Finding.KNOWN
+        assert all(rule in case.rules for rule in found.because)
+
+
+@pytest.mark.parametrize("case", DEPARTED, ids=lambda case: case.id)
+def test_a_departure_excuses_nothing_else(case: Case):
+    """A second difference in the same program, or a torch that is not on record, is no known departure."""
+    program = parse_case(case).program
+
+    def again() -> Trace:
+        return run(program, load("reference"), "each")
+
+    reference, real = again(), run(program, load("torch"), "each")
+    assert departed(reference, real, "2.10.0", again) is None
+    with knocked_out("leaf/op-result-is-no-leaf"):
+        wrong = again()
+    assert departed(reference, wrong, torch.__version__, again) is None

@@ -84,6 +84,9 @@ def _show(rule: Rule, out: Console, programs: int) -> None:
         "level": rule.level,
         "torch": f">={rule.since}" + (f", <{rule.until}" if rule.until else ""),
         "depends": ", ".join(rule.depends),
+        "torch does": f"{rule.departs.what} (torch{rule.departs.torch}; {rule.departs.issue})"
+        if rule.departs
+        else "",
         "cites": "\n".join(rule.cites),
         "says": rule.says,
         "wordings": "\n".join(f"torch{wording.torch}: {wording.pattern}" for wording in rule.wordings),

@@ -35,6 +35,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "findings": [_blamed(finding) for finding in report.findings],
         "crashes": [_blamed(crash) for crash in report.crashes],
         "incomparable": dict(sorted(report.incomparable.items())),
+        "known": dict(sorted(report.known.items())),
         "broken": list(report.broken),
     }
     if report.times is not None:

@@ -50,6 +50,8 @@ def show(report: Report, console: Console, *, first: int = 3, rules: bool = True
         console.print(divergence(finding))
     for crash in [*report.unknown_crashes, *(c for c in report.crashes if c.known)][:first]:
         console.print(crashed(crash))
+    for rule, programs in report.known.items():
+        console.print(Text(f"on record: torch departs from {rule} in {programs:,} programs", style="dim"))
     for complaint in report.broken:
         console.print(Text(f"adapter: {complaint}", style="red"))
     console.print(summary(report), soft_wrap=True)
@@ -120,10 +122,11 @@ def summary(report: Report) -> RenderableType:
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
     known = sum(crash.alike for crash in report.crashes if crash.known)
+    departed = f"{t.known:,} diverge as is on record, " if t.known else ""
     lines = [
         f"cases      {report.cases.get('held', 0)} held, {report.cases.get('broken', 0)} broken, "
         f"{report.cases.get('unsupported', 0)} unsupported",
-        f"programs   {t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, "
+        f"programs   {t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
         f"{t.incomparable:,} incomparable, {t.crashed:,} crashed" + (f" ({known:,} known)" if known else ""),
         f"steps      {t.steps:,}, of them refused {share}",
         f"facts      {t.compared:,} compared, {t.unseen:,} unseen",

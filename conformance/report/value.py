@@ -41,13 +41,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over the generated programs; ``compared`` and ``unseen`` count facts, ``error_steps``
-    refusals.
+    """Counts over the generated programs; ``known`` are those that differ where torch is on record as
+    departing from a rule, ``compared`` and ``unseen`` count facts, ``error_steps`` refusals.
     """
 
     programs: int = 0
     agree: int = 0
     diverge: int = 0
+    known: int = 0
     incomparable: int = 0
     crashed: int = 0
     steps: int = 0
@@ -156,7 +157,10 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it."""
+    """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it.
+
+    ``known`` counts the programs in which torch departed from each rule, as is on record.
+    """
 
     subject: Subject
     against: str
@@ -170,6 +174,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     crashes: tuple[Crash, ...] = ()
     incomparable: Mapping[str, int] = field(default_factory=dict)
+    known: Mapping[str, int] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     times: Mapping[str, float] | None = None
 

@@ -8,6 +8,7 @@ from specs.cases._functions import (
     Forgotten,
     Marked,
     MarksNumber,
+    Pair,
     Same,
     Stranger,
     Twins,
@@ -150,3 +151,19 @@ def only_tensors_are_marked():
     x = torch.tensor([1.0, 2.0])
     with refused("function/marks-tensors"):
         MarksNumber.apply(x)
+
+
+def a_later_output_keeps_its_own_retained_grad():
+    """Writing to the second of two results takes along what it retains, not what the first retains.
+
+    rules: retain/moves-by-its-own-number, retain/moves-with-write.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, z = Pair.apply(x)
+    y.retain_grad()
+    z.retain_grad()
+    z *= 3
+    w = y + z
+    w.backward(torch.tensor([1.0, 10.0]))
+    assert y.grad.tolist() == [1.0, 10.0]
+    assert z.grad.tolist() == [1.0, 10.0]

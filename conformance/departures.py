@@ -1,0 +1,39 @@
+"""Where torch is on record as departing from a rule, and whether a difference is just that.
+
+The records are the ``departs`` of ``specs/rules``. None excuses anything by its looks: torch must do, from
+the first step to the last, what the reference does without the rule. Crashes on record are ``known``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.compare import Agree, compare
+from conformance.trace import Trace
+from specs.force import knocked_out
+from specs.rule import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """Rules that torch broke, and the reference's trace without them, which is torch's."""
+
+    rules: tuple[str, ...]
+    trace: Trace
+
+
+def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]) -> Departed | None:
+    """The rules from which torch, of that version, departed, if they explain all of the difference.
+
+    ``again`` runs the program on the reference once more, under whatever rules are in force then.
+    """
+    fired = {rule for seen in reference.observations for rule in seen.fired}
+    rules = [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
+    for chosen in (*((rule,) for rule in rules), tuple(rules)):
+        if chosen:
+            with knocked_out(*chosen):
+                trace = again()
+            if isinstance(compare(trace, torch), Agree):
+                return Departed(chosen, trace)
+    return None
