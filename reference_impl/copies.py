@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import as_strided as as_strided_window
 
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
+from specs.layout import laid_out_like
 from specs.op import op
 from specs.refusal import refuse
 
@@ -16,7 +17,7 @@ from specs.refusal import refuse
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=("x",), complex=True)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
-    return (x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x).astype(dtype)
+    return laid_out_like((x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x).astype(dtype), x)
 
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:

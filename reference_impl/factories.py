@@ -19,6 +19,7 @@ from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
 from reference_impl.size import contiguous_format, on_cpu, preserve_format, strided
 from reference_impl.tensor import Tensor, wrap
+from specs.layout import laid_out_like
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -227,7 +228,8 @@ def _like(value: Any) -> Callable[..., Tensor]:
         """A leaf of one repeated value, with that tensor's shape, dtype and layout unless told otherwise."""
         numpy = x._array.dtype if dtype is None else dtype.numpy
         order: Any = "C" if where.get("memory_format") is contiguous_format else "K"
-        return made(np.full_like(x._array, value, numpy, order), requires_grad, **where)
+        array = np.full_like(x._array, value, numpy, order)
+        return made(array if order == "C" else laid_out_like(array, x._array), requires_grad, **where)
 
     return make
 

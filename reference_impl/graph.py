@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable
-from itertools import count
+from itertools import accumulate, count
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,19 +187,29 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
     overlaps).
     """
+    strides = leaf.strides
     if not grad.size:
-        return True  # NB: numpy keeps no strides where there are no elements
-    if not dense(leaf):
+        if grad.base is None:
+            return True  # NB: numpy gives no strides to what it makes without elements
+        if not any(strides):
+            strides = _by_rows(leaf)
+    elif not dense(leaf):
         return bool(grad.flags.c_contiguous)
-    if grad.strides == leaf.strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
+    if grad.strides == strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
         return True
     # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
     # its strides.
-    wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
+    wanted_strides = (*strides, *(-1,) * (grad.ndim - leaf.ndim))
     for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
         if stride * leaf.itemsize != wanted * grad.itemsize if size != 1 else stride == 0:
             return False
     return True
+
+
+def _by_rows(array: np.ndarray) -> tuple[int, ...]:
+    """The strides, in bytes, that torch gives to such an array; where it has no elements it counts one."""
+    steps = accumulate((max(n, 1) for n in array.shape[:0:-1]), mul, initial=array.itemsize)
+    return tuple(steps)[::-1] if array.ndim else ()
 
 
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -109,7 +109,9 @@ class AsStridedBackward0(Node):
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         g = grads[0]
-        return [None] if g is None else [as_strided_backward(g, self.base_geometry, self.geometry)]
+        if g is None or not task.wants(self, 0):
+            return [None]
+        return [as_strided_backward(g, self.base_geometry, self.geometry)]
 
 
 Window = tuple[tuple[int, ...], tuple[int, ...], int]

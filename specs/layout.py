@@ -11,6 +11,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from specs.domain import dense
+
+
+def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """``made``, a fresh array in the shape and order of ``x``, with the very strides of a dense ``x``.
+
+    Only those of dimensions of one element can differ. They lead nowhere, and yet torch looks at them when it
+    compares the layouts of a leaf and its grad.
+    """
+    strides = x.strides
+    if x.itemsize != made.itemsize:
+        strides = tuple([s // x.itemsize * made.itemsize for s in strides])
+    if made.strides == strides or not x.size or not dense(x):
+        return made
+    return np.ndarray(x.shape, made.dtype, made.ravel("K"), strides=strides)
+
 
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
     """``result`` in the order of dimensions that torch would choose; itself where it has that."""

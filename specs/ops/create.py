@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from specs.kind import Number, Tensor
+from specs.layout import laid_out_like
 from specs.op import composite, op
 from specs.refusal import refuse
 
@@ -12,7 +13,7 @@ from specs.refusal import refuse
 @op(node="CloneBackward0", dtypes="keep", layout=("x",), complex=True)
 def clone(x: Tensor):
     """A copy in its own memory, keeping a dense layout."""
-    return x.copy(order="K")
+    return laid_out_like(x.copy(order="K"), x)
 
 
 clone.wrt(x=lambda g: g)
@@ -101,4 +102,4 @@ fill_tensor_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
 @op(internal=True, dtypes="keep", complex=True)
 def zeros_like(x: Tensor):
     """Zeros laid out as ``x`` is, recorded by nobody: the gradient of what was overwritten."""
-    return np.zeros_like(x)
+    return laid_out_like(np.zeros_like(x), x)
