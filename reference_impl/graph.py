@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable
-from itertools import accumulate, count
-from operator import mul
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +84,10 @@ class Node:
     def next_functions(self) -> tuple[Edge, ...]:
         """The edges, as PyTorch shows them."""
         return self.edges
+
+    def _sequence_nr(self) -> int:
+        """The number that grows with creation; the engine prefers the highest."""
+        return self.sequence_nr
 
     def add_output(self, tensor: Tensor) -> int:
         """Note a further output's geometry; its number."""
@@ -187,29 +190,17 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
     overlaps).
     """
-    strides = leaf.strides
-    if not grad.size:
-        if grad.base is None:
-            return True  # NB: numpy gives no strides to what it makes without elements
-        if not any(strides):
-            strides = _by_rows(leaf)
-    elif not dense(leaf):
+    if not dense(leaf):
         return bool(grad.flags.c_contiguous)
-    if grad.strides == strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
+    if grad.strides == leaf.strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
         return True
     # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
     # its strides.
-    wanted_strides = (*strides, *(-1,) * (grad.ndim - leaf.ndim))
+    wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
     for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
         if stride * leaf.itemsize != wanted * grad.itemsize if size != 1 else stride == 0:
             return False
     return True
-
-
-def _by_rows(array: np.ndarray) -> tuple[int, ...]:
-    """The strides, in bytes, that torch gives to such an array; where it has no elements it counts one."""
-    steps = accumulate((max(n, 1) for n in array.shape[:0:-1]), mul, initial=array.itemsize)
-    return tuple(steps)[::-1] if array.ndim else ()
 
 
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

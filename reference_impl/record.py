@@ -97,6 +97,8 @@ class OpNode(Node):
         self.metadata = []
         self.retained = self.hooks = None
         self.kernel = kernel
+        # First of all: asking for an edge can give a stale view a new history, which then counts as younger.
+        self.sequence_nr = next_number()
         edges: list[Edge] = []
         reached = 0
         for i, bit in kernel.edges:
@@ -105,7 +107,6 @@ class OpNode(Node):
             if edge[0] is not None:
                 reached |= bit
         self.edges = tuple(edges)
-        self.sequence_nr = next_number()
         values: list[Any] = [None] * kernel.slots
         self.values = values
         for i, name in kernel.attributes:

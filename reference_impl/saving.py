@@ -52,7 +52,9 @@ class Saved:
         if self.packed is not None:
             written = None if self.written_view is None else self.written_view()
             return self.packed.unpack(written or node, self)
-        if not (self.is_output or self.is_leaf or or_detached) and tensor.grad_fn is None:
+        # What is kept as it was is first asked for its history, which a stale view makes anew or refuses.
+        history = tensor._node if self.is_output else tensor.grad_fn
+        if history is None and not (self.is_output or self.is_leaf or or_detached):
             refuse("save/detached-refused")
         if tensor._counter[0] != self.version:
             refuse("save/modified-refused", now=tensor._counter[0], then=self.version)

@@ -14,6 +14,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn
+from specs.layout import without_elements
 
 if TYPE_CHECKING:
     from reference_impl.graph import AccumulateGrad, Node
@@ -276,6 +277,8 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
     made = kind()
     made._array = array
     if source is None:
+        if not array.size:
+            made._array = array = without_elements(array)
         made._storage = array
         made._counter = [0]
     else:

@@ -8,10 +8,19 @@ engine's business.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 
 from specs.domain import dense
+
+
+def without_elements(array: np.ndarray) -> np.ndarray:
+    """An empty array with the strides that torch gives one: no elements count as one; numpy gives it none."""
+    sizes = [max(n, 1) for n in array.shape]
+    steps = list(accumulate(sizes[:0:-1], mul, initial=array.itemsize))
+    return np.ndarray(array.shape, array.dtype, np.empty(1, array.dtype), strides=steps[::-1])
 
 
 def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
