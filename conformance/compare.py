@@ -13,15 +13,16 @@ from typing import Any
 
 from conformance.rounding import Rounding, near
 from conformance.trace import Crashed, Observation, Trace, Unsupported
-from specs.fact import FACTS, GRAD_FACTS, UNSEEN
+from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """One difference: at `step`, about `name` (None: the step itself), in `fact`.
 
-    `fact` is one of FACTS, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the name is
-    bound to). `because` are the rules that fired where the expected value came about; `downstream` marks what
+    `fact` is one of FACTS or WIRED, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the
+    name is bound to).
+    `because` are the rules that fired where the expected value came about; `downstream` marks what
     follows an earlier difference.
     """
 
@@ -174,6 +175,17 @@ class _Comparing:
             elif x != y and not (fact == "value" and near(x, y, self.rounding.of_grad(index, name))):
                 self.differ(index, name, f"grad.{fact}", x, y, expected)
 
+    def wiring(self, last: int, expected: Trace, actual: Trace) -> None:
+        """How tensors hang together in the end, if all else agrees."""
+        for name, wanted in (expected.wiring or {}).items():
+            for fact, x, y in zip(WIRED, wanted, (actual.wiring or {})[name], strict=True):
+                if x is UNSEEN or y is UNSEEN:
+                    self.unseen += 1
+                    continue
+                self.compared += 1
+                if x != y:
+                    self.differ(last, name, fact, x, y, expected[last])
+
     def differ(self, step: int, name: str | None, fact: str, x: Any, y: Any, expected: Observation) -> None:
         first = self.found[0] if self.found else None
         downstream = first is not None and (step > first.step or first.fact == "outcome")
@@ -196,6 +208,8 @@ def compare(expected: Trace, actual: Trace, rounding: Mapping[str, int] | None =
                 break
             stopped = next(o.outcome for o in (y, x) if type(o.outcome) is Unsupported)
             return Incomparable(stopped.why, index, state.compared, state.unseen)
+    if expected.wiring is not None and actual.wiring is not None and not state.found:
+        state.wiring(len(expected) - 1, expected, actual)
     if state.found:
         return Diverge(tuple(state.found), state.compared, state.unseen)
     return Agree(state.compared, state.unseen)

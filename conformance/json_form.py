@@ -16,7 +16,7 @@ from typing import Any
 import specs
 from conformance.program import Dtype, Function, Program, Ref, Step
 from conformance.trace import Crashed, Done, Observation, Outcome, Refused, Trace, Unbound, Unsupported
-from specs.fact import FACTS, GRAD_FACTS, UNSEEN
+from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
 
 FORMAT = 1
 SCHEMAS = Path(specs.__file__).parent / "schema"
@@ -178,13 +178,28 @@ def observation_form(seen: Observation) -> dict[str, Any]:
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
     """A trace as a JSON value, its program included."""
-    return {
+    form = {
         "format": FORMAT,
         "adapter": trace.adapter,
         "density": trace.density,
         "program": to_json(trace.program),
         "observations": list(map(observation_form, trace.observations)),
     }
+    if trace.wiring is not None:
+        wired = {name: zip(WIRED, facts, strict=True) for name, facts in trace.wiring.items()}
+        form["wiring"] = {
+            name: {fact: _lists(value) for fact, value in facts if value is not UNSEEN}
+            for name, facts in wired.items()
+        }
+    return form
+
+
+def _lists(value: Any) -> Any:
+    return list(map(_lists, value)) if isinstance(value, tuple) else value
+
+
+def _tuples(form: Any) -> Any:
+    return tuple(map(_tuples, form)) if isinstance(form, list) else form
 
 
 def _from_fact(name: str, form: Any) -> Any:
@@ -239,4 +254,11 @@ def trace_from_json(form: dict[str, Any]) -> Trace:
         raise ValueError(f"trace format {form.get('format')!r} is not {FORMAT}")
     observations = tuple(map(_from_observation, form["observations"]))
     complete = not any(UNSEEN in facts for seen in observations for facts in seen.facts.values())
-    return Trace(from_json(form["program"]), form["adapter"], form["density"], observations, complete)
+    wiring = form.get("wiring")
+    if wiring is not None:
+        wiring = {
+            name: tuple(_tuples(shown[fact]) if fact in shown else UNSEEN for fact in WIRED)
+            for name, shown in wiring.items()
+        }
+    program = from_json(form["program"])
+    return Trace(program, form["adapter"], form["density"], observations, complete, wiring)

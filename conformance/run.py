@@ -134,10 +134,12 @@ class Runner:
         """Observe all there is, unless just done, close, and give the trace of the steps performed."""
         if self.observations and not self._seen_all:
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
+        wiring = getattr(self.adapter, "wiring", None)
+        wired = None if wiring is None else wiring(self.session, self._tensors)
         self.close()
         program = Program(tuple(self.steps))
         complete = self._observe is not None
-        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete)
+        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete, wired)
 
     def _perform(self, step: Step) -> Outcome:
         op, args, kwargs, out, mode = step

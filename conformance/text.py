@@ -220,7 +220,9 @@ READING = {
     "value": "{}.tolist()", "dtype": "{}.dtype", "shape": "tuple({}.shape)", "is_leaf": "{}.is_leaf",
     "requires_grad": "{}.requires_grad", "retains_grad": "{}.retains_grad",
     "grad_fn": "{}.grad_fn", "output_nr": "{}.output_nr", "is_view": "{}._is_view()",
-    "version": "{}._version", "grad": "{}.grad",
+    "version": "{}._version", "grad": "{}.grad", "history": "{}.grad_fn.next_functions",
+    "memory": "{0}.untyped_storage().data_ptr(), {0}.storage_offset(), {0}.stride()",
+    "grad_memory": "{0}.grad.untyped_storage().data_ptr(), {0}.grad.storage_offset(), {0}.grad.stride()",
 }  # fmt: skip
 """How a script reads each fact."""
 

@@ -81,13 +81,18 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One observation per step, of all that is live after the last; `complete` if every fact can be seen."""
+    """One observation per step, of all that is live after the last; `complete` if every fact can be seen.
+
+    `wiring` maps what is live in the end to its facts in the order of `specs.fact.WIRING`; None where an
+    implementation does not show how tensors hang together.
+    """
 
     program: Program
     adapter: str
     density: str
     observations: tuple[Observation, ...]
     complete: bool = True
+    wiring: Mapping[str, tuple[Any, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.observations)

@@ -15,7 +15,7 @@ from conformance.rounding import EXACT, near
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
-from specs.fact import FACTS, POSITION, UNSEEN
+from specs.fact import FACTS, POSITION, UNSEEN, WIRED
 
 PROGRAM = from_text(
     "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nb.retain_grad()\n"
@@ -46,8 +46,26 @@ def test_a_trace_agrees_with_itself(trace: Trace) -> None:
     facts = [fact for seen in trace.observations for facts in seen.facts.values() for fact in facts]
     unseen = sum(fact is UNSEEN for fact in facts)
     assert 0 < unseen < len(facts) // 10
-    assert Agree(steps + len(facts) - unseen, unseen) == compare(trace, trace)
-    assert Agree(steps + len(facts) - unseen, unseen) == compare(trace, pickle.loads(pickle.dumps(trace)))
+    assert trace.wiring is not None
+    together = len(WIRED) * len(trace.wiring)
+    agree = Agree(steps + len(facts) - unseen + together, unseen)
+    assert agree == compare(trace, trace)
+    assert agree == compare(trace, pickle.loads(pickle.dumps(trace)))
+
+
+@pytest.mark.parametrize("fact", WIRED)
+def test_how_tensors_hang_together_is_compared(trace: Trace, fact: str) -> None:
+    """Changing any one of the facts read in the end is found, and told of the last step."""
+    assert trace.wiring is not None
+    wired = [
+        ("other" if name == fact else value) for name, value in zip(WIRED, trace.wiring["b"], strict=True)
+    ]
+    found = compare(trace, replace(trace, wiring={**trace.wiring, "b": tuple(wired)}))
+    assert isinstance(found, Diverge)
+    assert [(len(trace) - 1, "b", fact, "other")] == [
+        (d.step, d.name, d.fact, d.actual) for d in found.divergences
+    ]
+    assert isinstance(compare(trace, replace(trace, wiring=None)), Agree)
 
 
 @pytest.mark.parametrize("fact", FACTS)

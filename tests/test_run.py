@@ -213,3 +213,27 @@ def test_calls_of_hooks_are_observed(adapter: Any) -> None:
     assert [seen.calls for seen in trace.observations] == [
         seen.calls for seen in json_form.trace_from_json(form).observations
     ]
+
+
+WIRED = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.exp()
+c = b.view(2, 1)
+d = b * c[:, 0]
+g = torch.ones(2)
+a.backward(g)
+"""
+
+
+def test_what_hangs_together_is_observed(adapter: Any) -> None:
+    """The end of a trace shows shared nodes, their ages, shared memory, and who took over a gradient."""
+    wiring = run(from_text(WIRED), adapter).wiring
+    leaf = ("torch::autograd::AccumulateGrad", None, ())
+    assert [wiring[name][0] for name in "abcd"] == [
+        None,
+        (0, (("ExpBackward0", 0, ((1, 0),)), leaf)),
+        (2, (("ViewBackward0", 1, ((0, 0),)),)),
+        (3, (("MulBackward0", 3, ((0, 0), (4, 0))), ("SelectBackward0", 2, ((2, 0),)))),
+    ]
+    assert [wiring[name][1] for name in "abcdg"] == [(owner, 0, (1,)) for owner in "abbdg"]
+    assert wiring["a"][2] == ("a.grad", 0, (1,))

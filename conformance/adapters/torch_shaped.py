@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.wiring import wiring
 from conformance.program import OF_OTHERS
 from specs.fact import FACTS, UNSEEN, refused
 from specs.functions import class_of, custom_function
@@ -182,6 +183,13 @@ class TorchShaped:
         warnings.filters = _RECORD
         return seen
 
+    def wiring(self, session: None, tensors: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+        """How the tensors hang together; see `specs.fact.WIRING`."""
+        warnings.filters = _IGNORE
+        seen = wiring(tensors, self._shown)
+        warnings.filters = _RECORD
+        return seen
+
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """What is seen of a gradient, in the order of GRAD_FACTS."""
         node = grad.grad_fn
@@ -215,8 +223,12 @@ class TorchShaped:
         try:
             return reading()
         except Exception as error:
-            rule = self.refusal(error)
-            return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
+            return self._shown(error)
+
+    def _shown(self, error: Exception) -> Any:
+        """What a reading that failed shows."""
+        rule = self.refusal(error)
+        return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
 
 
 def _operator(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,80 @@
+"""How the tensors of a torch-shaped namespace hang together: whose histories meet, and who shares memory.
+
+Read once, when a program is over: what is numbered here is numbered among all that is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from specs.fact import UNSEEN
+
+
+def wiring(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> dict[str, tuple[Any, ...]]:
+    """The facts `specs.fact.WIRING` of each tensor; ``refused`` tells what a failed reading shows."""
+    histories = _histories(tensors, refused)
+    owners: dict[int, str] = {}
+    seen = {}
+    for name, x in tensors.items():
+        memory = _memory(name, x, owners)
+        grad = x.grad
+        kept = None if grad is None else _memory(f"{name}.grad", grad, owners)
+        seen[name] = (histories[name], memory, kept)
+    return seen
+
+
+def _histories(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> dict[str, Any]:
+    """Each tensor's node, and the nodes behind it that no earlier tensor led to."""
+    numbers: dict[Any, int] = {}
+    found: dict[str, tuple[Any, list[Any]]] = {}
+    shown: dict[str, Any] = {}
+    for name, x in tensors.items():
+        try:
+            node = x.grad_fn
+        except Exception as error:
+            shown[name] = refused(error)
+        else:
+            found[name] = (node, _behind(node, numbers))
+    # What only the engine's order shows, and a leaf's accumulator takes no part in it.
+    ages = {node: node._sequence_nr() for node in numbers if node.next_functions}
+    ranks = {age: rank for rank, age in enumerate(sorted(set(ages.values())))}
+    for name, (node, new) in found.items():
+        nodes = [
+            (each.name(), ranks[ages[each]] if each in ages else None, _edges(each, numbers)) for each in new
+        ]
+        shown[name] = None if node is None else (numbers[node], tuple(nodes))
+    return shown
+
+
+def _behind(node: Any, numbers: dict[Any, int]) -> list[Any]:
+    """The nodes that can be reached and have no number yet, numbered as they are met."""
+    new = []
+    stack = [] if node is None else [node]
+    while stack:
+        node = stack.pop()
+        if node not in numbers:
+            numbers[node] = len(numbers)
+            new.append(node)
+            stack += [child for child, _ in reversed(node.next_functions) if child is not None]
+    return new
+
+
+def _edges(node: Any, numbers: Mapping[Any, int]) -> tuple[Any, ...]:
+    edges: Iterable[tuple[Any, int]] = node.next_functions
+    return tuple([None if child is None else (numbers[child], nr) for child, nr in edges])
+
+
+def _memory(name: str, x: Any, owners: dict[int, str]) -> Any:
+    """The first tensor on the same storage and, if there are elements, where this one lies in it.
+
+    The stride of a dimension of one element leads nowhere, and is not read.
+    """
+    try:
+        owner = owners.setdefault(x.untyped_storage()._cdata, name)
+    except (AttributeError, NotImplementedError):
+        return UNSEEN
+    if not x.numel():
+        return (owner,)
+    strides = tuple([stride for size, stride in zip(x.shape, x.stride(), strict=True) if size != 1])
+    return owner, x.storage_offset(), strides
