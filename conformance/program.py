@@ -26,8 +26,12 @@ OPAQUE = frozenset([".grad_fn", "register_hook", "register_prehook", "register_p
 OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove"])
 """Methods that belong to other things than tensors, or to those too."""
 
-MODES = ("no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)")
-"""The grad modes a step can be nested in; `"@" + mode`, as the last, runs it as a decorated function."""
+MODES = (
+    "no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)",
+    "inference_mode", "inference_mode(False)",
+)  # fmt: skip
+"""The grad modes, and inference mode, that a step can be nested in; `"@" + mode`, as the last, runs it as a
+decorated function."""
 
 
 @dataclass(frozen=True, slots=True)

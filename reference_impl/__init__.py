@@ -46,7 +46,14 @@ from reference_impl.factories import (
     zeros_like,
 )
 from reference_impl.factories import complex_ as complex
-from reference_impl.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from reference_impl.random import (
     Generator,
     bernoulli,
@@ -132,12 +139,14 @@ __all__ = [
     "full_like",
     "get_default_dtype",
     "get_rng_state",
+    "inference_mode",
     "initial_seed",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "is_warn_always_enabled",
     "layout",
     "linspace", "load",

@@ -245,7 +245,7 @@ METHODS: dict[str, Any] = {
     "nelement": Tensor.numel,
     "ndimension": Tensor.dim,
     "is_signed": lambda self: self._array.dtype.kind not in "bu",
-    "is_inference": lambda self: False,
+    "is_inference": lambda self: self._inference,
     "is_conj": lambda self: False,
     "is_neg": lambda self: False,
     "resolve_conj": lambda self: self,
@@ -264,7 +264,10 @@ METHODS: dict[str, Any] = {
 FUNCTIONS: dict[str, Any] = {
     "real": real,
     "imag": imag,
-    **{name: METHODS[name] for name in ("is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")},
+    **{
+        name: METHODS[name]
+        for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
+    },
 }
 """Functions of the namespace, by name."""
 

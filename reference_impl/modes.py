@@ -1,6 +1,6 @@
-"""The grad modes: whether what happens now is recorded.
+"""The grad modes and inference mode: whether what happens now is recorded.
 
-Context managers and decorators alike, as PyTorch's are. Inference mode does not live here.
+Context managers and decorators alike, as PyTorch's are.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The one flag, of the one thread the reference runs in."""
+    """The grad mode and whether inference mode is on, for the one thread the reference runs in."""
 
-    __slots__ = ("enabled",)
+    __slots__ = ("enabled", "inference")
 
     def __init__(self) -> None:
         self.enabled = True
+        self.inference = False
 
 
 STATE = _State()
@@ -29,6 +30,11 @@ STATE = _State()
 def is_grad_enabled() -> bool:
     """Whether ops on tensors that require grad are recorded now."""
     return STATE.enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether what is made now are inference tensors."""
+    return STATE.inference
 
 
 class _Mode:
@@ -137,3 +143,33 @@ class set_grad_enabled(_Mode):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         STATE.enabled = self._outside
         return super().__call__(function)
+
+
+class inference_mode(_Mode):
+    """Nothing is recorded in the block, and what is made there can be neither saved nor written outside.
+
+    ``inference_mode(False)`` is the opposite, whatever it stands in: grad mode and no inference mode.
+    """
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__(not mode if by("inference/sets-the-grad-mode") else STATE.enabled)
+        self._inference = bool(mode)
+        self._before: list[bool] = []
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before.append(STATE.inference)
+        STATE.inference = self._inference if by("inference/blocks-nest") else True
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        before = self._before.pop()
+        if by("mode/restored-at-exit"):
+            STATE.inference = before
+
+    @staticmethod
+    def _again(mode: Any) -> inference_mode:
+        return inference_mode(mode._inference)

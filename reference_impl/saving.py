@@ -30,6 +30,8 @@ class Saved:
     __slots__ = ("freed", "is_leaf", "is_output", "nr", "packed", "tensor", "version", "written_view")
 
     def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
+        if tensor._inference:
+            refuse("inference/not-saved")
         self.version = tensor._counter[0]
         self.is_leaf = tensor._node is None
         self.is_output = is_output

@@ -28,7 +28,7 @@ from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import Tensor, counter_of_alias, wrap
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
 from specs import ops
@@ -128,6 +128,8 @@ def detach(self: Tensor) -> Tensor:
         made._array = made._storage = self._array.copy()
     if not by("version/shared-by-detach"):
         made._counter = [0]
+    elif self._inference and by("inference/detached-counts"):
+        made._counter = counter_of_alias(self)
     if not by("detach/is-no-view"):
         made._view = ViewOf(self, Tag.DEFAULT, made._counter[0])
     return made
@@ -135,6 +137,8 @@ def detach(self: Tensor) -> Tensor:
 
 def detach_(self: Tensor) -> Tensor:
     """Drop the history in place; refused on views."""
+    if (STATE.inference or self._inference) and by("inference/detach-in-place-is-nothing"):
+        return self
     if self._view is not None:
         refuse("detach/view-refused")
     if by("detach/in-place-makes-a-leaf"):

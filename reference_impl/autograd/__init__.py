@@ -15,13 +15,20 @@ from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
 from reference_impl.engine import Buffer, run
 from reference_impl.graph import Edge, Node, gradient_edge
-from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.modes import (
+    STATE,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
-    "Function", "backward", "enable_grad", "function", "grad", "grad_mode", "graph", "is_grad_enabled",
-    "no_grad", "set_grad_enabled",
+    "Function", "backward", "enable_grad", "function", "grad", "grad_mode", "graph",
+    "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled",
 ]  # fmt: skip
 
 

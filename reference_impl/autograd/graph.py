@@ -15,6 +15,7 @@ from reference_impl.engine import RUNNING, Task
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
 from reference_impl.tensor import Tensor
+from reference_impl.write import bump
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
@@ -44,7 +45,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write that the machine has not seen."""
     tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for each in tensors:
-        each._counter[0] += 1
+        if not each._inference:
+            bump(each)
 
 
 # -- what is saved -------------------------------------------------------------------------------------
