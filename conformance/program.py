@@ -34,6 +34,19 @@ MODES = (
 decorated function."""
 
 
+def grad_and_inference(mode: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether grad mode, and inference mode, is on in such a nesting."""
+    grad, inference = True, False
+    for each in mode:
+        word = each.lstrip("@")
+        if word.startswith("inference_mode"):
+            inference = word == "inference_mode"
+            grad = not inference
+        else:
+            grad = word in ("enable_grad", "set_grad_enabled(True)")
+    return grad, inference
+
+
 @dataclass(frozen=True, slots=True)
 class Ref:
     """A name bound by an earlier step."""
