@@ -7,6 +7,7 @@ gradcheck) stands around that machine. It models one torch release at a time: `s
 """
 
 import math
+import sys
 
 from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.copying import load, save
@@ -98,6 +99,8 @@ cfloat = complex64
 cdouble = complex128
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
+
+autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # people reach it that way
 
 for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)

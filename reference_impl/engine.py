@@ -6,6 +6,9 @@ semantics. The checks that PyTorch makes before it calls its engine live in ``au
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import copy_context
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -71,6 +74,9 @@ class Task:
             self.only[node].runs = True
 
 
+DEEP = 24
+"""So many backwards within each other share a stack; PyTorch has such a number, too."""
+
 RUNNING: list[Task] = []
 """The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
@@ -125,9 +131,10 @@ def run(
     RUNNING.append(task)
     hooks = HOOKS[:]
     try:
-        while ready:
-            _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
-            _evaluate(node, arrived, task)
+        if len(RUNNING) % DEEP:
+            _drain(task)
+        else:
+            _on_fresh_stack(_drain, task)
     except Exception:
         if not by("backward/failure-leaves-what-was-done"):
             _forget(task)
@@ -137,6 +144,31 @@ def run(
         HOOKS[:] = hooks  # what was entered within ends here, as the mode does
         STATE.enabled = recording
     return task.captured
+
+
+def _drain(task: Task) -> None:
+    """Run nodes until none is ready."""
+    ready = task.ready
+    while ready:
+        _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
+        _evaluate(node, arrived, task)
+
+
+def _on_fresh_stack(function: Callable[[Task], None], task: Task) -> None:
+    """Call the function in a thread that has nothing on its stack, and wait for it."""
+    raised: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            function(task)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = Thread(target=copy_context().run, args=(call,))
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised.pop()
 
 
 def _records(create_graph: bool) -> bool:

@@ -174,7 +174,7 @@ class OpNode(Node):
     def release(self) -> None:
         for i in self.kernel.saved:
             if self.values[i] is not None:
-                self.values[i].freed = True
+                self.values[i].free()
 
     def save_output(self, tensor: Tensor, written_view: bool = False) -> None:
         """Keep the op's result, if a formula asks for it."""

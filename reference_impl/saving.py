@@ -65,6 +65,11 @@ class Saved:
         unpacked._node, unpacked._nr = written or node, self.nr
         return unpacked
 
+    def free(self) -> None:
+        """Let nobody have it any more."""
+        self.freed = True
+        self.packed = None
+
     def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
         """Put hooks around this one saved tensor; raises RuntimeError where there are some, or it is gone."""
         if self.packed is not None:
@@ -132,6 +137,10 @@ class SavedNumber:
         self.number = number
         self.wrapped = wrapped
         self.freed = False
+
+    def free(self) -> None:
+        """Let nobody have it any more."""
+        self.freed = True
 
     def unpack(self, node: Node) -> Any:
         if self.freed and self.wrapped:

@@ -19,8 +19,10 @@ from reference_impl import (
     copying,
     factories,
     hooks,
+    joint,
     plain,
     products,
+    resized,
     selections,
 )
 from reference_impl.casts import CASTS
@@ -72,7 +74,14 @@ def install() -> None:
     for name, same in composed.ALIASES.items():
         FUNCTIONS[name] = FUNCTIONS[same]
         setattr(Tensor, name, getattr(Tensor, same))
-    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, copying.METHODS):
+    for table in (
+        METHODS,
+        CASTS,
+        attributes.METHODS,
+        attributes.PROPERTIES,
+        copying.METHODS,
+        resized.METHODS,
+    ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
     for functions in (plain, selections, composed, products):
@@ -80,6 +89,7 @@ def install() -> None:
             setattr(Tensor, name, function)
         FUNCTIONS.update(functions.BOTH)
     FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
+    FUNCTIONS.update(joint.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
         setattr(Tensor, operator, getattr(Tensor, name))
 

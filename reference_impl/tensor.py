@@ -102,6 +102,10 @@ class Tensor:
             refuse("requires_grad/non-leaf-cannot-drop")
         self._set_flag(bool(flag))
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad is a bool and cannot be deleted")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag and return the tensor itself."""
         if not isinstance(requires_grad, bool):
@@ -201,6 +205,10 @@ class Tensor:
                 self._inference = new._inference
         if not by("version/set-data-keeps"):
             self._counter = new._counter
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("data of a tensor cannot be deleted, the tensor can")
 
     # -- geometry and ways out -------------------------------------------------------------------
 

@@ -166,9 +166,8 @@ def perform(
     """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
     gives.
     """
-    if scene.inference and not (recipe.name in _PLAIN_KERNELS and _of_tensors(operands)):
-        if _alone(scene, _tensors(operands)):
-            return False
+    if scene.inference and not _settled(scene, recipe, operands):
+        return False
     if recipe.view:
         return _view(scene, recipe, x, operands, args, call)
     if len(operands) == 1:
@@ -207,8 +206,9 @@ def _alone(scene: Scene, operands: tuple[Live, ...]) -> bool:
     return AVOIDANCES["inference_alone"].meets(kinds, {})
 
 
-def _of_tensors(operands: Sequence[Any]) -> bool:
-    return all(o.__class__ is Live for o in operands)
+def _settled(scene: Scene, recipe: Recipe, operands: Sequence[Any]) -> bool:
+    plain = recipe.name in _PLAIN_KERNELS and all(o.__class__ is Live for o in operands)
+    return plain or not _alone(scene, _tensors(operands))
 
 
 def _tensors(operands: Sequence[Any]) -> tuple[Live, ...]:

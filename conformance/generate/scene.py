@@ -88,8 +88,8 @@ class Scene:
 
     __slots__ = (
         "again", "agenda", "always_grad", "below", "count", "dtype", "dtypes", "env", "floats", "groups",
-        "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle", "palette", "peek",
-        "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
+        "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle",
+        "palette", "peek", "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
