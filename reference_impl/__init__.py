@@ -8,6 +8,7 @@ gradcheck) stands around that machine. It models one torch release at a time: `s
 
 import math
 import sys
+from types import SimpleNamespace
 
 from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.copying import load, save
@@ -27,6 +28,7 @@ from reference_impl.dtypes import (
 )
 from reference_impl.dtypes import default as get_default_dtype
 from reference_impl.dtypes import set_default as set_default_dtype
+from reference_impl.engine import queue_callback
 from reference_impl.factories import (
     arange,
     as_tensor,
@@ -106,11 +108,14 @@ for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # Made of the namespace's own functions, hence last.
-from reference_impl import nn, optim  # noqa: E402
+from reference_impl import nn, optim, utils  # noqa: E402
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # in torch, too, it hides its module
+factories.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
+    queue_callback=queue_callback
+)
 autograd.Variable = factories.Variable  # type: ignore[attr-defined]
 
 __all__ = [
@@ -182,6 +187,7 @@ __all__ = [
     "tensor", "testing",
     "torch_release",
     "uint8",
+    "utils",
     "zeros",
     "zeros_like",
 ]  # fmt: skip

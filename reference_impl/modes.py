@@ -15,13 +15,17 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The grad mode and whether inference mode is on, for the one thread the reference runs in."""
+    """The grad mode, whether inference mode is on, and who watches for anomalies, for the one thread the
+    reference runs in.
+    """
 
-    __slots__ = ("enabled", "inference")
+    __slots__ = ("anomaly", "enabled", "inference", "multithreading")
 
     def __init__(self) -> None:
         self.enabled = True
         self.inference = False
+        self.anomaly: Any = None
+        self.multithreading = True
 
 
 STATE = _State()
@@ -143,6 +147,27 @@ class set_grad_enabled(_Mode):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         STATE.enabled = self._outside
         return super().__call__(function)
+
+
+class set_multithreading_enabled(_Mode):
+    """Says, for nothing here depends on it, whether backwards may use several threads."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._outside = STATE.multithreading
+        STATE.multithreading = self._enabled
+
+    def __enter__(self) -> None:
+        self._previous.append(self._outside)
+        STATE.multithreading = self._enabled
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.multithreading = self._previous.pop()
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last given."""
+    return STATE.multithreading
 
 
 class inference_mode(_Mode):

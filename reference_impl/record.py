@@ -107,6 +107,8 @@ class OpNode(Node):
                 reached |= bit
         self.edges = tuple(edges)
         self.sequence_nr = next_number()
+        if STATE.anomaly is not None:
+            STATE.anomaly.made(self)
         values: list[Any] = [None] * kernel.slots
         self.values = values
         for i, name in kernel.attributes:

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.attributes import Storage
-from reference_impl.engine import Task
-from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge
+from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
 from reference_impl.tensor import Tensor, wrap
@@ -36,22 +35,6 @@ class AsStridedBackward1(AsStridedBackward0):
     """The history of a tensor that was given another window in place."""
 
     __slots__ = ()
-
-
-class NotImplementedNode(Node):
-    """The history of what cannot be differentiated."""
-
-    __slots__ = ("what",)
-
-    def name(self) -> str:
-        return "torch::autograd::NotImplemented"
-
-    def __init__(self, edges: tuple[Edge, ...], what: str) -> None:
-        super().__init__(edges)
-        self.what = what
-
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
-        raise RuntimeError(f"derivative for {self.what} is not implemented")
 
 
 def _is_tracked(target: Tensor) -> bool:
