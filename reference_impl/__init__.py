@@ -11,6 +11,7 @@ import sys
 from types import SimpleNamespace
 
 from reference_impl import autograd, cuda, factories, random, testing
+from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.copying import load, save
 from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import (
@@ -153,6 +154,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_warn_always_enabled",

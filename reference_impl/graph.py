@@ -140,11 +140,12 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
-        if grads[0] is not None:
-            if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
-                refuse("backward/leaf-moved-inside")
-            if leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
-                self._accumulate(leaf, grads)
+        if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
+            refuse("backward/leaf-moved-inside")  # NB: also if no gradient arrives
+        if grads[0] is not None and (
+            leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival")
+        ):
+            self._accumulate(leaf, grads)
         if leaf._post_hooks:
             call_post_accumulate(leaf)
         return []

@@ -54,8 +54,10 @@ class Saved:
         if self.packed is not None:
             written = None if self.written_view is None else self.written_view()
             return self.packed.unpack(written or node, self)
-        if not (self.is_output or self.is_leaf or or_detached) and tensor.grad_fn is None:
-            refuse("save/detached-refused")
+        if not self.is_output and not (self.is_leaf and tensor._view is None):
+            node_now = tensor.grad_fn  # NB: a tagged view that is stale refuses here
+            if node_now is None and not self.is_leaf and not or_detached:
+                refuse("save/detached-refused")
         if tensor._counter[0] != self.version:
             refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
         if not self.is_output:
