@@ -19,7 +19,7 @@ from reference_impl.attributes import Storage
 from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.write import bump, check_tracked
 
@@ -72,7 +72,9 @@ def _changing(view: str) -> Callable[..., Tensor]:
 
     def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
         _is_tracked(self)
-        made = getattr(Tensor, view)(self, *how, **named)
+        # A view shares the version, which a tensor may lack that was made in inference mode.
+        source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
+        made = getattr(Tensor, view)(source, *how, **named)
         node = made._node
         if isinstance(node, OpNode):
             node.kernel = _in_place(node.kernel)

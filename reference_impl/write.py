@@ -44,11 +44,10 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
         watch(target)
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
-        counter = target._counter
-        if counter is UNTRACKED:
+        if target._inference or target._counter is UNTRACKED:
             bump(target)
         else:
-            counter[0] += 1
+            target._counter[0] += 1
     if node is not None:
         node.add_output(target)
         rebase(target, node)
@@ -58,9 +57,11 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
 
 def bump(tensor: Tensor) -> None:
     """Count a write. NB: where that is refused, it has been done."""
+    if STATE.inference and (tensor._inference or tensor._counter is UNTRACKED):
+        return
     if tensor._counter is not UNTRACKED:
         tensor._counter[0] += 1
-    elif not STATE.inference:
+    else:
         refuse("inference/write-outside-refused")
 
 

@@ -8,7 +8,7 @@ from specs.case import refused
 def what_is_made_inside_is_an_inference_tensor():
     """Factories and ops make inference tensors there, and normal ones of them outside.
 
-    rule: inference/makes-inference-tensors.
+    rule: inference/makes-inference-tensors. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
