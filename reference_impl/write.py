@@ -45,7 +45,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
         if target._inference or target._counter is UNTRACKED:
-            bump(target)
+            bump(target, operands)
         else:
             target._counter[0] += 1
     if node is not None:
@@ -55,13 +55,17 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     return target
 
 
-def bump(tensor: Tensor) -> None:
-    """Count a write. NB: where that is refused, it has been done."""
-    if STATE.inference and (tensor._inference or tensor._counter is UNTRACKED):
+def bump(tensor: Tensor, operands: tuple[Any, ...] = ()) -> None:
+    """Count a write. NB: where that is refused, it has been done.
+
+    In inference mode writes to inference tensors count only beside a normal tensor, if there is a counter.
+    """
+    alone = tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
+    if STATE.inference and alone:
         return
     if tensor._counter is not UNTRACKED:
         tensor._counter[0] += 1
-    else:
+    elif not STATE.inference:
         refuse("inference/write-outside-refused")
 
 

@@ -67,10 +67,13 @@ TARGETS: dict[str, Any] = {
     "normal data": lambda t: with_data(inside(t, t.ones, 2), t.ones(2)),
 }
 
+NORMAL = {torch: torch.ones(2) for torch in (pytorch, reference_impl)}
+
 WRITES: dict[str, Any] = {
     "add a number": lambda t, x: x.add_(1),
     "neg": lambda t, x: x.neg_(),
     "mul what requires grad": lambda t, x: x.mul_(t.ones(2, requires_grad=True)),
+    "sub a normal tensor": lambda t, x: x.sub_(NORMAL[t]),
     "mul an inference tensor": lambda t, x: x.mul_(inside(t, t.ones, 2)),
     "copy": lambda t, x: x.copy_(t.zeros(2)),
     "copy what requires grad": lambda t, x: x.copy_(t.ones(2, requires_grad=True)),

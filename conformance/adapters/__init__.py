@@ -13,7 +13,7 @@ and, where there is more to say, these:
 
     capabilities                           a `Capabilities`; without it everything may be drawn
     stop(session)                          end a program
-    mode(session, name)                    a context manager for a grad mode
+    mode(session, name)                    a context manager for a grad mode, or inference mode
     dtype(name)                            the implementation's own dtype
 
 `perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
