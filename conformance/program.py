@@ -26,8 +26,25 @@ OPAQUE = frozenset([".grad_fn", "register_hook", "register_prehook", "register_p
 OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove"])
 """Methods that belong to other things than tensors, or to those too."""
 
-MODES = ("no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)")
-"""The grad modes a step can be nested in; `"@" + mode`, as the last, runs it as a decorated function."""
+MODES = (
+    "no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)",
+    "inference_mode", "inference_mode(False)",
+)  # fmt: skip
+"""The grad modes, and inference mode, that a step can be nested in; `"@" + mode`, as the last, runs it as a
+decorated function."""
+
+
+def grad_and_inference(mode: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether grad mode, and inference mode, is on in such a nesting."""
+    grad, inference = True, False
+    for each in mode:
+        word = each.lstrip("@")
+        if word.startswith("inference_mode"):
+            inference = word == "inference_mode"
+            grad = not inference
+        else:
+            grad = word in ("enable_grad", "set_grad_enabled(True)")
+    return grad, inference
 
 
 @dataclass(frozen=True, slots=True)

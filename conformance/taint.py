@@ -27,8 +27,8 @@ from conformance.lineage import (
     nodes_of,
     sharing,
 )
-from conformance.program import DELETE, Step, binds, is_assignment, reads, refs
-from conformance.trace import Done, Trace
+from conformance.program import DELETE, Step, binds, grad_and_inference, is_assignment, reads, refs
+from conformance.trace import Done, Refused, Trace
 from specs.fact import POSITION
 from specs.functions import WRITING_CLASSES, class_of
 
@@ -59,8 +59,8 @@ KEYWORDS = {
 }  # fmt: skip
 """The parts of arguments that are passed by keyword."""
 
-OFF = frozenset(["no_grad", "set_grad_enabled(False)"])
-"""The modes in which nothing is recorded."""
+WRITTEN_ALL_THE_SAME = "inference/write-outside-refused"
+"""The refusal that comes when the elements have been written."""
 
 Look = tuple[Any, ...]
 """The facts of a name."""
@@ -170,6 +170,9 @@ class Taint:
             self._differentiate(index, step, done)
         elif done:
             self._perform(index, step)
+        elif type(seen.outcome) is Refused and seen.outcome.rule == WRITTEN_ALL_THE_SAME:
+            names = reads(step)
+            self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
         for name, facts in seen.facts.items():
             found = self._names.get(name, ())
             if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:
@@ -192,7 +195,10 @@ class Taint:
         return len(self.roundings) - 1
 
     def _recorded(self, step: Step) -> bool:
-        return not (self._modes and step.mode and step.mode[-1].lstrip("@") in OFF)
+        if not self._modes:
+            return True
+        grad, inference = grad_and_inference(step.mode)
+        return grad and not (inference and class_of(step.op) is None)
 
     def _node(self, index: int, step: Step, operands: set[Tensor]) -> Node:
         node = Node(self._rounding(index, step))

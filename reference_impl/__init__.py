@@ -1,14 +1,18 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
-Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, engine, autograd; rule_marks
-says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, size, factories, random,
-casts, attributes, copying, printing, plain, selections, composed, products, surface, nn, optim, functional,
-gradcheck) stands around that machine. It models one torch release at a time: `set_torch_release("2.13")`.
+Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, ready, engine, autograd;
+rule_marks says how a line is tied to the rule it embodies. The torch-shaped namespace (dtypes, size,
+factories, random, casts, attributes, copying, printing, plain, selections, composed, joint, products,
+resized, surface, nn, optim, functional, gradcheck, anomaly_mode, checkpoint) stands around that machine. It
+models one torch release at a time: `set_torch_release("2.13")`.
 """
 
 import math
+import sys
+from types import SimpleNamespace
 
 from reference_impl import autograd, cuda, factories, random, testing
+from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.copying import load, save
 from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import (
@@ -26,6 +30,7 @@ from reference_impl.dtypes import (
 )
 from reference_impl.dtypes import default as get_default_dtype
 from reference_impl.dtypes import set_default as set_default_dtype
+from reference_impl.engine import queue_callback
 from reference_impl.factories import (
     arange,
     as_tensor,
@@ -46,7 +51,14 @@ from reference_impl.factories import (
     zeros_like,
 )
 from reference_impl.factories import complex_ as complex
-from reference_impl.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from reference_impl.random import (
     Generator,
     bernoulli,
@@ -92,15 +104,20 @@ cdouble = complex128
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
 
+autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # people reach it that way
+
 for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # Made of the namespace's own functions, hence last.
-from reference_impl import nn, optim  # noqa: E402
+from reference_impl import nn, optim, utils  # noqa: E402
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # in torch, too, it hides its module
+factories.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
+    queue_callback=queue_callback
+)
 autograd.Variable = factories.Variable  # type: ignore[attr-defined]
 
 __all__ = [
@@ -132,12 +149,16 @@ __all__ = [
     "full_like",
     "get_default_dtype",
     "get_rng_state",
+    "inference_mode",
     "initial_seed",
     "int8",
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "is_warn_always_enabled",
     "layout",
     "linspace", "load",
@@ -170,6 +191,7 @@ __all__ = [
     "tensor", "testing",
     "torch_release",
     "uint8",
+    "utils",
     "zeros",
     "zeros_like",
 ]  # fmt: skip

@@ -182,6 +182,29 @@ def warned_of_storage(self: Tensor) -> Storage:
     return storage(self)
 
 
+def _set_hooks(self: Tensor, hooks: Any) -> None:
+    """Put these hooks in place of those there are."""
+    node = self.grad_fn
+    self._hooks = hooks
+    if node is not None and hooks is not None:
+        node.own_hooks().tensors.append((self._nr, hooks))
+
+
+def _no_deleting(name: str, read: Any, write: Any = None) -> property:
+    """An attribute that torch keeps for itself, and says so when it is deleted."""
+
+    def deleting(self: Tensor) -> None:
+        raise RuntimeError(f"{name} cannot be deleted")
+
+    return property(read, write, deleting)
+
+
+def volatile(self: Tensor) -> bool:
+    """False; what it once was, `no_grad` is now."""
+    warnings.warn("volatile was removed, no_grad is there instead", UserWarning, stacklevel=2)
+    return False
+
+
 # -- parts -----------------------------------------------------------------------------------------
 def real(self: Tensor) -> Tensor:
     """The real parts: a view; a real tensor itself."""
@@ -215,7 +238,10 @@ def _constant(value: Any) -> property:
 
 PROPERTIES: dict[str, Any] = {
     "shape": property(shape),
+    "_backward_hooks": _no_deleting("_backward_hooks", lambda self: self._hooks, _set_hooks),
+    "_grad_fn": _no_deleting("_grad_fn", lambda self: self.grad_fn),
     "device": _constant(CPU),
+    "volatile": property(volatile),
     "layout": _constant(strided),
     "is_cuda": _constant(False),
     "is_cpu": _constant(True),
@@ -250,7 +276,7 @@ METHODS: dict[str, Any] = {
     "nelement": Tensor.numel,
     "ndimension": Tensor.dim,
     "is_signed": lambda self: self._array.dtype.kind not in "bu",
-    "is_inference": lambda self: False,
+    "is_inference": lambda self: self._inference,
     "is_conj": lambda self: False,
     "is_neg": lambda self: False,
     "resolve_conj": lambda self: self,
@@ -269,7 +295,10 @@ METHODS: dict[str, Any] = {
 FUNCTIONS: dict[str, Any] = {
     "real": real,
     "imag": imag,
-    **{name: METHODS[name] for name in ("is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")},
+    **{
+        name: METHODS[name]
+        for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
+    },
 }
 """Functions of the namespace, by name."""
 

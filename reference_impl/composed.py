@@ -195,20 +195,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
-def var_mean(x: Tensor, dim: Any = None, **how: Any) -> tuple[Tensor, Tensor]:
-    """Variance and mean. NB: PyTorch makes one node for both."""
-    if isinstance(dim, bool):
-        how["unbiased"], dim = dim, None
-    mean = x.mean() if dim is None else x.mean(dim, how.get("keepdim", False))
-    return x.var(dim, **how), mean
-
-
-def std_mean(x: Tensor, dim: Any = None, **how: Any) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean. NB: PyTorch makes one node for both."""
-    spread, mean = var_mean(x, dim, **how)
-    return spread.sqrt(), mean
-
-
 def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """``var`` and ``std`` with the old flag for a correction of 1 or 0."""
 
@@ -310,8 +296,6 @@ FUNCTIONS: dict[str, Any] = {
     "hstack": hstack,
     "meshgrid": meshgrid,
     "stack": stack,
-    "std_mean": std_mean,
-    "var_mean": var_mean,
     "vstack": vstack,
 }
 """Functions of the namespace only, by name."""

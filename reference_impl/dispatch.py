@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reference_impl.apply import call, call_view
+from reference_impl.modes import STATE
 from reference_impl.record import Kernel
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
@@ -58,6 +59,30 @@ def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Giv
     return lambda given: {name: read(given[at])}
 
 
+def _into(planned: Callable[..., Plan], count: int, names: tuple[str, ...]) -> Plan:
+    """The plan for arguments among which is an ``out`` to put the result into."""
+
+    def execute(kernel: Any, given: Given, attributes: Any) -> Tensor:
+        args, kwargs = given[:count], dict(zip(names, given[count:], strict=True))
+        out = kwargs.pop("out")
+        tensors = [x for x in (*given, out) if isinstance(x, Tensor)]
+        if STATE.enabled and any(x.requires_grad for x in tensors):
+            raise RuntimeError(
+                "functions with out=... arguments don't support automatic differentiation, "
+                "but one of the arguments requires grad."
+            )
+        values = (*args, *kwargs.values())
+        run, kernel, operands, attributes = planned((*map(type, values), *kwargs), args, kwargs)
+        made = run(
+            kernel,
+            values if operands is None else operands(values),
+            kernel.defaults if attributes is None else attributes(values),
+        )
+        return out.resize_(made._array.shape).copy_(made)
+
+    return execute, None, None, lambda given: {}  # type: ignore[return-value]  # it finds the kernel itself
+
+
 def _runner(op: Op, zeros: bool) -> Callable[..., Any]:
     """Who runs an op that was given zeros without memory, or none."""
     if op.composite:
@@ -80,6 +105,9 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
 
     def planned(key: Any, args: Given, kwargs: Mapping[str, Any]) -> Plan:
         """The plan for arguments of these types, remembered: it depends on nothing else."""
+        if "out" in kwargs:
+            plan = plans[key] = _into(planned, len(args), tuple(kwargs))
+            return plan
         types = tuple(map(type, args))
         named = {name: type(value) for name, value in kwargs.items()}
         op = overloads.choose(types, named, Tensor)

@@ -6,6 +6,9 @@ semantics. The checks that PyTorch makes before it calls its engine live in ``au
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import copy_context
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -14,14 +17,12 @@ from reference_impl import dtypes
 from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
+from reference_impl.ready import Buffer, Ready, pop, push
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.zeros import Zeros
 from specs.layout import as_torch_lays_out
-
-Buffer = list["Tensor | None"]
-Ready = tuple[int, Node, Buffer]
 
 
 class Wanted:
@@ -37,7 +38,10 @@ class Wanted:
 class Task:
     """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
 
-    __slots__ = ("__weakref__", "captured", "dependencies", "keep_graph", "only", "ready", "start", "waiting")
+    __slots__ = (
+        "__weakref__", "callbacks", "captured", "dependencies", "keep_graph", "only", "ready", "start",
+        "waiting",
+    )  # fmt: skip
 
     def __init__(self, keep_graph: bool, start: Node) -> None:
         self.start = start
@@ -47,6 +51,7 @@ class Task:
         self.waiting: dict[Node, Buffer] = {}
         self.ready: list[Ready] = []
         self.captured: list[Tensor | None] = []
+        self.callbacks: list[Callable[[], Any]] = []
 
     def runs(self, node: Node) -> bool:
         """Whether anything is wanted of ``node``."""
@@ -71,8 +76,18 @@ class Task:
             self.only[node].runs = True
 
 
+DEEP = 24
+"""So many backwards within each other share a stack; PyTorch has such a number, too."""
+
 RUNNING: list[Task] = []
 """The backwards that run now: the last one was begun by a hook or a function of the one before it."""
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Have ``callback`` called when the backward that runs now is done."""
+    if not RUNNING:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    RUNNING[-1].callbacks.append(callback)
 
 
 class GraphRoot(Node):
@@ -125,9 +140,12 @@ def run(
     RUNNING.append(task)
     hooks = HOOKS[:]
     try:
-        while ready:
-            _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
-            _evaluate(node, arrived, task)
+        if len(RUNNING) % DEEP:
+            _drain(task)
+        else:
+            _on_fresh_stack(_drain, task)
+        for callback in task.callbacks:  # one may add more
+            callback()
     except Exception:
         if not by("backward/failure-leaves-what-was-done"):
             _forget(task)
@@ -137,6 +155,31 @@ def run(
         HOOKS[:] = hooks  # what was entered within ends here, as the mode does
         STATE.enabled = recording
     return task.captured
+
+
+def _drain(task: Task) -> None:
+    """Run nodes until none is ready."""
+    ready = task.ready
+    while ready:
+        _, node, arrived = ready.pop() if len(ready) == 1 else pop(ready)
+        _evaluate(node, arrived, task)
+
+
+def _on_fresh_stack(function: Callable[[Task], None], task: Task) -> None:
+    """Call the function in a thread that has nothing on its stack, and wait for it."""
+    raised: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            function(task)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = Thread(target=copy_context().run, args=(call,))
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised.pop()
 
 
 def _records(create_graph: bool) -> bool:
@@ -218,7 +261,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     if hooks is not None and hooks.before:
         call_before(node, arrived)
     given = list(arrived) if hooks is not None and hooks.after else None
-    outputs = node.apply(arrived, task)
+    outputs = node.apply(arrived, task) if STATE.anomaly is None else STATE.anomaly.watch(node, arrived, task)
     conform(node.edges, outputs)
     if given is not None:
         outputs = call_after(node, outputs, given)
@@ -328,42 +371,3 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     if dims:
         g = g.sum(dims, True)
     return g.view(shape) if lead > 0 else g
-
-
-def push(heap: list[Ready], item: Ready) -> None:
-    """Add to the ready queue: the heap of libstdc++, which also decides between equals."""
-    heap.append(item)
-    if len(heap) > 1:
-        _sift_up(heap, len(heap) - 1, item)
-
-
-def pop(heap: list[Ready]) -> Ready:
-    """Take the ready node that was created last; accumulators come before all others."""
-    value = heap.pop()
-    size = len(heap)
-    if not size or not by("backward/latest-first"):
-        return value
-    top = heap[0]
-    hole = child = 0
-    while child < (size - 1) // 2:
-        child = 2 * (child + 1)
-        if heap[child][0] < heap[child - 1][0]:
-            child -= 1
-        heap[hole] = heap[child]
-        hole = child
-    if size % 2 == 0 and child == (size - 2) // 2:
-        child = 2 * (child + 1)
-        heap[hole] = heap[child - 1]
-        hole = child - 1
-    _sift_up(heap, hole, value)
-    return top
-
-
-def _sift_up(heap: list[Ready], hole: int, item: Ready) -> None:
-    while hole > 0:
-        parent = (hole - 1) // 2
-        if not heap[parent][0] < item[0]:
-            break
-        heap[hole] = heap[parent]
-        hole = parent
-    heap[hole] = item

@@ -50,6 +50,8 @@ class Node:
         self.retained: list[tuple[int, Any]] | None = None
         self.sequence_nr = next_number() if sequence_nr is None else sequence_nr
         self.hooks: NodeHooks | None = None
+        if STATE.anomaly is not None:
+            STATE.anomaly.made(self)
 
     def name(self) -> str:
         """PyTorch's name of the node's class."""
@@ -77,6 +79,14 @@ class Node:
             self.hooks = NodeHooks()
         return self.hooks
 
+    def _sequence_nr(self) -> int:
+        """The number that decides which node runs first."""
+        return self.sequence_nr
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Have the node run as if it were made then."""
+        self.sequence_nr = number
+
     def release(self) -> None:
         """Forget what was saved for this node's formulas."""
 
@@ -99,6 +109,22 @@ class Node:
         return f"<{self.name()} object at {id(self):#x}>"
 
 
+class NotImplementedNode(Node):
+    """The history of what cannot be differentiated."""
+
+    __slots__ = ("what",)
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def __init__(self, edges: tuple[Edge, ...], what: str) -> None:
+        super().__init__(edges)
+        self.what = what
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        raise RuntimeError(f"derivative for {self.what} is not implemented")
+
+
 class AccumulateGrad(Node):
     """The end of a path: adds what arrives to its leaf's ``grad``."""
 
@@ -118,11 +144,12 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
-        if grads[0] is not None:
-            if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
-                refuse("backward/leaf-moved-inside")
-            if leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival"):
-                self._accumulate(leaf, grads)
+        if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
+            refuse("backward/leaf-moved-inside")  # NB: also if no gradient arrives
+        if grads[0] is not None and (
+            leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival")
+        ):
+            self._accumulate(leaf, grads)
         if leaf._post_hooks:
             call_post_accumulate(leaf)
         return []

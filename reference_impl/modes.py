@@ -1,6 +1,6 @@
-"""The grad modes: whether what happens now is recorded.
+"""The grad modes and inference mode: whether what happens now is recorded.
 
-Context managers and decorators alike, as PyTorch's are. Inference mode does not live here.
+Context managers and decorators alike, as PyTorch's are.
 """
 
 from __future__ import annotations
@@ -15,12 +15,17 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The one flag, of the one thread the reference runs in."""
+    """The grad mode, whether inference mode is on, and who watches for anomalies, for the one thread the
+    reference runs in.
+    """
 
-    __slots__ = ("enabled",)
+    __slots__ = ("anomaly", "enabled", "inference", "multithreading")
 
     def __init__(self) -> None:
         self.enabled = True
+        self.inference = False
+        self.anomaly: Any = None
+        self.multithreading = True
 
 
 STATE = _State()
@@ -29,6 +34,11 @@ STATE = _State()
 def is_grad_enabled() -> bool:
     """Whether ops on tensors that require grad are recorded now."""
     return STATE.enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether what is made now are inference tensors."""
+    return STATE.inference
 
 
 class _Mode:
@@ -137,3 +147,54 @@ class set_grad_enabled(_Mode):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         STATE.enabled = self._outside
         return super().__call__(function)
+
+
+class set_multithreading_enabled(_Mode):
+    """Says, for nothing here depends on it, whether backwards may use several threads."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._outside = STATE.multithreading
+        STATE.multithreading = self._enabled
+
+    def __enter__(self) -> None:
+        self._previous.append(self._outside)
+        STATE.multithreading = self._enabled
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.multithreading = self._previous.pop()
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last given."""
+    return STATE.multithreading
+
+
+class inference_mode(_Mode):
+    """Nothing is recorded in the block, and what is made there can be neither saved nor written outside.
+
+    ``inference_mode(False)`` is the opposite, whatever it stands in: grad mode and no inference mode.
+    """
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__(not mode if by("inference/sets-the-grad-mode") else STATE.enabled)
+        self._inference = bool(mode)
+        self._before: list[bool] = []
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before.append(STATE.inference)
+        STATE.inference = self._inference if by("inference/blocks-nest") else True
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        before = self._before.pop()
+        if by("mode/restored-at-exit"):
+            STATE.inference = before
+
+    @staticmethod
+    def _again(mode: Any) -> inference_mode:
+        return inference_mode(mode._inference)

@@ -13,6 +13,8 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.dtypes import dtype
+from reference_impl.graph import NotImplementedNode, gradient_edge
+from reference_impl.modes import STATE
 from reference_impl.size import Size
 from reference_impl.tensor import Tensor, wrap
 from specs.ops.reduce import axis_of
@@ -176,7 +178,7 @@ def unique(
     """The distinct elements in order, with where each went and how often it comes if asked for."""
     found, inverse, counts = np.unique(x._array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(x._array.shape if dim is None else -1)
-    return _chosen(found, (return_inverse, inverse), (return_counts, counts))
+    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
 
 
 def unique_consecutive(
@@ -190,12 +192,16 @@ def unique_consecutive(
     counts = np.diff([*starts, len(rows)])
     found = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
     inverse = (np.cumsum(first) - 1).reshape(x._array.shape if dim is None else -1)
-    return _chosen(found, (return_inverse, inverse), (return_counts, counts))
+    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
 
 
-def _chosen(found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+    first = _tensor(found)
+    if x.requires_grad and STATE.enabled and not STATE.inference:
+        first._node = NotImplementedNode((gradient_edge(x),), "unique")
+        first._node.add_output(first)
     chosen = [_tensor(array) for wanted, array in more if wanted]
-    return (_tensor(found), *chosen) if chosen else _tensor(found)
+    return (first, *chosen) if chosen else first
 
 
 def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:

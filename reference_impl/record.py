@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
+from reference_impl.modes import STATE
 from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
 from reference_impl.saving import Saved, SavedNumber
@@ -107,6 +108,8 @@ class OpNode(Node):
             if edge[0] is not None:
                 reached |= bit
         self.edges = tuple(edges)
+        if STATE.anomaly is not None:
+            STATE.anomaly.made(self)
         values: list[Any] = [None] * kernel.slots
         self.values = values
         for i, name in kernel.attributes:
@@ -174,7 +177,7 @@ class OpNode(Node):
     def release(self) -> None:
         for i in self.kernel.saved:
             if self.values[i] is not None:
-                self.values[i].freed = True
+                self.values[i].free()
 
     def save_output(self, tensor: Tensor, written_view: bool = False) -> None:
         """Keep the op's result, if a formula asks for it."""
@@ -228,16 +231,30 @@ _METADATA: dict[str, Callable[[Any], Any]] = {
 def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
     """Which operands require grad, as a bit mask; 0 if nothing is to be recorded."""
     mask = plain = 0
+    inference = False
     for i, bit in kernel.edges:
         x = operands[i]
         if not isinstance(x, Tensor):
             continue
         if x._node is not None or x._flag or (x._view is not None and x.requires_grad):
             mask |= bit
+            inference |= x._inference
         else:
             plain |= bit
     if not mask:
         return 0 if by("leaf/no-history-without-requires-grad") else plain
     if not by("leaf/op-result-is-no-leaf") or (plain and not by("requires_grad/any-input")):
         return 0
+    if STATE.inference and by("inference/records-nothing"):
+        return 0
+    if inference and _all_inference(kernel, operands) and by("inference/alone-records-nothing"):
+        return 0
     return mask
+
+
+def _all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+    """Whether no operand is a normal tensor. NB: nor a number that PyTorch makes one of."""
+    return all(
+        x._inference if isinstance(x, Tensor) else operand.kind.name == "number"
+        for x, operand in zip(operands, kernel.op.operands, strict=True)
+    )

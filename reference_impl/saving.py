@@ -30,6 +30,8 @@ class Saved:
     __slots__ = ("freed", "is_leaf", "is_output", "nr", "packed", "tensor", "version", "written_view")
 
     def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
+        if tensor._inference:
+            refuse("inference/not-saved")
         self.version = tensor._counter[0]
         self.is_leaf = tensor._node is None
         self.is_output = is_output
@@ -64,6 +66,11 @@ class Saved:
         written = None if self.written_view is None else self.written_view()
         unpacked._node, unpacked._nr = written or node, self.nr
         return unpacked
+
+    def free(self) -> None:
+        """Let nobody have it any more."""
+        self.freed = True
+        self.packed = None
 
     def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
         """Put hooks around this one saved tensor; raises RuntimeError where there are some, or it is gone."""
@@ -132,6 +139,10 @@ class SavedNumber:
         self.number = number
         self.wrapped = wrapped
         self.freed = False
+
+    def free(self) -> None:
+        """Let nobody have it any more."""
+        self.freed = True
 
     def unpack(self, node: Node) -> Any:
         if self.freed and self.wrapped:

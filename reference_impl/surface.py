@@ -19,8 +19,10 @@ from reference_impl import (
     copying,
     factories,
     hooks,
+    joint,
     plain,
     products,
+    resized,
     selections,
 )
 from reference_impl.casts import CASTS
@@ -28,7 +30,7 @@ from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import Tensor, counter_of_alias, wrap
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
 from specs import ops
@@ -72,7 +74,14 @@ def install() -> None:
     for name, same in composed.ALIASES.items():
         FUNCTIONS[name] = FUNCTIONS[same]
         setattr(Tensor, name, getattr(Tensor, same))
-    for table in (METHODS, CASTS, attributes.METHODS, attributes.PROPERTIES, copying.METHODS):
+    for table in (
+        METHODS,
+        CASTS,
+        attributes.METHODS,
+        attributes.PROPERTIES,
+        copying.METHODS,
+        resized.METHODS,
+    ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
     for functions in (plain, selections, composed, products):
@@ -80,6 +89,7 @@ def install() -> None:
             setattr(Tensor, name, function)
         FUNCTIONS.update(functions.BOTH)
     FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
+    FUNCTIONS.update(joint.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
         setattr(Tensor, operator, getattr(Tensor, name))
 
@@ -128,6 +138,8 @@ def detach(self: Tensor) -> Tensor:
         made._array = made._storage = self._array.copy()
     if not by("version/shared-by-detach"):
         made._counter = [0]
+    elif self._inference and by("inference/detached-counts"):
+        made._counter = counter_of_alias(self)
     if not by("detach/is-no-view"):
         made._view = ViewOf(self, Tag.DEFAULT, made._counter[0])
     return made
@@ -135,6 +147,8 @@ def detach(self: Tensor) -> Tensor:
 
 def detach_(self: Tensor) -> Tensor:
     """Drop the history in place; refused on views."""
+    if (STATE.inference or self._inference) and by("inference/detach-in-place-is-nothing"):
+        return self
     if self._view is not None:
         refuse("detach/view-refused")
     if by("detach/in-place-makes-a-leaf"):

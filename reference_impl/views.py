@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Tag(Enum):
     NO_GRAD = 1
     MULTI_OUTPUT = 2
     FUNCTION = 3
+    INFERENCE = 4
 
 
 class ViewOf:
@@ -52,7 +53,7 @@ class ViewOf:
         version = view._counter[0]
         if self.seen != version and by("view/stale-regenerates"):
             if self.tag is not Tag.DEFAULT:
-                refuse("view/stale-tag-refused", tag=self.tag.name.lower())
+                refuse("view/stale-tag-refused", which=described(view, self))
             fresh = AsStridedBackward0(self.base, view)
             self.seen = version
             view._node = fresh
@@ -60,10 +61,26 @@ class ViewOf:
         return view._node
 
 
+def described(tensor: Tensor, view: ViewOf) -> str:
+    """A tagged view, as PyTorch speaks of it when it refuses."""
+    modes = {Tag.NO_GRAD: "no_grad", Tag.INFERENCE: "inference"}
+    mode = f"created in {modes.get(view.tag, 'no_grad')} mode"
+    if tensor._node is None:
+        return f"A view was {mode}"
+    name = tensor._node.name().rstrip("0123456789").removesuffix("Backward")
+    which = f"Output {tensor._nr} of {name} is a view"
+    return f"{which} of a view which was {mode}" if view.tag in modes else which
+
+
 def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
     """Make ``view`` a differentiable view of ``source``'s root."""
+    if source._inference and by("inference/views-are-none"):
+        view._counter = UNTRACKED
+        return
     tag = Tag.DEFAULT
-    if not STATE.enabled:
+    if STATE.inference and by("inference/view-tag"):
+        tag = Tag.INFERENCE
+    elif not STATE.enabled:
         if by("view/no-grad-tag"):
             tag = Tag.NO_GRAD
     elif multi and by("view/multi-output-tag"):
@@ -72,7 +89,8 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
     base = source
     if parent is not None and by("view/base-is-the-root"):
         base = parent.base
-        if tag is Tag.DEFAULT and by("view/tag-is-inherited"):
+        inherits = tag is Tag.DEFAULT and by("view/tag-is-inherited")
+        if inherits or (parent.tag is Tag.INFERENCE and by("inference/tag-prevails")):
             tag = parent.tag
     if not by("version/shared-by-views"):
         view._counter = [0]

@@ -13,8 +13,8 @@ from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.saving import WATCHERS
-from reference_impl.tensor import Tensor
-from reference_impl.views import CopySlices, Tag, change_history, has_internal_overlap, overlaps
+from reference_impl.tensor import UNTRACKED, Tensor
+from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
 from specs.op import clash
 from specs.refusal import Refusal
 
@@ -22,6 +22,7 @@ _TAG_RULES = {
     Tag.NO_GRAD: "write/no-grad-view-refused",
     Tag.MULTI_OUTPUT: "write/multi-output-refused",
     Tag.FUNCTION: "write/function-view-refused",
+    Tag.INFERENCE: "inference/view-write-refused",
 }
 
 
@@ -43,12 +44,29 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
         watch(target)
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
-        target._counter[0] += 1
+        if target._inference or target._counter is UNTRACKED:
+            bump(target, operands)
+        else:
+            target._counter[0] += 1
     if node is not None:
         node.add_output(target)
         rebase(target, node)
         node.save_output(target, written_view=target._view is not None)
     return target
+
+
+def bump(tensor: Tensor, operands: tuple[Any, ...] = ()) -> None:
+    """Count a write. NB: where that is refused, it has been done.
+
+    In inference mode writes to inference tensors count only beside a normal tensor, if there is a counter.
+    """
+    alone = tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
+    if STATE.inference and alone:
+        return
+    if tensor._counter is not UNTRACKED:
+        tensor._counter[0] += 1
+    elif not STATE.inference:
+        refuse("inference/write-outside-refused")
 
 
 def is_tracked(kernel: Kernel, operands: tuple[Any, ...]) -> int:
@@ -61,7 +79,7 @@ def check_tracked(target: Tensor) -> None:
     view = target._view
     if view is not None:
         if view.tag is not Tag.DEFAULT:
-            refuse(_TAG_RULES[view.tag])
+            refuse(_TAG_RULES[view.tag], which=described(target, view))
         elif target.requires_grad and view.base._node is None:
             refuse("write/view-of-leaf-refused")
     if target._node is None and target.requires_grad:

@@ -95,3 +95,22 @@ def test_a_node_shows_what_it_saved(torch):
     y.sum().backward()
     with pytest.raises(RuntimeError, match="after they have already been freed"):
         _ = y.grad_fn._saved_self
+
+
+def test_what_is_kept_for_mutation_is_seen(torch):
+    """The context tells what is saved and what was copied, each as long as some node may ask for it."""
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        x = leaf(torch).clone()
+        y, z = x**2, x**2
+        assert (1, 0) == (len(context.tid_to_weakhandle), len(context.cloned))
+        x.zero_()
+        assert (1, 0) == (len(context.cloned), len(context.original))
+        del y
+        assert len(context.cloned) == 1
+        z.sum().backward()
+        assert (0, 0) == (len(context.cloned), len(context.tid_to_weakhandle))
+        w = (x**2).sum()
+        w.backward()
+        x.zero_()
+        assert len(context.cloned) == 0
+    assert (0, 0, 0) == (len(context.original), len(context.sid_to_tid), len(context.tid_to_weakhandle))

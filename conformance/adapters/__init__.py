@@ -13,10 +13,10 @@ and, where there is more to say, these:
 
     capabilities                           a `Capabilities`; without it everything may be drawn
     stop(session)                          end a program
-    mode(session, name)                    a context manager for a grad mode
+    mode(session, name)                    a context manager for a grad mode, or inference mode
     dtype(name)                            the implementation's own dtype
-    wiring(session, values)                how the values (by name) hang together in the end: by name, the facts
-                                           `specs.fact.WIRING`, UNSEEN where one cannot be told
+    wiring(session, values)                how the values (by name) hang together in the end: by name, the
+                                           facts `specs.fact.WIRING`, UNSEEN where one cannot be told
 
 `perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
 for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see

@@ -133,9 +133,9 @@ class TorchShaped:
 
     def mode(self, session: None, name: str) -> Any:
         """The namespace's own context manager of a grad mode."""
-        if name.endswith(")"):
-            return self.namespace.set_grad_enabled(name == "set_grad_enabled(True)")
-        return getattr(self.namespace, name)()
+        word, _, flag = name.partition("(")
+        manager = getattr(self.namespace, word)
+        return manager(flag == "True)") if flag else manager()
 
     def decorate(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, decorated by a grad mode as `torch.no_grad()(function)` is."""
@@ -214,7 +214,7 @@ class TorchShaped:
             lambda: None if x.grad_fn is None else x.grad_fn.name(),
             lambda: x.output_nr,
             lambda: x._is_view(),
-            lambda: UNSEEN if since is None else x._version - since,
+            lambda: x._version - (since or 0),
             lambda: None if x.grad is None else self.gradient(x.grad),
         )
         return tuple(map(self._read, readings))

@@ -104,6 +104,10 @@ CALLS: tuple[Astray, ...] = (
     ("fill_", (X, 1j), (), 0),
     (".data=", (X, N), (), 0),
     ("torch.set_grad_enabled", (1,), (), 0),
+    ("is_inference", (X,), (), 1),
+    ("is_inference", (X,), (), 1),
+    ("torch.is_inference_mode_enabled", (), (), 1),
+    ("torch.is_grad_enabled", (), (), 1),
 )
 """What people get wrong, as calls."""
 
@@ -113,6 +117,9 @@ GROUPS = {
     ".requires_grad=": FLAGS,
     "requires_grad_": FLAGS,
     "torch.set_grad_enabled": MODES,
+    "is_inference": MODES,
+    "torch.is_inference_mode_enabled": MODES,
+    "torch.is_grad_enabled": MODES,
     "torch.autograd.grad": GRAD_CALL,
     "__setitem__": INPLACE,
     "add_": INPLACE,

@@ -60,11 +60,12 @@ def call(scene: Scene, about: Live | None = None) -> bool:
     rough = any(other.store.rough for other in tensors)
     args = (x.ref, *(other.ref if isinstance(other, Live) else other for other in others))
     names = tuple(scene.fresh() for _ in range(gives.results))
-    if not scene.emit(f"{name}.apply", args, (), names):
-        return True
     after = Store(bits, frac, rough)
-    if gives.memory == "written":
+    done = scene.emit(f"{name}.apply", args, (), names)
+    if gives.memory == "written" and (done or scene.inference):
         maths.written(scene, x, (x,), after)
+    if not done:
+        return True
     lives = [_bound(scene, each, at, gives, tensors, after) for at, each in enumerate(names)]
     last = next((live for live in reversed(lives) if live is not None and made(live)), None)
     if last is not None and (wrong or scene.below(2)):

@@ -45,8 +45,15 @@ STACKS = weighted({
     ("@no_grad",): 2,
     ("@enable_grad",): 1,
     ("no_grad", "@enable_grad"): 1,
+    ("inference_mode",): 4,
+    ("@inference_mode",): 1,
+    ("inference_mode", "enable_grad"): 1,
+    ("inference_mode", "inference_mode(False)"): 1,
+    ("no_grad", "inference_mode(False)"): 1,
 })  # fmt: skip
 """Nestings of grad modes a step, or a run of steps, may stand in."""
+GRAD_STACKS = tuple(stack for stack in STACKS if "inference" not in "".join(stack))
+"""Those that an implementation without inference mode knows."""
 
 
 class Drawn(NamedTuple):
@@ -79,6 +86,7 @@ class Range:
         self.floats = tuple(floats[:1] * 3 + floats[1:])
         self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
         self.always_grad = not (self.may("requires_grad_") or self.may("detach"))
+        self.inference = self.may("torch.inference_mode")
         self.optional = self.may("torch.autograd.backward")
 
 
@@ -106,6 +114,7 @@ class Guide:
         scene.may = drawn.may
         self._errors = drawn.errors
         self._modes = bool(groups & MODES)
+        self._stacks = STACKS if drawn.inference else GRAD_STACKS
         self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
         self._wild = swarm.wild(groups, drawn.may, vocabulary.empty)
         leaves.first_leaf(scene)
@@ -121,7 +130,8 @@ class Guide:
             if not scene.modal:
                 scene.mode = ()
         elif enter and self._modes:
-            scene.mode = scene.pick(STACKS)
+            scene.mode = scene.pick(self._stacks)
+            scene.inference = scene.inference or "inference_mode" in scene.mode[0]
             scene.modal = 1 if scene.mode[-1][0] == "@" else 1 + scene.below(7)
         if scene.off:
             flags.tick(scene)

@@ -83,13 +83,13 @@ class Scene:
     ``word``, ``below`` and ``pick`` are the source of choices. ``wild`` says that the step is drawn without
     regard to validity, ``again`` that its result takes a name that was used before (that of ``replaced``);
     ``mode`` is the nesting of grad modes it stands in, for ``modal`` turns more; recording is switched off
-    altogether for ``off`` turns more.
+    altogether for ``off`` turns more; ``inference`` says that it has been in inference mode.
     """
 
     __slots__ = (
         "again", "agenda", "always_grad", "below", "count", "dtype", "dtypes", "env", "floats", "groups",
-        "hot", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle", "palette", "peek",
-        "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
+        "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle",
+        "palette", "peek", "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
@@ -105,7 +105,7 @@ class Scene:
         self.count = 0
         self.mode: tuple[str, ...] = ()
         self.modal = self.off = 0
-        self.wild = self.again = self.rounding = False
+        self.wild = self.again = self.rounding = self.inference = False
         self.replaced: Live | None = None
 
     palette: tuple[tuple[int, ...], ...]

@@ -52,7 +52,7 @@ def scatter(scene: Scene, about: Live | None = None) -> bool:
         y = scene.some()
         if scene.wild or (y.dtype == x.dtype and y.size == 1 and y.store is not x.store):
             value, after, operands = y.ref, y.store, (x, y)
-    if scene.emit("__setitem__", (x.ref, scene.pick(_LISTS), value)):
+    if scene.emit("__setitem__", (x.ref, scene.pick(_LISTS), value)) or scene.inference:
         written(scene, x, operands, after)
     return True
 
@@ -63,7 +63,7 @@ def mix(scene: Scene, x: Live) -> bool:
         return False
     y = next((y for y in reversed(scene.lives) if y.kind == "f" and y.grad and not y.shape), None)
     y = y or leaves.needed(scene, (), "any", scene.dtype, True)
-    if scene.emit("fill_", (x.ref, y.ref)):
+    if scene.emit("fill_", (x.ref, y.ref)) or scene.inference:
         written(scene, x, (x, y), y.store)
         scene.then(scene.vocabulary.reach, y)
         if x.kind != "c":

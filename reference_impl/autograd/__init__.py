@@ -10,19 +10,55 @@ from typing import Any
 import numpy as np
 
 from reference_impl import modes as grad_mode
-from reference_impl.autograd import function, graph
+from reference_impl.autograd import _functions, anomaly_mode, function, graph
+from reference_impl.autograd.anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
-from reference_impl.engine import Buffer, run
+from reference_impl.engine import RUNNING, run
 from reference_impl.graph import Edge, Node, gradient_edge
-from reference_impl.modes import STATE, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reference_impl.modes import (
+    STATE,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_multithreading_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
+from reference_impl.ready import Buffer
 from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
-    "Function", "backward", "enable_grad", "function", "grad", "grad_mode", "graph", "is_grad_enabled",
-    "no_grad", "set_grad_enabled",
+    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
+    "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+    "set_multithreading_enabled",
 ]  # fmt: skip
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether no backward that runs now was told which inputs it is for."""
+    return all(task.only is None for task in RUNNING)
+
+
+class _unsafe_preserve_version_counter:
+    """In the block, writes to these tensors are not counted in the end."""
+
+    def __init__(self, tensors: Any) -> None:
+        self._kept = [(x, x._version) for x in ((tensors,) if isinstance(tensors, Tensor) else tensors)]
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None:
+        for tensor, version in self._kept:
+            tensor._counter[0] = version
 
 
 class Identity(Node):

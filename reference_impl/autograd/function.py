@@ -21,7 +21,7 @@ from reference_impl.rule_marks import by, refuse, warn, warning_at_once
 from reference_impl.saving import Saved
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 from reference_impl.views import Tag
-from reference_impl.write import check_tracked, rebase
+from reference_impl.write import bump, check_tracked, rebase
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -131,7 +131,7 @@ class FunctionNode(FunctionCtx, Node):
                 refuse("function/marks-tensors", type=type(marked).__name__)
         for dirty in self.dirty_tensors:
             if by("function/dirty-counts-as-written"):
-                dirty._counter[0] += 1
+                bump(dirty)
         raw = _tuple(output)
         made = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
         if sum(geometry is not None for geometry in self._zeros) > 1 and self.recorded:

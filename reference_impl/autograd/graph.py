@@ -8,13 +8,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from reference_impl import saving
 from reference_impl.engine import RUNNING, Task
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
+from reference_impl.modes import no_grad
 from reference_impl.tensor import Tensor
+from reference_impl.write import bump
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
@@ -44,7 +46,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write that the machine has not seen."""
     tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for each in tensors:
-        each._counter[0] += 1
+        if not each._inference:
+            bump(each)
 
 
 # -- what is saved -------------------------------------------------------------------------------------
@@ -87,33 +90,67 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _disabled.pop()
 
 
+class _Kept:
+    """Stands for a saved tensor; lives as long as some node may ask for it."""
+
+    __slots__ = ("__weakref__",)
+
+
+Place = tuple[int, int]
+"""The identity of a tensor, or of a storage, and its version."""
+
+
 class _Mutable(saved_tensors_hooks):
-    """Keeps what is saved, and a copy of what is written to afterwards."""
+    """Keeps what is saved, and a copy of what is written to afterwards.
+
+    ``original`` holds what is as it was saved, ``cloned`` the copies of what is not; ``tid_to_weakhandle``
+    tells by tensor and version what stands for it, ``sid_to_tid`` by storage and version which tensors on
+    it were saved.
+    """
 
     def __init__(self) -> None:
         super().__init__(self._pack, self._unpack)
         self.open = False
-        self.kept: list[tuple[Tensor, int, list[Tensor]]] = []
+        self.original: WeakKeyDictionary[_Kept, Tensor] = WeakKeyDictionary()
+        self.cloned: WeakKeyDictionary[_Kept, Tensor] = WeakKeyDictionary()
+        self.tid_to_weakhandle: WeakValueDictionary[Place, _Kept] = WeakValueDictionary()
+        self.sid_to_tid: dict[Place, set[Place]] = {}
 
-    def _pack(self, tensor: Tensor) -> int:
-        self.kept.append((tensor, tensor._counter[0], []))
-        return len(self.kept) - 1
+    def _pack(self, tensor: Tensor) -> _Kept:
+        version = tensor._counter[0]
+        place = id(tensor), version
+        self.sid_to_tid.setdefault((id(tensor._storage), version), set()).add(place)
+        kept = self.tid_to_weakhandle.get(place)
+        if kept is None:
+            kept = self.tid_to_weakhandle[place] = _Kept()
+            self.original[kept] = tensor
+        return kept
 
-    def _unpack(self, number: int) -> Tensor:
-        if not self.open or number >= len(self.kept):
-            raise AssertionError("Trying to backward outside of the context in which the graph was recorded")
-        tensor, _, copies = self.kept[number]
-        return copies[0] if copies else tensor
+    def _unpack(self, kept: _Kept) -> Tensor:
+        if self.open and kept in self.cloned:
+            return self.cloned[kept]
+        if not self.open or kept not in self.original:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context of the forward"
+            )
+        return self.original[kept]
 
     def before_write(self, target: Tensor) -> None:
         """Copy what was saved of the memory that is about to be written to."""
-        for tensor, version, copies in self.kept:
-            if tensor._storage is target._storage and tensor._counter[0] == version and not copies:
-                copies.append(tensor.clone())
+        if target._inference:
+            return
+        for place in self.sid_to_tid.get((id(target._storage), target._counter[0]), ()):
+            kept = self.tid_to_weakhandle.get(place)
+            if kept is not None and kept not in self.cloned:
+                with no_grad():
+                    self.cloned[kept] = self.original.pop(kept).clone()
 
     def clear(self) -> None:
         """Forget everything that was kept."""
-        self.kept.clear()
+        self.original.clear()
+        self.cloned.clear()
+        self.tid_to_weakhandle.clear()
+        self.sid_to_tid.clear()
 
 
 @contextlib.contextmanager

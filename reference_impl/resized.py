@@ -1,0 +1,169 @@
+"""In-place ops that leave the elements alone and change what a tensor shows of which memory: shape, strides,
+storage.
+
+Ops that write elements are in ``write``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from reference_impl.attributes import Storage
+from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
+from reference_impl.modes import STATE
+from reference_impl.record import Kernel, OpNode
+from reference_impl.tensor import UNTRACKED, Tensor, wrap
+from reference_impl.views import AsStridedBackward0, change_history
+from reference_impl.write import bump, check_tracked
+
+_NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
+_SQUEEZES = {
+    "SqueezeBackward0": "SqueezeBackward3",
+    "SqueezeBackward1": "SqueezeBackward4",
+    "SqueezeBackward2": "SqueezeBackward5",
+}
+
+
+class AsStridedBackward1(AsStridedBackward0):
+    """The history of a tensor that was given another window in place."""
+
+    __slots__ = ()
+
+
+def _is_tracked(target: Tensor) -> bool:
+    """Whether the change goes on record; refused where a write would be."""
+    tracked = STATE.enabled and not STATE.inference and not target._inference and target.requires_grad
+    if tracked:
+        check_tracked(target)
+    return tracked
+
+
+def _show(target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None) -> Tensor:
+    """Have the tensor look at that array. NB: a view's base hears nothing of it."""
+    target._array, target._storage = array, storage
+    bump(target)
+    if node is not None:
+        old = target._node
+        target._node, target._nr = node, 0
+        change_history(target, old, node)
+        if target._view is not None:
+            target._view.seen = target._counter[0]
+    return target
+
+
+@cache
+def _in_place(kernel: Kernel) -> Kernel:
+    """The kernel of a view under the node's name of its in-place form."""
+    op = kernel.op
+    renamed = copy.copy(kernel)
+    renamed.op = replace(op, node=_SQUEEZES.get(op.node) or _NODES[op.name])
+    return renamed
+
+
+def _changing(view: str) -> Callable[..., Tensor]:
+    """The in-place form of a view."""
+
+    def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
+        _is_tracked(self)
+        # A view shares the version, which a tensor may lack that was made in inference mode.
+        source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
+        made = getattr(Tensor, view)(source, *how, **named)
+        node = made._node
+        if isinstance(node, OpNode):
+            node.kernel = _in_place(node.kernel)
+        return _show(self, made._array, self._storage, node)
+
+    change.__name__ = f"{view}_"
+    return change
+
+
+def _window(storage: np.ndarray, size: Any, stride: Any, offset: int) -> np.ndarray:
+    """A window on memory, in elements."""
+    end = offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if 0 not in size and (offset < 0 or end > storage.size):
+        raise RuntimeError(f"a window from {offset} to {end} is out of bounds for {storage.size} elements")
+    step = storage.itemsize
+    return np.ndarray(tuple(size), storage.dtype, storage, offset * step, [s * step for s in stride])
+
+
+def _rows(size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of what lies by rows."""
+    return tuple(prod(max(n, 1) for n in size[at + 1 :]) for at in range(len(size)))
+
+
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Look at another window on the same memory."""
+    tracked = _is_tracked(self)
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    array = _window(self._storage, size, stride, offset)
+    made = wrap(array)
+    made._storage = self._storage
+    return _show(self, array, self._storage, AsStridedBackward1(self, made) if tracked else None)
+
+
+def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+    """Have that shape, laid out by rows, over memory that is made larger where it must be.
+
+    NB: whoever looked at the old memory stays there if it had to grow.
+    """
+    if self.requires_grad and not (STATE.inference or self._inference):
+        raise RuntimeError("cannot resize variables that require grad")
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if wanted == self._array.shape:
+        return self
+    offset, storage = self.storage_offset(), self._storage
+    if storage.size < offset + prod(wanted):
+        storage = np.zeros(offset + prod(wanted), storage.dtype)
+        storage[: self._storage.size] = self._storage.ravel("K")
+    return _show(self, _window(storage, wanted, _rows(wanted), offset), storage, None)
+
+
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Have the shape of another."""
+    return resize_(self, other._array.shape)
+
+
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
+    """Look at the memory of another tensor, or at none."""
+    if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
+        raise RuntimeError(f"a tensor of {source.dtype} cannot be set into one of {self.dtype}")
+    node = None
+    if _is_tracked(self):
+        other = gradient_edge(source) if isinstance(source, Tensor) else NOWHERE
+        node = NotImplementedNode((gradient_edge(self), other), "set_")
+    if source is None:
+        array = storage = np.empty(0, self._array.dtype)
+    else:
+        array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
+        if size is not None:
+            array = _window(storage, size, _rows(tuple(size)) if stride is None else stride, storage_offset)
+        elif isinstance(source, Storage):
+            array = storage.reshape(-1)
+    _show(self, array, storage, node)
+    if node is not None:
+        node.add_output(self)
+    return self
+
+
+METHODS: dict[str, Any] = {
+    "as_strided_": as_strided_,
+    "resize_": resize_,
+    "resize_as_": resize_as_,
+    "set_": set_,
+    "squeeze_": _changing("squeeze"),
+    "swapaxes_": _changing("transpose"),
+    "swapdims_": _changing("transpose"),
+    "t_": _changing("t"),
+    "transpose_": _changing("transpose"),
+    "unsqueeze_": _changing("unsqueeze"),
+}
+"""The methods by name."""

@@ -1,0 +1,388 @@
+"""inference_mode, the tensors made in it, and what becomes of normal tensors there."""
+
+import torch
+
+from specs.case import refused
+
+
+def what_is_made_inside_is_an_inference_tensor():
+    """Factories and ops make inference tensors there, and normal ones of them outside.
+
+    rule: inference/makes-inference-tensors. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        c = torch.ones(2)
+        y = x * 2
+        flagged = torch.ones(2, requires_grad=True)
+        z = flagged * 2
+    assert c.is_inference() is True and y.is_inference() is True and x.is_inference() is False
+    assert y.requires_grad is False and y.is_leaf is True and y.tolist() == [2.0, 4.0]
+    assert flagged.requires_grad is True and flagged.is_inference() is True
+    assert z.requires_grad is False
+    d = c.clone()
+    e = c + 1
+    assert d.is_inference() is False and e.is_inference() is False
+    d.add_(1)
+    assert d.tolist() == [2.0, 2.0]
+
+
+def inference_mode_sets_the_grad_mode():
+    """It switches recording off and, with False, on.
+
+    rules: inference/sets-the-grad-mode, mode/restored-at-exit.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        inside = torch.is_grad_enabled()
+    with torch.no_grad():
+        with torch.inference_mode(False):
+            y = x * 2
+        z = x * 2
+    w = x * 2
+    assert inside is False
+    assert y.requires_grad is True and z.requires_grad is False and w.requires_grad is True
+
+
+def inference_mode_can_be_left_within():
+    """inference_mode(False) inside is normal mode.
+
+    rules: inference/blocks-nest, inference/sets-the-grad-mode.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        with torch.inference_mode(False):
+            y = x * 2
+            on = torch.is_inference_mode_enabled()
+        z = x * 2
+        back = torch.is_inference_mode_enabled()
+    w = x * 2
+    after = torch.is_inference_mode_enabled()
+    assert y.requires_grad is True and y.is_inference() is False and on is False
+    assert z.requires_grad is False and z.is_inference() is True and back is True
+    assert w.requires_grad is True and w.is_inference() is False and after is False
+
+
+def inference_mode_decorates():
+    """Each call of a decorated function runs in it.
+
+    rules: inference/makes-inference-tensors, mode/decorator.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.inference_mode()(lambda: x * 2)()
+    z = x * 2
+    assert y.is_inference() is True and y.requires_grad is False
+    assert z.is_inference() is False and z.requires_grad is True
+
+
+def enable_grad_does_not_record_there():
+    """Grad mode may be on, and still nothing is recorded.
+
+    rule: inference/records-nothing.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        with torch.enable_grad():
+            on = torch.is_grad_enabled()
+            y = x * 2
+        with torch.set_grad_enabled(True):
+            z = x * 2
+    assert on is True
+    assert y.requires_grad is False and y.is_leaf is True and y.is_inference() is True
+    assert z.requires_grad is False
+
+
+def a_write_inside_is_counted_and_not_recorded():
+    """A leaf can be written there; what was saved of it is refused later.
+
+    rules: inference/records-nothing, version/write-bumps, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    with torch.inference_mode():
+        with torch.enable_grad():
+            x.mul_(2)
+    assert x.tolist() == [2.0, 4.0] and x._version == 1
+    assert x.is_leaf is True and x.requires_grad is True and x.is_inference() is False
+    with refused("save/modified-refused"):
+        y.backward()
+
+
+def inference_tensors_alone_make_no_graph():
+    """The flag of an inference tensor counts beside a normal tensor only.
+
+    rule: inference/alone-records-nothing.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x + x
+    z = x + torch.ones(2)
+    assert y.requires_grad is False and y.is_leaf is True
+    assert z.requires_grad is True
+    z.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def inference_tensors_have_no_version():
+    """Asking is refused; writing inside changes nothing about that.
+
+    rule: inference/has-no-version.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0])
+        x.add_(1)
+        with refused("inference/has-no-version"):
+            x._version
+    with refused("inference/has-no-version"):
+        x._version
+    assert x.tolist() == [2.0, 3.0]
+
+
+def a_write_outside_is_refused_when_done():
+    """In every grad mode, and the elements have changed.
+
+    rule: inference/write-outside-refused.
+    """
+    s = torch.tensor([1.0, 1.0], requires_grad=True)
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0])
+    with refused("inference/write-outside-refused"):
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0]
+    with torch.no_grad():
+        with refused("inference/write-outside-refused"):
+            x.zero_()
+    assert x.tolist() == [0.0, 0.0]
+    with refused("inference/write-outside-refused"):
+        x[0] = 5.0
+    assert x.tolist() == [5.0, 0.0]
+    with refused("inference/write-outside-refused"):
+        x.copy_(s)
+    assert x.tolist() == [1.0, 1.0] and x.requires_grad is False
+
+
+def accumulation_into_an_inference_grad_is_refused():
+    """A grad that came in inference mode cannot be added to outside.
+
+    rule: inference/write-outside-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    with torch.inference_mode():
+        y.backward()
+    assert x.grad.tolist() == [2.0, 4.0] and x.grad.is_inference() is True
+    z = (x * 3).sum()
+    with refused("inference/write-outside-refused"):
+        z.backward()
+    w = (x * 3).sum()
+    with torch.inference_mode():
+        w.backward()
+    assert x.grad.tolist() == [8.0, 10.0]
+
+
+def inference_tensors_are_not_saved():
+    """Multiplication saves its operands, addition does not.
+
+    rule: inference/not-saved.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    with torch.inference_mode():
+        c = torch.tensor([3.0, 4.0])
+    with refused("inference/not-saved"):
+        x * c
+    with refused("inference/not-saved"):
+        y.mul_(c)
+    assert y.tolist() == [1.0, 2.0] and y._version == 0
+    z = x + c
+    w = x * c.clone()
+    (z + w).sum().backward()
+    assert x.grad.tolist() == [4.0, 5.0]
+
+
+def the_flag_is_refused_outside():
+    """Both ways to set it are; dropping it is not, and inside both work.
+
+    rule: inference/flag-outside-refused.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0])
+        y = torch.tensor([1.0, 2.0])
+        y.requires_grad_()
+    assert y.requires_grad is True
+    with refused("inference/flag-outside-refused"):
+        x.requires_grad_()
+    with refused("inference/flag-outside-refused"):
+        x.requires_grad = True
+    with refused("inference/flag-outside-refused"):
+        y.requires_grad_()
+    y.requires_grad_(False)
+    assert x.requires_grad is False and y.requires_grad is False
+
+
+def windows_on_inference_tensors_are_no_views():
+    """They are inference tensors themselves, wherever they are made.
+
+    rule: inference/views-are-none.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x.view(2)
+    z = x.view(2)
+    assert y._is_view() is False and y.is_inference() is True and y.requires_grad is False
+    assert z._is_view() is False and z.is_inference() is True and z.requires_grad is False
+    assert z.is_leaf is True
+    with refused("inference/write-outside-refused"):
+        z.zero_()
+    assert x.tolist() == [0.0, 0.0] and y.tolist() == [0.0, 0.0]
+
+
+def views_of_normal_tensors_are_tagged():
+    """They are normal leaves that require grad as their base does, and pass nothing on.
+
+    rules: inference/view-tag, view/requires-grad-follows-base, inference/view-write-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with torch.inference_mode():
+        v = y.view(2)
+        with torch.enable_grad():
+            w = y[0]
+    assert v._is_view() is True and v.is_inference() is False
+    assert v.requires_grad is True and v.is_leaf is True
+    z = v * 3
+    assert z.requires_grad is True
+    with refused("inference/view-write-refused"):
+        v.add_(1)
+    with refused("inference/view-write-refused"):
+        w.add_(1)
+    with refused("inference/view-write-refused"):
+        v.copy_(torch.ones(2))
+    with torch.no_grad():
+        w.add_(1)
+    assert y.tolist() == [3.0, 4.0] and y._version == 1 and v._version == 1
+
+
+def views_of_plain_tensors_are_written_as_long_as_nothing_requires_grad():
+    """The tag matters once autograd would have to follow the write.
+
+    rules: inference/view-write-refused, inference/view-tag.
+    """
+    x = torch.tensor([1.0, 1.0], requires_grad=True)
+    b = torch.zeros(2)
+    with torch.inference_mode():
+        v = b.view(2)
+    v.add_(1)
+    assert b.tolist() == [1.0, 1.0] and b._version == 1
+    with refused("inference/view-write-refused"):
+        v.add_(x)
+    assert b.tolist() == [1.0, 1.0] and b.requires_grad is False
+
+
+def a_tagged_view_cannot_follow_a_write():
+    """Once its base was written to, it refuses to be looked at.
+
+    rules: view/stale-tag-refused, inference/view-tag.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with torch.inference_mode():
+        v = y.view(2)
+    y.add_(1)
+    with refused("view/stale-tag-refused"):
+        v.is_leaf
+    with refused("view/stale-tag-refused"):
+        v * 2
+
+
+def the_tag_of_inference_mode_prevails():
+    """Neither no_grad nor several outputs put another in its place.
+
+    rules: inference/tag-prevails, view/tag-is-inherited.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with torch.inference_mode():
+        v = y.view(2)
+    with torch.no_grad():
+        w = v.view(2)
+    with refused("inference/view-write-refused"):
+        w.add_(1)
+    u = v.unbind(0)[0]
+    with refused("inference/view-write-refused"):
+        u.add_(1)
+    z = v.view(2)
+    with refused("inference/view-write-refused"):
+        z.add_(1)
+
+
+def assigned_data_decides_what_a_tensor_is():
+    """The elements bring it along, the version counter stays.
+
+    rule: inference/assigned-data-decides.
+    """
+    s = torch.tensor([1.0, 1.0], requires_grad=True)
+    x = torch.tensor([1.0, 2.0])
+    with torch.inference_mode():
+        c = torch.tensor([3.0, 4.0])
+        d = torch.tensor([3.0, 4.0])
+    x.data = c
+    assert x.is_inference() is True and x._version == 0
+    x.add_(1)
+    assert x._version == 1 and c.tolist() == [4.0, 5.0]
+    with refused("inference/not-saved"):
+        x * s
+    d.data = torch.tensor([5.0, 6.0])
+    assert d.is_inference() is False
+    with refused("inference/has-no-version"):
+        d._version
+
+
+def detached_outside_it_can_be_written():
+    """What detach() and .data give counts for itself; made inside, it does not.
+
+    rule: inference/detached-counts.
+    """
+    with torch.inference_mode():
+        c = torch.tensor([1.0, 2.0])
+        inside = c.detach()
+    d = c.detach()
+    assert d.is_inference() is True and d._version == 0
+    d.add_(1)
+    assert d._version == 1 and c.tolist() == [2.0, 3.0]
+    e = c.data
+    e.add_(1)
+    assert e._version == 1 and d._version == 1 and e.is_inference() is True
+    with refused("inference/write-outside-refused"):
+        inside.add_(1)
+
+
+def detach_in_place_does_nothing_there():
+    """The result keeps its history.
+
+    rule: inference/detach-in-place-is-nothing.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y.view(2)
+    with torch.inference_mode():
+        flagged = torch.tensor([1.0], requires_grad=True)
+        y.detach_()
+        v.detach_()
+    flagged.detach_()
+    assert y.requires_grad is True and y.grad_fn.name() == "MulBackward0"
+    assert v.requires_grad is True and flagged.requires_grad is True
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def backward_runs_in_inference_mode():
+    """A graph recorded outside is differentiated there; nothing of it is recorded, create_graph or not.
+
+    rules: inference/records-nothing, inference/makes-inference-tensors.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    with torch.inference_mode():
+        g = torch.autograd.grad(y, x, create_graph=True)[0]
+    assert g.tolist() == [2.0, 4.0] and g.requires_grad is False and g.is_inference() is True
