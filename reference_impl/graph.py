@@ -105,7 +105,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__((), LAST if by("backward/accumulate-first") else -1)
-        self.variable = variable
+        self.variable: Tensor = variable if by("leaf/graph-keeps-its-leaves") else weakref.proxy(variable)
         self.add_output(variable)
 
     def tensor_hooks(self) -> Iterable[tuple[int, Hooks]]:

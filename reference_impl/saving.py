@@ -52,7 +52,9 @@ class Saved:
         if self.packed is not None:
             written = None if self.written_view is None else self.written_view()
             return self.packed.unpack(written or node, self)
-        if not (self.is_output or self.is_leaf or or_detached) and tensor.grad_fn is None:
+        # NB: also asked of a view that was a leaf, whose history may be refused before its version is.
+        asked = not self.is_output and (tensor._view is not None or not self.is_leaf)
+        if asked and tensor.grad_fn is None and not (self.is_leaf or or_detached):
             refuse("save/detached-refused")
         if tensor._counter[0] != self.version:
             refuse("save/modified-refused", now=tensor._counter[0], then=self.version)

@@ -94,10 +94,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
     if bias is None:
         return input.matmul(weight.t())
-    if not by("nn/linear-is-one-node") or (input.ndim > 2 and not input.is_contiguous()):
-        return input.matmul(weight.t()).add(bias)
-    if input.ndim == 2:
+    if input.ndim == 2 and by("nn/linear-is-one-node"):
         return bias.addmm(input, weight.t())
+    if input.ndim == 2 or not (input.is_contiguous() and bias.ndim):
+        return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((-1, input.shape[-1]))
     return bias.addmm(rows, weight.t()).view((*input.shape[:-1], weight.shape[0]))
 

@@ -8,7 +8,7 @@ from specs.case import refused
 
 
 def convolution_in_the_forum():
-    """Conv2d's weight requires grad and is a leaf, without grad_fn before and after backward; the sum is none.
+    """Conv2d's weight is a leaf with requires_grad, without grad_fn before and after backward.
 
     rules: nn/assigned-parameters-are-found, leaf/op-result-is-no-leaf. Source: seed 000_725a8afb72183ef2.txt.
     """
@@ -231,7 +231,7 @@ def casting_a_module_keeps_its_leaves():
 
 
 def casting_a_tensor_is_an_op():
-    """What a module does not do to its parameters: the cast of a leaf is a result, and the leaf gets the grad.
+    """What a module does not do to its parameters: the cast of a leaf is a result.
 
     rules: leaf/op-result-is-no-leaf, nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
     """
