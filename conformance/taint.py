@@ -47,6 +47,9 @@ FLAGS = frozenset(["requires_grad_", "detach_"])
 ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
 """Operations that look at an operand's memory and leave its history."""
 
+HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
+"""Operations whose result stands for their operands from then on."""
+
 OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
 
 ENGINE: Mapping[str, tuple[str, ...]] = {
@@ -221,7 +224,7 @@ class Taint:
             self._bind(step, first)
         elif op == ".grad":
             self._bind(step, grads_of(first))
-        elif op == "torch.optim.SGD":
+        elif op in HOLDERS:
             self._bind(step, operands)
         elif op == "step":
             self._optimize(index, step, first)

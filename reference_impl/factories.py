@@ -121,7 +121,8 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"can't convert np.ndarray of type {array.dtype}")
     if not array.flags.writeable:
         warnings.warn("The given NumPy array is not writable", UserWarning, stacklevel=2)
-    return wrap(array if by("copy/from-numpy-shares") else array.copy())
+    # NB: the same memory, and yet a storage of its own: in PyTorch, too, nobody knows that both are one.
+    return wrap(array.view() if by("copy/from-numpy-shares") else array.copy())
 
 
 def _filled(value: Any) -> Callable[..., Tensor]:

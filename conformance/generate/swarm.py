@@ -73,7 +73,7 @@ WITH: dict[int, dict[Action, int]] = {
     FLAGS: {flags.set_flag: 7},
     RETAIN: {flags.retain: 6},
     GRADS: {grads.assign: 6, grads.read: 3},
-    GRAD_CALL: {grad_call.grad_call: 8},
+    GRAD_CALL: {grad_call.grad_call: 8, grad_call.by_edge: 2},
     DOUBLE: {},
     ROOTS: {},
     DTYPES: {maths.cast: 4},
@@ -82,7 +82,7 @@ WITH: dict[int, dict[Action, int]] = {
     HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4},
     FUNCTIONS: {functions.call: 10},
     TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
-    WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3},
+    WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3, ways_out.counted: 1},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -110,6 +110,8 @@ EMITS: dict[Action, tuple[str, ...]] = {
     training.linear: ("torch.nn.functional.linear",),
     ways_out.array: ("numpy", "torch.from_numpy"),
     ways_out.copied: ("torch.tensor", "torch.as_tensor"),
+    ways_out.counted: ("torch.autograd.graph.increment_version",),
+    grad_call.by_edge: ("torch.autograd.graph.get_gradient_edge",),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 

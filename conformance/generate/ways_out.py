@@ -42,5 +42,13 @@ def copied(scene: Scene, about: Any = None) -> bool:
     return True
 
 
+def counted(scene: Scene, about: Any = None) -> bool:
+    """A write that autograd is told of, and has not seen; what had saved the tensor may be used next."""
+    live = scene.some()
+    if scene.emit("torch.autograd.graph.increment_version", (live.ref,)):
+        scene.then(scene.vocabulary.reach, live)
+    return True
+
+
 def _plain(live: Live) -> Any:
     return not live.grad

@@ -14,6 +14,7 @@ from reference_impl import saving
 from reference_impl.engine import RUNNING, Task
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 
 __all__ = [
@@ -34,7 +35,7 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
     if not tensor.requires_grad:
-        raise RuntimeError("there is no gradient edge of a tensor that does not require gradients")
+        refuse("edge/needs-requires-grad")
     node, number = gradient_edge(tensor)
     assert node is not None
     return GradientEdge(node, number)
@@ -44,7 +45,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write that the machine has not seen."""
     tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for each in tensors:
-        each._counter[0] += 1
+        each._counter[0] += by("version/increment-counts")
 
 
 # -- what is saved -------------------------------------------------------------------------------------
@@ -61,7 +62,7 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         if _disabled:
-            raise RuntimeError(_disabled[-1])
+            refuse("saved_hooks/disabled-refused", message=_disabled[-1])
         saving.HOOKS.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
@@ -81,7 +82,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     _disabled.append(error_message)
     try:
         if saving.HOOKS:
-            raise RuntimeError(error_message)
+            refuse("saved_hooks/disabled-refused", message=error_message)
         yield
     finally:
         _disabled.pop()
@@ -101,14 +102,15 @@ class _Mutable(saved_tensors_hooks):
 
     def _unpack(self, number: int) -> Tensor:
         if not self.open or number >= len(self.kept):
-            raise AssertionError("Trying to backward outside of the context in which the graph was recorded")
+            refuse("saved_hooks/mutation-inside-only")
         tensor, _, copies = self.kept[number]
         return copies[0] if copies else tensor
 
     def before_write(self, target: Tensor) -> None:
         """Copy what was saved of the memory that is about to be written to."""
         for tensor, version, copies in self.kept:
-            if tensor._storage is target._storage and tensor._counter[0] == version and not copies:
+            fresh = tensor._storage is target._storage and tensor._counter[0] == version and not copies
+            if fresh and by("saved_hooks/mutation-is-allowed"):
                 copies.append(tensor.clone())
 
     def clear(self) -> None:
@@ -120,7 +122,7 @@ class _Mutable(saved_tensors_hooks):
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """In the block, saved tensors may be written to: backward gets them as they were saved."""
     if saving.WATCHERS:
-        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        refuse("saved_hooks/mutation-not-nested")
     context = _Mutable()
     saving.WATCHERS.append(context.before_write)
     try:
@@ -152,12 +154,12 @@ def register_multi_grad_hook(
     the last is there, or with the first (``mode="any"``).
     """
     if mode not in ("all", "any"):
-        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+        refuse("edge/hook-mode", mode=mode)
     if mode == "any":
         return _any(tensors, fn)
     nodes = [node for node, _ in map(gradient_edge, tensors) if node is not None]
     if len(nodes) < len(tensors):
-        raise AssertionError("Expected gradient function to be set")
+        refuse("edge/hook-of-all-needs-gradients")
     seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
     missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
 
@@ -169,7 +171,7 @@ def register_multi_grad_hook(
                 seen[task] = [None] * len(nodes)
             seen[task][index] = g
             missing[task] -= 1
-            if not missing[task]:
+            if not missing[task] or not by("edge/hook-of-all"):
                 fn(seen.pop(task))
 
         return hook
@@ -181,7 +183,7 @@ def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHan
     called: WeakSet[Task] = WeakSet()
 
     def hook(g: Tensor) -> None:
-        if RUNNING[-1] not in called:
+        if RUNNING[-1] not in called or not by("edge/hook-of-any"):
             called.add(RUNNING[-1])
             fn(g)
 
