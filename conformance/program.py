@@ -24,8 +24,8 @@ OPAQUE = frozenset([
     ".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook", "numpy",
     "torch.optim.SGD", "torch.autograd.graph.get_gradient_edge",
 ])  # fmt: skip
-"""Operations that give nodes, edges, handles, arrays, optimizers: things to go on with that show no facts of their
-own.
+"""Operations that give nodes, edges, handles, arrays, optimizers: things to go on with that show no facts of
+their own.
 """
 
 OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove", "step", "zero_grad"])

@@ -12,7 +12,6 @@ from conformance.generate.groups import DOUBLE, ROOTS
 from conformance.generate.scene import Live, Scene, history, recorded
 from conformance.program import ref
 
-
 _UNUSED: tuple[tuple[str, Any], ...] = (("allow_unused", True),)
 _ZEROS: tuple[tuple[str, Any], ...] = (("materialize_grads", True),)
 _EDGE_KINDS = ((), RETAIN, RETAIN, _UNUSED, _UNUSED, _ZEROS)
