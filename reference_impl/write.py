@@ -180,7 +180,7 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
         required = target.requires_grad
         target._nr = 0
         slices = CopySlices(base, target, node)
-        if required:
+        if required and base._nr == 0:  # of a later output PyTorch moves nothing either: it crashes
             change_history(base, old, slices)
         base._node, base._nr = slices, 0
         target.grad_fn  # noqa: B018 — brings the written view up to date at once
