@@ -44,7 +44,7 @@ class Kills:
 def kills(programs: int = 5000, seed: int = 1, console: Console | None = None) -> Kills:
     """Draw programs until every rule's mutant is dead, at most ``programs``."""
     reference = load("reference")
-    alive = {rule.id for rule in RULES.values() if rule.holds_for(reference.torch)}
+    alive = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(reference.torch)}
     after: dict[str, int] = {}
     for index in track(range(programs), "programs", console=console, disable=console is None):
         if not alive:

@@ -151,7 +151,11 @@ def _value(node: ast.expr) -> Any:
 
 @cache
 def parse_case(case: Case) -> CaseProgram:
-    """The case as a program; raises `ProgramError` where its body is no straight line."""
+    """The case as a program; raises `ProgramError` where its body is no straight line, or of more than
+    tensors.
+    """
+    if not case.is_program:
+        raise ProgramError(None, f"{case.id} is about more than tensors")
     tree = ast.parse(textwrap.dedent(case.text))
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef):

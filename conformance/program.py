@@ -20,10 +20,15 @@ REST = "*"
 DELETE = "del"
 """The operation that unbinds its operands, as Python's `del` does."""
 
-OPAQUE = frozenset([".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook"])
-"""Operations that give nodes and handles: things to go on with that show no facts of their own."""
+OPAQUE = frozenset([
+    ".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook", "numpy",
+    "torch.optim.SGD", "torch.autograd.graph.get_gradient_edge",
+])  # fmt: skip
+"""Operations that give nodes, edges, handles, arrays, optimizers: things to go on with that show no facts of
+their own.
+"""
 
-OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove"])
+OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove", "step", "zero_grad"])
 """Methods that belong to other things than tensors, or to those too."""
 
 MODES = (

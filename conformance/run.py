@@ -56,6 +56,8 @@ def may_change_others(op: str) -> bool:
     """Whether an operation may, by its word, change what is neither its operand nor its result."""
     if op in _ITS_OWN:
         return False
+    if op == "step":  # of an optimizer, to what it holds
+        return True
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
     return op.endswith(("_", "=")) or speaks_of_gradients(op) or class_of(op) in WRITING_CLASSES

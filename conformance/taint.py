@@ -44,6 +44,12 @@ CASTS = frozenset(["to", "double", "float"])
 FLAGS = frozenset(["requires_grad_", "detach_"])
 """Operations that are named like writes and leave the elements alone."""
 
+ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
+"""Operations that look at an operand's memory and leave its history."""
+
+HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
+"""Operations whose result stands for their operands from then on."""
+
 OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
 
 ENGINE: Mapping[str, tuple[str, ...]] = {
@@ -224,7 +230,11 @@ class Taint:
             self._bind(step, first)
         elif op == ".grad":
             self._bind(step, grads_of(first))
-        elif op == ".data" or base(op) == "detach":
+        elif op in HOLDERS:
+            self._bind(step, operands)
+        elif op == "step":
+            self._optimize(index, step, first)
+        elif base(op) in ALIASES:
             family = Family(Node(self._rounding(index, step)))
             self._bind(step, {Tensor(memory_of(first), [family], made=False)})
         elif writes(op):
@@ -240,6 +250,13 @@ class Taint:
                 target.grads = value if sure else target.grads | value
             elif op == ".data=":
                 target.memory = memory_of(value) | (set() if sure else target.memory)
+
+    def _optimize(self, index: int, step: Step, held: set[Tensor]) -> None:
+        """A step of an optimizer writes to each tensor it holds what its grad comes to."""
+        for tensor in held:
+            level = self._level(index, step, {tensor, *tensor.grads})
+            for memory in tensor.memory:
+                memory.write(level)
 
     def _level(self, index: int, step: Step, operands: set[Tensor]) -> Level:
         """What reaches the result of a computation: what reached its operands, and its own rounding."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from reference_impl.modes import STATE
 from reference_impl.printing import tensor_repr
-from reference_impl.rule_marks import refuse
+from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.size import CPU, Size, contiguous_format, device, layout, strided
 from reference_impl.tensor import Tensor
 
@@ -98,10 +98,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     if force:
         return np.array(self._array)
     if self.requires_grad and STATE.enabled:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
-    return self._array
+        refuse("copy/numpy-refused-with-grad")
+    return self._array if by("copy/numpy-shares") else self._array.copy()
 
 
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -111,8 +109,10 @@ def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.nd
 
 def _number(self: Tensor, kind: type) -> Any:
     """The one element as a number of that kind."""
+    if self.requires_grad and STATE.enabled and kind is not int:
+        warn_once("copy/number-leaves-the-graph-warns")
     if self._array.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
+        refuse("copy/number-of-one-element")
     number = self._array.item()
     if isinstance(number, complex) and kind is not complex:
         if number.imag:

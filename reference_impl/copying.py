@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from reference_impl.random import source
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A leaf's copy with its flag and its grad; views of one memory stay so among copies made together."""
     if self.grad_fn is not None:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol"
-        )
+        refuse("copy/deepcopy-of-a-result-refused")
     if id(self) not in memo:
         storage = memo.get(id(self._storage))
         if storage is None:
@@ -29,7 +28,8 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         made._storage = storage
         memo[id(self)] = made
         made._flag = self.requires_grad
-        made._grad = copy.deepcopy(self._grad, memo)
+        if by("copy/deepcopy-takes-the-grad-along"):
+            made._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 
 
@@ -50,7 +50,8 @@ def _reduced(self: Tensor, protocol: Any) -> Any:
 
 def _rebuilt(array: np.ndarray, requires_grad: bool) -> Tensor:
     made = wrap(array)
-    made._flag = requires_grad
+    if by("copy/pickle-keeps-the-flag"):
+        made._flag = requires_grad
     return made
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.graph import empty_strided as empty_strided_array
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn, warn_once
 from reference_impl.size import contiguous_format, on_cpu, preserve_format, strided
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import laid_out_like
@@ -64,7 +64,11 @@ def _plain(data: Any) -> Any:
     """Nested sequences with the tensors in them taken for what they hold."""
     if isinstance(data, Tensor):
         return data._array
-    return [_plain(item) for item in data] if isinstance(data, (list, tuple)) else data
+    if isinstance(data, (list, tuple)):
+        if any(isinstance(item, Tensor) and item.requires_grad for item in data):
+            warn_once("copy/number-leaves-the-graph-warns")
+        return [_plain(item) for item in data]
+    return data
 
 
 def _inferred(array: np.ndarray, data: Any) -> np.dtype:
@@ -83,23 +87,22 @@ def tensor(
 ) -> Tensor:
     """A leaf that holds a copy of ``data``: numbers, nested sequences of them, an array or a tensor."""
     if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, use sourceTensor.detach().clone() instead",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn("copy/tensor-of-a-tensor-warns")
     array = np.array(_plain(data))
     if array.dtype == object:
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
-    return made(
+    copied = made(
         np.array(array, _inferred(array, data) if dtype is None else dtype.numpy), requires_grad, **where
     )
+    if isinstance(data, Tensor) and not by("copy/tensor-copies"):
+        copied._node, copied._nr = data.grad_fn, data._nr
+    return copied
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """The tensor itself, or an array's memory, where neither has to change; else a copy."""
     on_cpu(device)
-    if isinstance(data, Tensor):
+    if isinstance(data, Tensor) and by("copy/as-tensor-is-itself"):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
         return from_numpy(data)
@@ -119,7 +122,8 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"can't convert np.ndarray of type {array.dtype}")
     if not array.flags.writeable:
         warnings.warn("The given NumPy array is not writable", UserWarning, stacklevel=2)
-    return wrap(array)
+    # NB: the same memory, and yet a storage of its own: in PyTorch, too, nobody knows that both are one.
+    return wrap(array.view() if by("copy/from-numpy-shares") else array.copy())
 
 
 def _filled(value: Any) -> Callable[..., Tensor]:

@@ -95,10 +95,6 @@ class Node:
         """The edges, as PyTorch shows them."""
         return self.edges
 
-    def _sequence_nr(self) -> int:
-        """The number that grows with creation; the engine prefers the highest."""
-        return self.sequence_nr
-
     def add_output(self, tensor: Tensor) -> int:
         """Note a further output's geometry; its number."""
         array = tensor._array
@@ -135,7 +131,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__((), LAST if by("backward/accumulate-first") else -1)
-        self.variable = variable
+        self.variable: Tensor = variable if by("leaf/graph-keeps-its-leaves") else weakref.proxy(variable)
         self.add_output(variable)
 
     def tensor_hooks(self) -> Iterable[tuple[int, Hooks]]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from reference_impl.graph import Node, alias, gradient_edge
 from reference_impl.modes import no_grad
-from reference_impl.rule_marks import refuse
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 
 HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
@@ -41,8 +42,8 @@ class Saved:
         # NB: torch lets go of the memory; here only the permission to use it ends.
         self.freed = False
         self.packed: Packed | None = None
-        if HOOKS:
-            self.packed = Packed(tensor, self, *HOOKS[-1])
+        if HOOKS and by("saved_hooks/pack-and-unpack"):
+            self.packed = Packed(tensor, self, *HOOKS[-1 if by("saved_hooks/innermost-alone") else 0])
 
     def unpack(self, node: Node, or_detached: bool = False) -> Tensor:
         """The tensor, if it is still there and still what it was (or lost its history since, if that is
@@ -52,6 +53,8 @@ class Saved:
         if self.freed:
             refuse("save/freed-refused")
         if self.packed is not None:
+            if tensor._counter[0] != self.version and not by("saved_hooks/packed-has-no-version"):
+                refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
             written = None if self.written_view is None else self.written_view()
             return self.packed.unpack(written or node, self)
         # What is kept as it was is first asked for its history, which a stale view makes anew or refuses.
@@ -73,13 +76,14 @@ class Saved:
         self.packed = None
 
     def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
-        """Put hooks around this one saved tensor; raises RuntimeError where there are some, or it is gone."""
+        """Put hooks around this one saved tensor; refused where there are some, or it is gone."""
         if self.packed is not None:
-            raise RuntimeError("hooks of a saved tensor have already been set")
+            refuse("saved_hooks/one-pair-each")
         if self.freed:
-            raise RuntimeError("hooks cannot be set on a saved tensor after it has been freed")
+            refuse("saved_hooks/freed-takes-none")
         given = self.tensor if self.is_output else self.tensor.detach()
-        self.packed = Packed(self.tensor, self, pack, unpack, given)
+        if by("saved_hooks/on-one-saved-tensor"):
+            self.packed = Packed(self.tensor, self, pack, unpack, given)
 
 
 class Packed:
@@ -101,10 +105,10 @@ class Packed:
         self.unpack_hook = unpack
         given = tensor if given is None else given
         version = given._counter[0]
-        with no_grad():
+        with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext():
             self.held = pack(given)
         if given._counter[0] != version:
-            raise RuntimeError("A saved tensor pack hook is modifying its input in place.")
+            refuse("saved_hooks/pack-in-place-refused")
         saved.tensor = alias(tensor)  # what was given is the hook's to keep
 
     def unpack(self, asking: Node, saved: Saved) -> Tensor:
@@ -114,9 +118,10 @@ class Packed:
             node = asking
         data = self.unpack_hook(self.held)
         if not isinstance(data, Tensor):
-            kind = type(data).__name__
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor, not {kind}")
+            refuse("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
         if node is None and not self.requires_grad and not data.requires_grad:
+            return data
+        if not by("saved_hooks/history-comes-back"):
             return data
         unpacked = alias(data)
         if node is not None:

@@ -42,6 +42,11 @@ class Case:
     def id(self) -> str:
         return f"{self.chapter}/{self.name}"
 
+    @property
+    def is_program(self) -> bool:
+        """Whether it speaks of tensors alone, so that it can be read as a program."""
+        return all(RULES[rule].in_programs for rule in self.rules if rule in RULES)
+
     def holds_for(self, torch_version: str) -> bool:
         """Whether that torch release knows all its rules."""
         return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
@@ -132,10 +137,16 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
 
 @cache
 def _code(path: Path) -> Any:
-    """The chapter's module without its imports, so that ``torch`` is whatever it is run with."""
+    """The chapter's module without the imports of torch and of ours, which are whatever it is run with."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    tree.body = [node for node in tree.body if not _is_given(node)]
     return compile(tree, str(path), "exec")
+
+
+def _is_given(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import):
+        return node.names[0].name == "torch"
+    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("specs")
 
 
 @cache

@@ -4,6 +4,11 @@ An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyT
 lie beside
 it as patterns: they serve only to tell which kind an exception is, never as something compared.
 Which rules hold for a release is said here; which release is being modelled lives in ``force``.
+
+A rule's ``level`` says who meets it: ``core`` everybody, ``extended`` who looks closer. ``library`` is what
+stands around the tensors: modules, context objects, Python's own protocols (float, copy, pickle). No step
+of a program can hold such a thing, so these rules are witnessed by cases alone, and only where a namespace
+is shaped like torch; generated programs are not asked to reach them.
 """
 
 from __future__ import annotations
@@ -73,6 +78,13 @@ class Rule:
     @property
     def chapter(self) -> str:
         return self.id.partition("/")[0]
+
+    @property
+    def in_programs(self) -> bool:
+        """Whether programs can obey it or not: whether it speaks of tensors, not of what is built around
+        them.
+        """
+        return self.level != "library"
 
     def holds_for(self, torch_version: str) -> bool:
         """Whether the rule speaks of that torch release."""

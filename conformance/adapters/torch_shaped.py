@@ -110,7 +110,7 @@ class TorchShaped:
             if name is not None:
                 return custom_function(name, self.namespace).apply
             if op in OF_OTHERS:
-                return lambda owner, *args: getattr(owner, op)(*args)
+                return lambda owner, *args, **kwargs: getattr(owner, op)(*args, **kwargs)
             method = getattr(self.namespace.Tensor, op)
         except AttributeError:
             return None

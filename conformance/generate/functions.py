@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from conformance.generate import maths
+from conformance.generate.groups import DOUBLE
 from conformance.generate.scene import CAP, Live, Scene, Store, made
 
 
@@ -68,7 +69,9 @@ def call(scene: Scene, about: Live | None = None) -> bool:
         return True
     lives = [_bound(scene, each, at, gives, tensors, after) for at, each in enumerate(names)]
     last = next((live for live in reversed(lives) if live is not None and made(live)), None)
-    if last is not None and (wrong or scene.below(2)):
+    if last is not None and name == "Once" and scene.groups & DOUBLE:
+        scene.then(scene.vocabulary.kink, last)
+    elif last is not None and (wrong or scene.below(2)):
         scene.then(scene.vocabulary.backward, last)
     return True
 

@@ -10,6 +10,11 @@ from typing import Any
 from conformance.generate.backward import CREATE, RETAIN, backward, root, upstream
 from conformance.generate.groups import DOUBLE, ROOTS
 from conformance.generate.scene import Live, Scene, history, recorded
+from conformance.program import ref
+
+_UNUSED: tuple[tuple[str, Any], ...] = (("allow_unused", True),)
+_ZEROS: tuple[tuple[str, Any], ...] = (("materialize_grads", True),)
+_EDGE_KINDS = ((), RETAIN, RETAIN, _UNUSED, _UNUSED, _ZEROS)
 
 
 def _inputs(scene: Scene, live: Live) -> list[Live]:
@@ -86,6 +91,37 @@ def _take(
             scene.heed((g, x))
             if g.grad and scene.below(3):
                 scene.then(backward if scene.below(2) else grad_call, g)
+
+
+def by_edge(scene: Scene, about: Live | None = None) -> bool:
+    """A derivative at an edge of the graph, or of one; wildly also of what has none, or with zeros for it."""
+    live = root(scene)
+    if live is None:
+        return False
+    of_edge = scene.below(3) == 0
+    x = live if of_edge else scene.pick(_inputs(scene, live))
+    if scene.below(6) == 0:
+        x = scene.some()
+    g = upstream(scene, live)
+    if g is False:
+        return False
+    edge = scene.fresh()
+    if not scene.emit("torch.autograd.graph.get_gradient_edge", (x.ref,), (), (edge,)):
+        return True
+    if g is not None:
+        g.store.grad = True
+    kwargs = _EDGE_KINDS[scene.below(len(_EDGE_KINDS))]
+    given = () if g is None else (g.ref,)
+    if of_edge:
+        keep = kwargs is RETAIN
+        if scene.emit("torch.autograd.backward", (ref(edge), *given), RETAIN if keep else ()) and not keep:
+            for one in history(live):
+                one.freed = not one.leaf
+        return True
+    name = scene.fresh()
+    if scene.emit("torch.autograd.grad", (live.ref, ref(edge), *given), kwargs, (name,)):
+        _take(scene, live, [x], (name,), False, kwargs is not RETAIN)
+    return True
 
 
 def kink(scene: Scene, about: Live) -> bool:

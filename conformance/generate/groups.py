@@ -19,4 +19,6 @@ from __future__ import annotations
     DELETE,
     HOOKS,
     FUNCTIONS,
-) = (1 << n for n in range(16))
+    TRAINING,
+    WAYS_OUT,
+) = (1 << n for n in range(18))

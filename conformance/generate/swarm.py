@@ -20,6 +20,8 @@ from conformance.generate import (
     hooks,
     leaves,
     maths,
+    training,
+    ways_out,
     writes,
 )
 from conformance.generate.choices import weighted
@@ -39,7 +41,9 @@ from conformance.generate.groups import (
     OPERATORS,
     RETAIN,
     ROOTS,
+    TRAINING,
     VIEWS,
+    WAYS_OUT,
 )
 
 Action = Callable[[Any, Any], bool]
@@ -69,7 +73,7 @@ WITH: dict[int, dict[Action, int]] = {
     FLAGS: {flags.set_flag: 7},
     RETAIN: {flags.retain: 6},
     GRADS: {grads.assign: 6, grads.read: 3},
-    GRAD_CALL: {grad_call.grad_call: 8},
+    GRAD_CALL: {grad_call.grad_call: 8, grad_call.by_edge: 2},
     DOUBLE: {},
     ROOTS: {},
     DTYPES: {maths.cast: 4},
@@ -77,6 +81,8 @@ WITH: dict[int, dict[Action, int]] = {
     DELETE: {flags.delete: 3},
     HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4},
     FUNCTIONS: {functions.call: 10},
+    TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
+    WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3, ways_out.counted: 1},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -98,10 +104,18 @@ EMITS: dict[Action, tuple[str, ...]] = {
     functions.call: ("Double.apply",),
     grad_call.grad_call: ("torch.autograd.grad",),
     maths.cast: ("double", "float", "to"),
+    training.parameter: ("torch.nn.Parameter",),
+    training.optimizer: ("torch.optim.SGD", "step", "zero_grad"),
+    training.loss: ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss"),
+    training.linear: ("torch.nn.functional.linear",),
+    ways_out.array: ("numpy", "torch.from_numpy"),
+    ways_out.copied: ("torch.tensor", "torch.as_tensor"),
+    ways_out.counted: ("torch.autograd.graph.increment_version",),
+    grad_call.by_edge: ("torch.autograd.graph.get_gradient_edge",),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
-BITS = 16
+BITS = 18
 ASTRAY, ODD = 4, 4
 """For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE

@@ -108,8 +108,6 @@ def grad(
     if allow_unused is None:
         allow_unused = materialize_grads
     roots, targets = _tuple(outputs), _tuple(inputs)
-    if materialize_grads and any(isinstance(target, GradientEdge) for target in targets):
-        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     if not targets and by("grad_call/inputs-counted-first"):
         refuse("grad_call/inputs-empty")
     if not only_inputs:
@@ -122,7 +120,9 @@ def grad(
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
         if g is None and not allow_unused:
             refuse("grad_call/unused-refused", index=index)
-        if g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
+        if g is None and materialize_grads and isinstance(target, GradientEdge):
+            refuse("edge/no-zeros-for-edges")
+        elif g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
             result[index] = wrap(np.zeros_like(target._array))
             result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
         elif g is None and not by("grad_call/allow-unused-gives-none"):
@@ -154,13 +154,14 @@ def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:
     """The gradients to start with: as given, or 1 for a root of one real element."""
     filled: Buffer = []
-    for root, seed in zip(map(_shown, roots), seeds, strict=False):
+    for given, seed in zip(roots, seeds, strict=False):
+        root = _shown(given)
         if not isinstance(root, Tensor):
             refuse("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
             # NB: PyTorch looks its numbers up with ==, which on tensors may itself refuse; so do we.
             if seed.shape != root.shape:
-                at, of = list(seeds).index(seed), list(roots).index(root)
+                at, of = list(seeds).index(seed), list(roots).index(given)
                 refuse(
                     "backward/gradient-shape",
                     index=at,
@@ -169,7 +170,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
                     expected=list(root.shape),
                 )
             if seed.is_complex() != root.is_complex():
-                at, of = list(seeds).index(seed), list(roots).index(root)
+                at, of = list(seeds).index(seed), list(roots).index(given)
                 refuse(
                     "backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype
                 )
@@ -219,7 +220,10 @@ def _run(
     if not STATE.enabled and not by("mode/backward-under-no-grad"):
         return [None] * len(targets)
     for index, root in enumerate(roots):
-        edge = root[:2] if isinstance(root, GradientEdge) else gradient_edge(root)
+        if isinstance(root, GradientEdge):
+            edge: Edge = root[:2] if by("edge/is-a-root") else (None, 0)
+        else:
+            edge = gradient_edge(root)
         if edge[0] is None:
             refuse("backward/root-needs-grad", index=index)
             return []
@@ -229,7 +233,7 @@ def _run(
     wanted: list[Edge] = []
     for index, target in enumerate(targets):
         if isinstance(target, GradientEdge):
-            wanted.append(target[:2])
+            wanted.append(target[:2] if by("edge/stands-for-the-tensor") else (Identity(()), 0))
             continue
         if not isinstance(target, Tensor):
             refuse("backward/inputs-type", index=index, type=type(target).__name__)

@@ -15,6 +15,7 @@ from reference_impl.engine import RUNNING, Task
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
 from reference_impl.modes import no_grad
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from reference_impl.write import bump
 
@@ -36,7 +37,7 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
     if not tensor.requires_grad:
-        raise RuntimeError("there is no gradient edge of a tensor that does not require gradients")
+        refuse("edge/needs-requires-grad")
     node, number = gradient_edge(tensor)
     assert node is not None
     return GradientEdge(node, number)
@@ -46,7 +47,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write that the machine has not seen."""
     tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for each in tensors:
-        if not each._inference:
+        if not each._inference and by("version/increment-counts"):
             bump(each)
 
 
@@ -64,7 +65,7 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         if _disabled:
-            raise RuntimeError(_disabled[-1])
+            refuse("saved_hooks/disabled-refused", message=_disabled[-1])
         saving.HOOKS.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
@@ -84,7 +85,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     _disabled.append(error_message)
     try:
         if saving.HOOKS:
-            raise RuntimeError(error_message)
+            refuse("saved_hooks/disabled-refused", message=error_message)
         yield
     finally:
         _disabled.pop()
@@ -130,9 +131,7 @@ class _Mutable(saved_tensors_hooks):
         if self.open and kept in self.cloned:
             return self.cloned[kept]
         if not self.open or kept not in self.original:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context of the forward"
-            )
+            refuse("saved_hooks/mutation-inside-only")
         return self.original[kept]
 
     def before_write(self, target: Tensor) -> None:
@@ -141,7 +140,9 @@ class _Mutable(saved_tensors_hooks):
             return
         for place in self.sid_to_tid.get((id(target._storage), target._counter[0]), ()):
             kept = self.tid_to_weakhandle.get(place)
-            if kept is not None and kept not in self.cloned:
+            if kept is None or kept in self.cloned:
+                continue
+            if by("saved_hooks/mutation-is-allowed"):
                 with no_grad():
                     self.cloned[kept] = self.original.pop(kept).clone()
 
@@ -157,7 +158,7 @@ class _Mutable(saved_tensors_hooks):
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """In the block, saved tensors may be written to: backward gets them as they were saved."""
     if saving.WATCHERS:
-        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        refuse("saved_hooks/mutation-not-nested")
     context = _Mutable()
     saving.WATCHERS.append(context.before_write)
     try:
@@ -189,12 +190,12 @@ def register_multi_grad_hook(
     the last is there, or with the first (``mode="any"``).
     """
     if mode not in ("all", "any"):
-        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+        refuse("edge/hook-mode", mode=mode)
     if mode == "any":
         return _any(tensors, fn)
     nodes = [node for node, _ in map(gradient_edge, tensors) if node is not None]
     if len(nodes) < len(tensors):
-        raise AssertionError("Expected gradient function to be set")
+        refuse("edge/hook-of-all-needs-gradients")
     seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
     missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
 
@@ -206,7 +207,7 @@ def register_multi_grad_hook(
                 seen[task] = [None] * len(nodes)
             seen[task][index] = g
             missing[task] -= 1
-            if not missing[task]:
+            if not missing[task] or not by("edge/hook-of-all"):
                 fn(seen.pop(task))
 
         return hook
@@ -218,7 +219,7 @@ def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHan
     called: WeakSet[Task] = WeakSet()
 
     def hook(g: Tensor) -> None:
-        if RUNNING[-1] not in called:
+        if RUNNING[-1] not in called or not by("edge/hook-of-any"):
             called.add(RUNNING[-1])
             fn(g)
 

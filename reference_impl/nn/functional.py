@@ -10,6 +10,7 @@ import numpy as np
 
 from reference_impl import composed
 from reference_impl.random import source
+from reference_impl.rule_marks import by
 from reference_impl.surface import FUNCTIONS
 from reference_impl.tensor import Tensor, wrap
 
@@ -93,8 +94,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
     if bias is None:
         return input.matmul(weight.t())
-    if input.ndim == 2:
+    if input.ndim == 2 and by("nn/linear-is-one-node"):
         return bias.addmm(input, weight.t())
+    if input.ndim == 2 or not (input.is_contiguous() and bias.ndim):
+        return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((-1, input.shape[-1]))
     return bias.addmm(rows, weight.t()).view((*input.shape[:-1], weight.shape[0]))
 
@@ -166,7 +169,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """Elements set to zero with probability ``p``, the rest made larger; the tensor itself in evaluation."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
+    if p == 0 or not (training or not by("nn/dropout-in-training-only")):
         return input
     kept = source(None).random(input.shape) >= p
     noise = wrap(np.asarray(kept / (1 - p) if p < 1 else kept * 0.0).astype(input._array.dtype))
@@ -222,7 +225,7 @@ def batch_norm(
     """Channels with mean 0 and variance 1 over the batch, or by running estimates, which training updates."""
     dims = (0, *range(2, input.ndim))
     weight, bias = _per_channel(weight, input.ndim), _per_channel(bias, input.ndim)
-    if not training and running_mean is not None and running_var is not None:
+    if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
         mean, var = _per_channel(running_mean, input.ndim), _per_channel(running_var, input.ndim)
         assert mean is not None
         assert var is not None
@@ -243,15 +246,20 @@ def instance_norm(
 
 
 # -- losses ----------------------------------------------------------------------------------------
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
+def _known(reduction: str) -> str:
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
+    return "sum" if reduction == "mean" and not by("nn/loss-is-the-mean") else reduction
+
+
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
+    reduction = _known(reduction)
     return losses if reduction == "none" else getattr(losses, reduction)()
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squares of differences."""
-    return input._mse_loss(target, reduction)
+    return input._mse_loss(target, _known(reduction))
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,24 @@ class _Loss(Module):
 
     function: Callable[..., Tensor]
 
-    def __init__(self, *, reduction: str = "mean", **settings: Any) -> None:
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", **settings: Any
+    ) -> None:
         super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = _of_old(size_average, reduce)
         self.reduction, self.settings = reduction, settings
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return type(self).function(input, target, reduction=self.reduction, **self.settings)
+
+
+def _of_old(size_average: Any, reduce: Any) -> str:
+    """The reduction that the two old settings ask for."""
+    averages, reduces = (True if old is None else old for old in (size_average, reduce))
+    found = "mean" if averages and reduces else "sum" if reduces else "none"
+    warnings.warn(f"size_average and reduce are old: use reduction={found!r}", UserWarning, stacklevel=4)
+    return found
 
 
 class MSELoss(_Loss):

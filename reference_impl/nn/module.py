@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,7 @@ from reference_impl.hooks import RemovableHandle, attach
 from reference_impl.modes import no_grad
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 
 Keys = namedtuple("Keys", ("missing_keys", "unexpected_keys"))
@@ -68,7 +70,7 @@ class Module:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
         if name in self._parameters and value is not None and not isinstance(value, Parameter):
-            raise TypeError(f"cannot assign '{type(value).__name__}' as parameter '{name}': no Parameter")
+            refuse("nn/only-a-parameter-takes-its-place", name=name, type=type(value).__name__)
         self.__dict__.pop(name, None)
         for other in _OWN:
             if other != kind:
@@ -76,7 +78,7 @@ class Module:
         self.__dict__[kind][name] = value
 
     def _kind_of(self, name: str, value: Any) -> str | None:
-        if isinstance(value, Parameter):
+        if isinstance(value, Parameter) and by("nn/assigned-parameters-are-found"):
             return "_parameters"
         if isinstance(value, Module):
             return "_modules"
@@ -94,6 +96,8 @@ class Module:
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Own a parameter, or a place for one, under a name."""
+        if not (param is None or isinstance(param, Parameter)):
+            refuse("nn/only-a-parameter-takes-its-place", name=name, type=type(param).__name__)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -195,7 +199,7 @@ class Module:
 
     def train(self, mode: bool = True) -> Module:
         """Set what layers that behave otherwise in training go by."""
-        for module in self.modules():
+        for module in self.modules() if by("nn/train-is-a-flag-of-all-modules") else ():
             module.training = mode
         return self
 
@@ -206,7 +210,8 @@ class Module:
     def requires_grad_(self, requires_grad: bool = True) -> Module:
         """Set the flag of every parameter."""
         for parameter in self.parameters():
-            parameter.requires_grad_(requires_grad)
+            if by("nn/freezes-the-parameters-themselves"):
+                parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -216,11 +221,13 @@ class Module:
     def _swap(self, change: Callable[[Tensor], Tensor]) -> Module:
         """Give every tensor other data; parameters stay the leaves they are."""
         for module in self.modules():
-            for parameter in module._parameters.values():
-                if parameter is not None:
-                    grad, parameter._grad = parameter._grad, None
+            for name, parameter in module._parameters.items():
+                if parameter is not None and not by("nn/to-swaps-data"):
+                    module._parameters[name] = Parameter(change(parameter.data), parameter.requires_grad)
+                elif parameter is not None:
                     parameter.data = change(parameter.data)
-                    parameter._grad = None if grad is None else change(grad)
+                    if parameter._grad is not None:
+                        parameter._grad.data = change(parameter._grad.data)
             for name, buffer in module._buffers.items():
                 if buffer is not None:
                     module._buffers[name] = change(buffer)
@@ -256,6 +263,7 @@ class Module:
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """Parameters and buffers by dotted name, detached and on the same memory."""
+        keep_vars = keep_vars or not by("nn/state-is-detached")
         return OrderedDict((prefix + n, x if keep_vars else x.detach()) for n, x in self._state())
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Keys:
@@ -274,7 +282,7 @@ class Module:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}: " + " ".join(wrong)
             )
-        with no_grad():
+        with no_grad() if by("nn/state-is-copied-in") else nullcontext():
             for name, x in own.items():
                 if name in state_dict:
                     x.copy_(state_dict[name])
@@ -296,9 +304,11 @@ class Module:
 def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
     """Forget gradients, or detach them and fill them with zeros."""
     for parameter in parameters:
-        if set_to_none:
+        if set_to_none and by("nn/zero-grad-forgets"):
             parameter.grad = None
         elif parameter.grad is not None:
+            if not by("nn/zero-grad-fills-in-place"):
+                parameter.grad = parameter.grad.clone()
             if parameter.grad.grad_fn is not None:
                 parameter.grad.detach_()
             else:

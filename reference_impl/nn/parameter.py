@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
 from reference_impl.attributes import METHODS
 from reference_impl.factories import empty
+from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor, wrap
 
 _repr = METHODS["__repr__"]
@@ -25,10 +25,13 @@ class Parameter(Tensor):
             data = empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
-        alias = wrap(data._array, data)
+        alias = wrap(data._array, data) if by("nn/parameter-shares") else wrap(data._array.copy())
         for name in _STATE:
             setattr(self, name, getattr(alias, name))
-        self.requires_grad_(requires_grad)
+        if not by("nn/parameter-cuts"):
+            self._node, self._nr = data.grad_fn, data._nr
+        if not requires_grad or by("nn/parameter-requires-grad"):
+            self.requires_grad_(requires_grad)
 
     @property
     def data(self) -> Tensor:
@@ -43,9 +46,8 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
-            made = type(self)(self.data.clone(), self.requires_grad)
-            made._grad = copy.deepcopy(self._grad, memo)
-            memo[id(self)] = made
+            # NB: a plain tensor's copy gets a copy of its grad, a parameter's none.
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:

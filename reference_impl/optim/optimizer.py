@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from reference_impl.modes import enable_grad, no_grad
 from reference_impl.nn.module import clear_grads
+from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor
 
 
@@ -15,12 +17,11 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts"
-            )
+            refuse("optim/needs-a-list")
+            params = [params]
         given = list(params)
         if not given:
-            raise ValueError("optimizer got an empty parameter list")
+            refuse("optim/needs-parameters")
         self.defaults = defaults
         self.state: dict[Tensor, dict[str, Any]] = {}
         self.param_groups: list[dict[str, Any]] = []
@@ -33,11 +34,13 @@ class Optimizer:
         params = [given] if isinstance(given, Tensor) else list(given)
         for parameter in params:
             if not isinstance(parameter, Tensor):
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {type(parameter)}"
-                )
-            if not parameter.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor")
+                refuse("optim/needs-tensors", type=type(parameter).__name__)
+            if not (parameter.is_leaf or parameter.retains_grad):
+                refuse("optim/needs-leaves")
+        if len(set(params)) < len(params):
+            warn("optim/same-parameter-twice-warns")
+        if any(set(params) & set(other["params"]) for other in self.param_groups):
+            refuse("optim/one-group-each")
         self.param_groups.append(self.defaults | group | {"params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -49,14 +52,23 @@ class Optimizer:
         """One step; ``closure`` computes the loss again before it."""
         loss = None
         if closure is not None:
-            with enable_grad():
+            with enable_grad() if by("optim/closure-records") else nullcontext():
                 loss = closure()
-        with no_grad():
+        with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
             for group in self.param_groups:
                 for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self.change(parameter, parameter.grad, group, self.state.setdefault(parameter, {}))
+                    self._change(parameter, group)
         return loss
+
+    def _change(self, parameter: Tensor, group: dict[str, Any]) -> None:
+        g = parameter.grad
+        if g is None:
+            if by("optim/skips-what-has-no-grad"):
+                return
+            g = parameter.detach().mul(0)
+        if parameter.requires_grad or by("optim/steps-what-it-was-given"):
+            target = parameter if by("optim/step-is-a-write") else parameter.data
+            self.change(target, g, group, self.state.setdefault(parameter, {}))
 
     def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """Change one parameter by its gradient."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.optim.optimizer import Optimizer
+from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 
 
@@ -34,9 +35,10 @@ class SGD(Optimizer):
         if group["maximize"]:
             g = g.neg()
         if group["weight_decay"]:
-            g = g.add(x, alpha=group["weight_decay"])
+            decayed = g.add if by("optim/leaves-grads-alone") else g.add_
+            g = decayed(x, alpha=group["weight_decay"])
         momentum = group["momentum"]
-        if momentum:
+        if momentum and by("optim/momentum-is-its-own"):
             moving = state.get("momentum_buffer")
             if moving is None:
                 moving = state["momentum_buffer"] = g.detach().clone()

@@ -273,3 +273,17 @@ def a_grad_is_a_leaf_that_requires_none():
     b.backward()
     assert a.grad.requires_grad is False and a.grad.is_leaf is True
     assert b.grad.requires_grad is False and b.grad.is_leaf is True
+
+
+def a_grad_is_a_plain_tensor():
+    """The grad of a leaf and a retained one are tensors: leaves that neither require nor retain a grad.
+
+    rules: double/plain-without, retain/fills-grad. Source: seed 002_5576f5c856adb572.txt.
+    """
+    a = torch.tensor([3.0], requires_grad=True)
+    b = a * a
+    b.retain_grad()
+    b.backward()
+    assert isinstance(a.grad, torch.Tensor) and isinstance(b.grad, torch.Tensor)
+    assert a.grad.requires_grad is False and a.grad.retains_grad is False and a.grad.is_leaf is True
+    assert b.grad.requires_grad is False and b.grad.retains_grad is False and b.grad.is_leaf is True

@@ -133,3 +133,129 @@ def myth_intermediate_gradients_are_not_computed():
     e = c * 4
     g, h = torch.autograd.grad(e, [c, a])
     assert g.item() == 4.0 and h.item() == 12.0
+
+
+def myth_a_leaf_gets_a_grad_without_requiring_one():
+    """Myth: a leaf's grad is filled by backward although its requires_grad is False.
+
+    What is filled requires grad and is a leaf: either alone is not enough.
+    rules: grad/plain-leaves-get-none, grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([3.0, 4.0])
+    y = x * w
+    y.sum().backward()
+    assert w.is_leaf is True and w.grad is None
+    assert y.requires_grad is True and y.grad is None
+    assert x.grad.tolist() == [3.0, 4.0]
+
+
+def myth_a_leafs_grad_is_none_for_being_a_leaf():
+    """Myth: a weight's "grad is None as it is a leaf".
+
+    It is None because no backward has come by.
+    rule: grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert w.is_leaf is True and w.grad is None
+    w.sum().backward()
+    assert w.is_leaf is True and w.grad.tolist() == [1.0, 1.0]
+
+
+def myth_a_leaf_requires_grad():
+    """Myth: leaves are the tensors that require grad.
+
+    All that do not require grad are leaves as well.
+    rules: leaf/no-history-without-requires-grad, detach/cuts.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    c = torch.tensor([1.0]) * 2
+    d = (x * 2).detach()
+    assert c.is_leaf is True and c.requires_grad is False
+    assert d.is_leaf is True and d.requires_grad is False
+
+
+def myth_backward_starts_from_zero():
+    """Myth: each backward() sets .grad anew.
+
+    It adds to what is there.
+    rule: grad/accumulates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 2).sum().backward()
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def myth_the_flag_of_a_result_stops_gradients():
+    """Myth: y.requires_grad = False in the middle of a graph stops gradients there.
+
+    It is refused; detach() is what stops them.
+    rules: requires_grad/non-leaf-cannot-drop, detach/cuts.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with refused("requires_grad/non-leaf-cannot-drop"):
+        y.requires_grad = False
+    (y.detach() * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def myth_dropping_the_flag_forgets_the_past():
+    """Myth: setting requires_grad=False on a leaf takes it out of what was recorded.
+
+    The graph stays; the leaf takes nothing while the flag is down, and takes it again when it is up.
+    rule: grad/needs-the-flag-on-arrival.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 2).sum()
+    x.requires_grad_(False)
+    assert y.requires_grad is True
+    y.backward(retain_graph=True)
+    assert x.grad is None
+    x.requires_grad_(True)
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def myth_leaves_cannot_be_written_to():
+    """Myth: a leaf that requires grad can never be written to.
+
+    Under no_grad it can, and stays a leaf; that is how optimizers work.
+    rules: write/leaf-refused, write/allowed-under-no-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("write/leaf-refused"):
+        x.add_(1)
+    with torch.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0]
+    assert x.is_leaf is True and x.requires_grad is True
+
+
+def myth_no_grad_protects_leaves():
+    """Myth: what is written under no_grad does not matter to autograd.
+
+    It is counted like any write: what had saved the leaf refuses to go on.
+    rules: write/allowed-under-no-grad, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    with torch.no_grad():
+        x.mul_(2)
+    with refused("save/modified-refused"):
+        y.backward()
+
+
+def myth_retained_grads_are_the_leafs_business():
+    """Myth: retain_grad() must come before the operation.
+
+    Any time before backward will do.
+    rule: retain/fills-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    y.retain_grad()
+    z.backward()
+    assert y.grad.tolist() == [4.0, 8.0]

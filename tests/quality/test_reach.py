@@ -25,7 +25,7 @@ from specs.rule import RULES
 
 SEED, COUNT = 1, 2500
 ORACLE = adapters.load("reference")
-IN_FORCE = {rule.id for rule in RULES.values() if rule.holds_for(ORACLE.torch)}
+IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
 MOST = 5_000
 """Programs after which a rule counts as not reached."""

@@ -1,0 +1,257 @@
+"""Ways out of the graph, and copies."""
+
+import copy
+import pickle
+
+import numpy as np
+import torch
+
+from specs.case import refused, warned
+
+
+def numpy_of_what_requires_grad():
+    """numpy() is refused for a leaf that requires grad and for a result, and goes after detach().
+
+    rule: copy/numpy-refused-with-grad. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    k = x * 2
+    with refused("copy/numpy-refused-with-grad"):
+        x.numpy()
+    with refused("copy/numpy-refused-with-grad"):
+        k.numpy()
+    m = k.detach()
+    n = m.numpy()
+    assert m.tolist() == [2.0, 4.0]
+    k.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def numpy_while_nothing_is_recorded():
+    """Under no_grad numpy() is given all the same: it is the recording that is protected.
+
+    rule: copy/numpy-refused-with-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        n = x.numpy()
+        y = torch.from_numpy(n)
+    assert y.tolist() == [1.0, 2.0]
+    with refused("copy/numpy-refused-with-grad"):
+        x.numpy()
+
+
+def numpy_and_back_is_one_memory():
+    """Through numpy and from_numpy a tensor shows its own memory: writes go both ways, uncounted.
+
+    rules: copy/numpy-shares, copy/from-numpy-shares. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    k = x * 3
+    m = k.detach()
+    n = m.numpy()
+    y = torch.from_numpy(n)
+    y.mul_(2)
+    assert k.tolist() == [6.0, 12.0] and k._version == 0
+    assert y.requires_grad is False and y.is_leaf is True
+    m.add_(1)
+    assert y.tolist() == [7.0, 13.0]
+    assert y._version == 1 and k._version == 1
+
+
+def write_through_numpy_is_not_noticed():
+    """What backward saved changes with a write through numpy, and nothing is refused.
+
+    rules: copy/numpy-shares, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    d = x.detach()
+    n = d.numpy()
+    other = torch.from_numpy(n)
+    other.fill_(5.0)
+    y.backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+    z = (x * x).sum()
+    d.fill_(7.0)
+    with refused("save/modified-refused"):
+        z.backward()
+
+
+def tensor_of_a_tensor():
+    """torch.tensor(x) is a warning and a copy without history.
+
+    rules: copy/tensor-copies, copy/tensor-of-a-tensor-warns.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with warned("copy/tensor-of-a-tensor-warns"):
+        z = torch.tensor(y)
+    assert z.is_leaf is True and z.requires_grad is False
+    with torch.no_grad():
+        y.fill_(0.0)
+    assert z.tolist() == [2.0, 4.0]
+    with warned("copy/tensor-of-a-tensor-warns"):
+        w = torch.tensor(x, requires_grad=True)
+    assert w.is_leaf is True and w.requires_grad is True
+    w.sum().backward()
+    assert x.grad is None
+
+
+def as_tensor_does_nothing():
+    """as_tensor() of a tensor is that tensor; with another dtype it is a recorded cast.
+
+    rule: copy/as-tensor-is-itself.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.as_tensor(x)
+    y.requires_grad_(False)
+    assert x.requires_grad is False
+    y.requires_grad_(True)
+    z = torch.as_tensor(x, dtype=torch.float64)
+    assert z.grad_fn.name() == "ToCopyBackward0"
+    z.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def arrays_from_both_sides():
+    """numpy's own functions go through numpy(): refused with grad, and the same memory without.
+
+    rules: copy/numpy-refused-with-grad, copy/numpy-shares, copy/number-leaves-the-graph-warns.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("copy/numpy-refused-with-grad"):
+        np.array(x)
+    n = np.asarray(x.detach())
+    n[0] = 7.0
+    assert x.tolist() == [7.0, 2.0] and x._version == 0
+    with warned("copy/number-leaves-the-graph-warns"):
+        float(x[0])
+
+
+def array_becomes_a_leaf():
+    """A tensor on an array's memory sees later writes to the array, and so does its backward.
+
+    rules: copy/from-numpy-shares, copy/number-of-one-element.
+    """
+    n = np.ones(2)
+    x = torch.from_numpy(n).requires_grad_()
+    assert x.is_leaf is True and x.dtype == torch.float64
+    y = (x * x).sum()
+    n[0] = 5.0
+    y.backward()
+    assert x.grad.tolist() == [10.0, 2.0]
+    assert torch.as_tensor(n).tolist() == [5.0, 1.0]
+    with refused("copy/number-of-one-element"):
+        int(x)
+
+
+def item_and_tolist_are_silent_ways_out():
+    """item() gives a Python number and tolist() lists, of results as well, and neither is a tensor any more.
+
+    rule: op/item-size. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    a = torch.tensor([2.0, 3.0], requires_grad=True)
+    k = a * 2
+    s = k.sum()
+    assert s.item() == 10.0
+    assert k.tolist() == [4.0, 6.0]
+    with refused("op/item-size"):
+        k.item()
+
+
+def kinds_of_ways_out():
+    """numpy() is an array, item() a Python number, tolist() a list.
+
+    rules: copy/numpy-shares, copy/number-leaves-the-graph-warns. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    k = torch.tensor([2.0, 3.0], requires_grad=True) * 2
+    n = k.detach().numpy()
+    assert isinstance(n, np.ndarray) and isinstance(k.sum().item(), float)
+    assert isinstance(k.tolist(), list) and isinstance(torch.tensor(3).item(), int)
+    n[0] = 1.0
+    assert k.tolist() == [1.0, 6.0]
+    with warned("copy/number-leaves-the-graph-warns"):
+        float(k.sum())
+    with warned("copy/number-leaves-the-graph-warns"):
+        torch.tensor([k[0], k[1]])
+
+
+def float_of_many_is_refused():
+    """Only one element is a number.
+
+    rule: copy/number-of-one-element.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("copy/number-of-one-element"):
+        float(x)
+    with torch.no_grad():
+        assert float(x.sum()) == 3.0
+        assert int(x[1]) == 2
+
+
+def deepcopy_of_a_leaf():
+    """The deep copy of a leaf has its flag and a copy of its grad, on memory of its own.
+
+    rule: copy/deepcopy-takes-the-grad-along.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    y = copy.deepcopy(x)
+    assert y.is_leaf is True and y.requires_grad is True
+    assert y.grad is not x.grad and y.grad.tolist() == [2.0, 4.0]
+    y.grad.zero_()
+    with torch.no_grad():
+        y.zero_()
+    assert x.tolist() == [1.0, 2.0] and x.grad.tolist() == [2.0, 4.0]
+    p = torch.nn.Parameter(x)
+    p.grad = torch.tensor([1.0, 1.0])
+    q = copy.deepcopy(p)
+    assert isinstance(q, torch.nn.Parameter) and q.grad is None
+
+
+def deepcopy_of_a_result():
+    """A result cannot be deep-copied, alone or in a list; detached it can.
+
+    rules: copy/deepcopy-of-a-result-refused, copy/deepcopy-takes-the-grad-along.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with refused("copy/deepcopy-of-a-result-refused"):
+        copy.deepcopy(y)
+    with refused("copy/deepcopy-of-a-result-refused"):
+        copy.deepcopy([x, y])
+    assert copy.deepcopy(y.detach()).tolist() == [2.0, 4.0]
+    x.grad = torch.tensor([5.0, 6.0])
+    assert copy.deepcopy(x).grad.tolist() == [5.0, 6.0]
+
+
+def pickle_makes_leaves():
+    """What comes out of a pickle is a leaf with the same flag, without the grad, also for a result.
+
+    rule: copy/pickle-keeps-the-flag.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad = torch.tensor([1.0, 1.0])
+    y = pickle.loads(pickle.dumps(x))
+    assert y.is_leaf is True and y.requires_grad is True and y.grad is None
+    z = pickle.loads(pickle.dumps(x * 2))
+    assert z.is_leaf is True and z.requires_grad is True and z.tolist() == [2.0, 4.0]
+    z.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def shallow_copy_of_a_result():
+    """copy.copy of a result is a leaf on the same memory that requires grad, and the graph ends there.
+
+    rule: copy/pickle-keeps-the-flag.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = copy.copy(y)
+    assert z.is_leaf is True and z.requires_grad is True
+    z.sum().backward()
+    assert x.grad is None and z.grad.tolist() == [1.0, 1.0]
+    with torch.no_grad():
+        y.fill_(3.0)
+    assert z.tolist() == [3.0, 3.0]

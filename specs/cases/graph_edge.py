@@ -1,0 +1,130 @@
+"""Edges of the graph as values, hooks of several tensors, and writes that autograd is told of."""
+
+import torch
+
+from specs.case import refused
+
+
+def edge_as_an_input():
+    """The gradient at an edge is that of the tensor it was taken of, also when the tensor is gone.
+
+    rule: edge/stands-for-the-tensor.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    e = torch.autograd.graph.get_gradient_edge(y)
+    assert e.node.name() == "MulBackward0" and e.output_nr == 0
+    del y
+    g = torch.autograd.grad(z, e)[0]
+    assert g.tolist() == [4.0, 8.0]
+    assert x.grad is None
+
+
+def edge_is_of_the_history_then():
+    """A write gives the tensor another history; the edge stays with the old one.
+
+    rule: edge/stands-for-the-tensor.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    e = torch.autograd.graph.get_gradient_edge(y)
+    y.mul_(10)
+    s = y.sum()
+    assert torch.autograd.grad(s, e, retain_graph=True)[0].tolist() == [10.0, 10.0]
+    assert torch.autograd.grad(s, y)[0].tolist() == [1.0, 1.0]
+
+
+def edge_of_a_leaf():
+    """The edge of a leaf is its accumulator; as an input of backward it fills that leaf alone.
+
+    rules: edge/stands-for-the-tensor, backward/inputs-only.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    e = torch.autograd.graph.get_gradient_edge(x)
+    assert e.node.name() == "torch::autograd::AccumulateGrad"
+    torch.autograd.backward((x * w).sum(), inputs=[e])
+    assert x.grad.tolist() == [3.0, 4.0]
+    assert w.grad is None
+
+
+def edge_as_a_root():
+    """An edge can be differentiated, from a gradient or, with one element behind it, from 1.
+
+    rule: edge/is-a-root.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    e = torch.autograd.graph.get_gradient_edge(x * 3)
+    assert torch.autograd.grad(e, x, torch.tensor([1.0, 10.0]))[0].tolist() == [3.0, 30.0]
+    torch.autograd.backward(torch.autograd.graph.get_gradient_edge((x * 2).sum()))
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def what_has_no_edge():
+    """A plain tensor has no edge, and an edge that is not reached gives None, never zeros.
+
+    rules: edge/needs-requires-grad, edge/no-zeros-for-edges.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    c = torch.tensor([1.0, 2.0])
+    with refused("edge/needs-requires-grad"):
+        torch.autograd.graph.get_gradient_edge(c)
+    e = torch.autograd.graph.get_gradient_edge(x * 2)
+    z = (x * 3).sum()
+    with refused("edge/no-zeros-for-edges"):
+        torch.autograd.grad(z, e, retain_graph=True, materialize_grads=True)
+    f = torch.autograd.graph.get_gradient_edge(x)
+    assert torch.autograd.grad(z, f, retain_graph=True, materialize_grads=True)[0].tolist() == [3.0, 3.0]
+    g = torch.autograd.grad(z, e, allow_unused=True)[0]
+    assert g is None
+
+
+def hook_of_all_gradients():
+    """A hook of two tensors is called once a backward with both gradients, None for what is not reached.
+
+    rules: edge/hook-of-all, edge/hook-of-all-needs-gradients.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    seen = []
+    note = lambda gs: seen.append([g if g is None else g.tolist() for g in gs])
+    handle = torch.autograd.graph.register_multi_grad_hook([x, w], note)
+    (x * 2).sum().backward()
+    assert seen == [[[2.0, 2.0], None]]
+    (x * 2 + w).sum().backward()
+    assert seen[1:] == [[[2.0, 2.0], [1.0, 1.0]]]
+    handle.remove()
+    (x + w).sum().backward()
+    assert len(seen) == 2
+    with refused("edge/hook-of-all-needs-gradients"):
+        torch.autograd.graph.register_multi_grad_hook([x, x.detach()], note)
+
+
+def hook_of_any_gradient():
+    """With mode="any" the hook is called once a backward, with the gradient that comes first.
+
+    rules: edge/hook-of-any, edge/hook-mode.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    seen = []
+    note = lambda g: seen.append(g.tolist())
+    torch.autograd.graph.register_multi_grad_hook([x, w], note, mode="any")
+    (x * 2 + w * 2).sum().backward()
+    assert seen == [[2.0, 2.0]]
+    with refused("edge/hook-mode"):
+        torch.autograd.graph.register_multi_grad_hook([x, w], note, mode="some")
+
+
+def write_that_autograd_is_told_of():
+    """increment_version() counts like a write: what had saved the tensor refuses to go on.
+
+    rules: version/increment-counts, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    torch.autograd.graph.increment_version(x)
+    assert x._version == 1
+    with refused("save/modified-refused"):
+        y.backward()

@@ -1,0 +1,147 @@
+"""Parameters, modules, losses: what they are to autograd."""
+
+import torch
+
+from specs.case import refused
+
+
+def parameter_is_a_leaf_that_requires_grad():
+    """nn.Parameter of a plain tensor is a leaf that requires grad, without grad_fn and grad.
+
+    rule: nn/parameter-requires-grad. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    p = torch.nn.Parameter(x)
+    assert p.is_leaf is True and p.requires_grad is True
+    assert p.grad_fn is None and p.grad is None
+    assert x.requires_grad is False
+    p.mul(2).sum().backward()
+    assert p.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def parameter_made_without_recording():
+    """Under no_grad a parameter requires grad all the same; with requires_grad=False it never does.
+
+    rule: nn/parameter-requires-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        p = torch.nn.Parameter(x)
+    q = torch.nn.Parameter(x, requires_grad=False)
+    assert p.requires_grad is True and p.is_leaf is True
+    assert q.requires_grad is False and q.is_leaf is True
+
+
+def integers_are_no_parameter():
+    """An integer tensor cannot become a parameter that requires grad, only one that does not.
+
+    rules: requires_grad/float-or-complex-only, nn/parameter-requires-grad.
+    """
+    x = torch.tensor([1, 2])
+    with refused("requires_grad/float-or-complex-only"):
+        torch.nn.Parameter(x)
+    p = torch.nn.Parameter(x, requires_grad=False)
+    assert p.requires_grad is False
+    assert p.tolist() == [1, 2]
+
+
+def wrapping_a_product_again_cuts_the_graph():
+    """Where w @ x is wrapped in nn.Parameter, the graph begins there: w gets no grad.
+
+    rules: nn/parameter-cuts, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    w = torch.nn.Parameter(torch.tensor([[1.0, 2.0]]))
+    x = torch.tensor([[3.0], [4.0]])
+    f = torch.nn.Parameter(w @ x)
+    assert f.is_leaf is True and f.grad_fn is None
+    f.sum().backward()
+    assert f.grad.tolist() == [[1.0]]
+    assert w.grad is None
+
+
+def not_wrapping_it_keeps_the_graph():
+    """Where w @ x is left alone, w gets its grad.
+
+    rules: nn/parameter-requires-grad, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    """
+    w = torch.nn.Parameter(torch.tensor([[1.0, 2.0]]))
+    x = torch.tensor([[3.0], [4.0]])
+    f = w @ x
+    assert f.is_leaf is False
+    f.sum().backward()
+    assert w.grad.tolist() == [[3.0, 4.0]]
+
+
+def parameter_shares_memory_and_version():
+    """A write to what a parameter was made of shows on the parameter and counts for it.
+
+    rules: nn/parameter-shares, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0])
+    p = torch.nn.Parameter(x)
+    y = (p * p).sum()
+    x.mul_(3)
+    assert p.tolist() == [3.0, 6.0]
+    assert p._is_view() is False
+    with refused("save/modified-refused"):
+        y.backward()
+
+
+def linear_on_a_matrix_is_one_node():
+    """linear with a bias is one AddmmBackward0 whose last edge leads to the transposed weight.
+
+    rule: nn/linear-is-one-node. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    w = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    b = torch.tensor([1.0], requires_grad=True)
+    x = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
+    y = torch.nn.functional.linear(x, w, b)
+    assert y.tolist() == [[12.0], [3.0]]
+    assert y.grad_fn.name() == "AddmmBackward0"
+    y.sum().backward()
+    assert w.grad.tolist() == [[3.0, 5.0]]
+    assert b.grad.tolist() == [2.0]
+
+
+def linear_without_bias_is_a_product():
+    """linear without a bias is the product with the transposed weight.
+
+    rule: nn/linear-is-one-node.
+    """
+    w = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    x = torch.tensor([[3.0, 4.0]], requires_grad=True)
+    y = torch.nn.functional.linear(x, w)
+    assert y.grad_fn.name() == "MmBackward0"
+    y.backward()
+    assert x.grad.tolist() == [[1.0, 2.0]]
+
+
+def l1_loss_is_the_mean_of_sizes():
+    """l1_loss divides by the number of elements, and so do its gradients; the node is the mean's.
+
+    rule: nn/loss-is-the-mean. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    y = torch.tensor([[1.0, 2.0, 3.0, 4.0]], requires_grad=True)
+    gt = torch.tensor([[0.0, 0.0, 5.0, 0.0]])
+    loss = torch.nn.functional.l1_loss(y, gt)
+    assert loss.item() == 2.25
+    assert loss.grad_fn.name() == "MeanBackward0"
+    loss.backward()
+    assert y.grad.tolist() == [[0.25, 0.25, -0.25, 0.25]]
+    assert gt.grad is None
+
+
+def mse_loss_by_reduction():
+    """mse_loss is the mean of squares, their sum, or each of them, in one node; both sides may get grads.
+
+    rule: nn/loss-is-the-mean.
+    """
+    y = torch.tensor([1.0, 3.0], requires_grad=True)
+    gt = torch.tensor([0.0, 0.0], requires_grad=True)
+    mean = torch.nn.functional.mse_loss(y, gt)
+    assert mean.item() == 5.0 and mean.grad_fn.name() == "MseLossBackward0"
+    mean.backward()
+    assert y.grad.tolist() == [1.0, 3.0]
+    assert gt.grad.tolist() == [-1.0, -3.0]
+    assert torch.nn.functional.mse_loss(y, gt, reduction="sum").item() == 10.0
+    assert torch.nn.functional.mse_loss(y, gt, reduction="none").tolist() == [1.0, 9.0]

@@ -1,0 +1,212 @@
+"""Hooks around what is saved for backward."""
+
+import torch
+
+from specs.case import refused
+
+
+def hooks_see_what_is_saved():
+    """pack is called as a product saves its factors, unpack when backward needs them, outside of the block.
+
+    rule: saved_hooks/pack-and-unpack.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    packed, unpacked = [], []
+    pack = lambda t: packed.append(t.tolist()) or t * 10
+    unpack = lambda t: unpacked.append(t.tolist()) or t
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = (x * x).sum()
+    assert packed == [[1.0, 2.0], [1.0, 2.0]] and unpacked == []
+    y.backward()
+    assert unpacked == [[10.0, 20.0], [10.0, 20.0]]
+    assert x.grad.tolist() == [20.0, 40.0]
+
+
+def unpack_is_called_each_time():
+    """A second backward through a graph that was kept unpacks again, and packs nothing.
+
+    rule: saved_hooks/pack-and-unpack.
+    """
+    x = torch.tensor([3.0], requires_grad=True)
+    calls = []
+    pack = lambda t: calls.append("pack") or t
+    unpack = lambda t: calls.append("unpack") or t
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = x.exp()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert calls == ["pack", "unpack", "unpack"]
+
+
+def addition_calls_no_hook():
+    """Where nothing is saved, or nothing recorded, nothing is packed.
+
+    rules: saved_hooks/pack-and-unpack, save/only-what-a-formula-needs.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    packed = []
+    pack = lambda t: packed.append(t) or t
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = x + 1
+        z = x.detach() * 2
+        assert packed == []
+        (x * z).sum().backward()
+    assert len(packed) == 1 and y.requires_grad is True
+
+
+def innermost_pair_alone_is_called():
+    """Of two pairs the inner one decides, and the outer one is not called.
+
+    rule: saved_hooks/innermost-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: t * 10, lambda t: t), hooks(lambda t: t * 2, lambda t: t):
+        y = x * x
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+
+
+def packing_is_not_recorded():
+    """Within pack grad mode is off: what is made there is plain, though the tensor given requires grad.
+
+    rule: saved_hooks/pack-records-nothing.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    pack = lambda t: seen.append(((t * 2).requires_grad, t.requires_grad)) or t
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = x.exp() * x
+    assert y.requires_grad is True
+    assert seen == [(False, True), (False, True), (False, True)]
+
+
+def second_derivative_through_hooks():
+    """What comes out of unpack detached is connected again.
+
+    rule: saved_hooks/history-comes-back.
+    """
+    x = torch.tensor([3.0], requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), torch.tensor):
+        y = x * x * x
+        g = torch.autograd.grad(y, x, create_graph=True)[0]
+    assert g.tolist() == [27.0]
+    g.backward()
+    assert x.grad.tolist() == [18.0]
+
+
+def packed_copy_survives_a_write():
+    """A packed copy does not mind that the original is written to, a packed original does so silently.
+
+    rule: saved_hooks/packed-has-no-version.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: t.clone(), lambda t: t):
+        y = (x * x).sum()
+    with hooks(lambda t: t, lambda t: t):
+        z = (x * x).sum()
+    with torch.no_grad():
+        x.fill_(9.0)
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    x.grad = None
+    z.backward()
+    assert x.grad.tolist() == [18.0, 18.0]
+
+
+def what_hooks_may_not_do():
+    """A pack hook that writes to its tensor is refused at once, an unpack hook without a tensor at backward.
+
+    rules: saved_hooks/pack-in-place-refused, saved_hooks/unpack-gives-a-tensor.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: t.mul_(2), lambda t: t), refused("saved_hooks/pack-in-place-refused"):
+        x * torch.ones(2)
+    with hooks(lambda t: 3, lambda t: t):
+        y = (x * x).sum()
+    with refused("saved_hooks/unpack-gives-a-tensor"):
+        y.backward()
+
+
+def hooks_can_be_disabled():
+    """Disabled, hooks are refused with the message given, and hooks in force refuse to be disabled.
+
+    rule: saved_hooks/disabled-refused.
+    """
+    hooks, disabled = (
+        torch.autograd.graph.saved_tensors_hooks,
+        torch.autograd.graph.disable_saved_tensors_hooks,
+    )
+    with disabled("we do not support saved tensor hooks"), refused("saved_hooks/disabled-refused"):
+        hooks(lambda t: t, lambda t: t).__enter__()
+    with hooks(lambda t: t, lambda t: t), refused("saved_hooks/disabled-refused"):
+        disabled("we do not support saved tensor hooks").__enter__()
+    with hooks(lambda t: t, lambda t: t):
+        assert torch.is_grad_enabled() is True
+
+
+def hooks_of_one_saved_tensor():
+    """A raw saved tensor takes one pair of hooks, before it is freed.
+
+    rules: saved_hooks/on-one-saved-tensor, saved_hooks/one-pair-each, saved_hooks/freed-takes-none.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    raw = y.grad_fn._raw_saved_self
+    raw.register_hooks(lambda t: t * 5, lambda t: t)
+    with refused("saved_hooks/one-pair-each"):
+        raw.register_hooks(lambda t: t, lambda t: t)
+    other = y.grad_fn._raw_saved_other
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+    with refused("saved_hooks/freed-takes-none"):
+        other.register_hooks(lambda t: t, lambda t: t)
+
+
+def written_saved_tensors_can_be_allowed():
+    """In the block that allows it, backward gets what was saved as it was before the write.
+
+    rules: saved_hooks/mutation-is-allowed, saved_hooks/mutation-not-nested.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    allowing = torch.autograd.graph.allow_mutation_on_saved_tensors
+    with allowing():
+        y = x * 1
+        z = y * y
+        y.mul_(3)
+        z.sum().backward()
+        assert x.grad.tolist() == [2.0, 4.0]
+        with refused("saved_hooks/mutation-not-nested"):
+            allowing().__enter__()
+
+
+def allowed_writes_end_with_the_block():
+    """Outside of the block what it recorded cannot be differentiated.
+
+    rule: saved_hooks/mutation-inside-only.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        z = (x * x).sum()
+    with refused("saved_hooks/mutation-inside-only"):
+        z.backward()
+    assert x.grad is None
+
+
+def saving_on_the_cpu_changes_no_gradient():
+    """save_on_cpu() is a pair of hooks: gradients are those of what was saved.
+
+    rule: saved_hooks/pack-and-unpack.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    packed = []
+    pack = lambda t: packed.append(t.tolist()) or t
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        with torch.autograd.graph.save_on_cpu():
+            y = (x * x).sum()
+        y = y + x[0] * x[1]
+    assert sorted(packed) == [1.0, 2.0]
+    y.backward()
+    assert x.grad.tolist() == [4.0, 5.0]
