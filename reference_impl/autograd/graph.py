@@ -39,8 +39,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     if not tensor.requires_grad:
         refuse("edge/needs-requires-grad")
     node, number = gradient_edge(tensor)
-    assert node is not None
-    return GradientEdge(node, number)
+    if node is None:
+        refuse("edge/needs-a-node")
+    return GradientEdge(node, number)  # type: ignore[arg-type]
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -195,7 +196,7 @@ def register_multi_grad_hook(
         return _any(tensors, fn)
     nodes = [node for node, _ in map(gradient_edge, tensors) if node is not None]
     if len(nodes) < len(tensors):
-        refuse("edge/hook-of-all-needs-gradients")
+        refuse("edge/needs-a-node")
     seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
     missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
 

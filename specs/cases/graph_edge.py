@@ -62,14 +62,19 @@ def edge_as_a_root():
 
 
 def what_has_no_edge():
-    """A plain tensor has no edge, and an edge that is not reached gives None, never zeros.
+    """A plain tensor has no edge, nor has a view made without recording, and an edge that is not reached gives
+    None, never zeros.
 
-    rules: edge/needs-requires-grad, edge/no-zeros-for-edges.
+    rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([1.0, 2.0])
     with refused("edge/needs-requires-grad"):
         torch.autograd.graph.get_gradient_edge(c)
+    with torch.no_grad():
+        v = x.view(2)
+    with refused("edge/needs-a-node"):
+        torch.autograd.graph.get_gradient_edge(v)
     e = torch.autograd.graph.get_gradient_edge(x * 2)
     z = (x * 3).sum()
     with refused("edge/no-zeros-for-edges"):
@@ -83,7 +88,7 @@ def what_has_no_edge():
 def hook_of_all_gradients():
     """A hook of two tensors is called once a backward with both gradients, None for what is not reached.
 
-    rules: edge/hook-of-all, edge/hook-of-all-needs-gradients.
+    rules: edge/hook-of-all, edge/needs-a-node.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -97,7 +102,7 @@ def hook_of_all_gradients():
     handle.remove()
     (x + w).sum().backward()
     assert len(seen) == 2
-    with refused("edge/hook-of-all-needs-gradients"):
+    with refused("edge/needs-a-node"):
         torch.autograd.graph.register_multi_grad_hook([x, x.detach()], note)
 
 

@@ -139,10 +139,11 @@ def hooks_can_be_disabled():
         torch.autograd.graph.saved_tensors_hooks,
         torch.autograd.graph.disable_saved_tensors_hooks,
     )
-    with disabled("we do not support saved tensor hooks"), refused("saved_hooks/disabled-refused"):
-        hooks(lambda t: t, lambda t: t).__enter__()
-    with hooks(lambda t: t, lambda t: t), refused("saved_hooks/disabled-refused"):
-        disabled("we do not support saved tensor hooks").__enter__()
+    no = "we do not support saved tensor hooks"
+    with disabled(no), refused("saved_hooks/disabled-refused"), hooks(lambda t: t, lambda t: t):
+        torch.is_grad_enabled()
+    with hooks(lambda t: t, lambda t: t), refused("saved_hooks/disabled-refused"), disabled(no):
+        torch.is_grad_enabled()
     with hooks(lambda t: t, lambda t: t):
         assert torch.is_grad_enabled() is True
 
