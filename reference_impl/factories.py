@@ -88,12 +88,11 @@ def tensor(
     """A leaf that holds a copy of ``data``: numbers, nested sequences of them, an array or a tensor."""
     if isinstance(data, Tensor):
         warn("copy/tensor-of-a-tensor-warns")
-    array = np.array(_plain(data))
+    array = data.detach().clone()._array if isinstance(data, Tensor) else np.array(_plain(data))
     if array.dtype == object:
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
-    copied = made(
-        np.array(array, _inferred(array, data) if dtype is None else dtype.numpy), requires_grad, **where
-    )
+    cast = array.astype(_inferred(array, data) if dtype is None else dtype.numpy, copy=False)
+    copied = made(laid_out_like(cast, array), requires_grad, **where)
     if isinstance(data, Tensor) and not by("copy/tensor-copies"):
         copied._node, copied._nr = data.grad_fn, data._nr
     return copied

@@ -81,7 +81,9 @@ AVOIDANCES = {
         "a gradient shared evenly among tied extremes rounds unless their number is a power of two",
     ),
     "tangled_write": Avoidance(
-        lambda operands, attributes: any(_tangled(operands[0], value) for value in operands[1:]),
+        lambda operands, attributes: any(
+            _tangled(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
+        ),
         "which elements are overwritten already when they are read depends on the order of the loop",
     ),
     "gradient_shares_a_grad": Avoidance(
@@ -111,16 +113,17 @@ inference tensors by the generator).
 """
 
 
-def _tangled(written: np.ndarray, read: Any) -> bool:
-    """Whether two windows share memory, are not the same, and are not both dense (which torch refuses by
-    rule).
+def _tangled(written: np.ndarray, read: Any, foreign: bool) -> bool:
+    """Whether two windows share memory, are not the same, and are not both dense, which torch refuses by rule.
+
+    Where one is ``foreign`` it does not know, and refuses nothing.
     """
     if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
         return False
     same = written.ctypes.data == read.ctypes.data
     if same and written.shape == read.shape and written.strides == read.strides:
         return False
-    return not (dense(written) and dense(read)) and np.shares_memory(written, read)
+    return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
 
 
 def dense(array: np.ndarray) -> bool:

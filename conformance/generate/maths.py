@@ -284,7 +284,7 @@ def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tup
         except IndexError:
             return False
     others = [scene.oracle.memory(y.name) for y in tensors if y is not x]
-    return AVOIDANCES["tangled_write"].meets((target, *others), {})
+    return AVOIDANCES["tangled_write"].meets((target, *others), {"foreign": x.store.foreign})
 
 
 def _may_share(one: Store, other: Store) -> bool:

@@ -38,16 +38,18 @@ class Store:
     """Memory shared by some names, with bounds that keep arithmetic on it exact.
 
     ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values
-    were rounded; ``grad`` that a gradient is or may be part of it.
+    were rounded; ``grad`` that a gradient is or may be part of it; ``foreign`` that some of the names came
+    through numpy, so that nobody but the memory itself knows them to share it.
     """
 
-    __slots__ = ("bits", "frac", "grad", "lives", "rough")
+    __slots__ = ("bits", "foreign", "frac", "grad", "lives", "rough")
 
     def __init__(self, bits: int, frac: int = 0, rough: bool = False, grad: bool = False) -> None:
         self.bits = bits
         self.frac = frac
         self.rough = rough
         self.grad = grad
+        self.foreign = False
         self.lives: list[Live] = []
 
 

@@ -22,6 +22,7 @@ def array(scene: Scene, about: Any = None) -> bool:
     if scene.emit("torch.from_numpy", (ref(held),), (), (name,)):
         alias = scene.bind(name, live.store)
         if alias is not None:
+            live.store.foreign = True
             scene.heed((alias, live))
             scene.then(scene.vocabulary.edit, alias)
     return True

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reference_impl.engine import Task
-from reference_impl.graph import Node, gradient_edge
+from reference_impl.graph import LAST, Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse, warn, warning_at_once
 from reference_impl.saving import Saved
@@ -311,7 +311,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not STATE.enabled or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results
         leaves = [None if g is None else g.detach().requires_grad_() for g in _tuple(results)]
-        node = Error(tuple(gradient_edge(leaf) for leaf in leaves if leaf is not None))
+        edges = tuple(gradient_edge(leaf) for leaf in leaves if leaf is not None)
+        node = Error(edges, LAST if by("function/once-differentiable-fails-first") else None)
         return tuple(None if leaf is None else _made_by(node, leaf.detach()) for leaf in leaves)
 
     return once

@@ -14,7 +14,7 @@ from reference_impl import saving
 from reference_impl.engine import RUNNING, Task
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
-from reference_impl.modes import no_grad
+from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from reference_impl.write import bump
@@ -38,6 +38,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
     if not tensor.requires_grad:
         refuse("edge/needs-requires-grad")
+    if tensor.grad_fn is None and (STATE.inference or tensor._inference):
+        refuse("edge/none-in-inference-mode")
     node, number = gradient_edge(tensor)
     if node is None:
         refuse("edge/needs-a-node")

@@ -25,7 +25,7 @@ class Parameter(Tensor):
             data = empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
-        alias = wrap(data._array, data) if by("nn/parameter-shares") else wrap(data._array.copy())
+        alias = data.detach() if by("nn/parameter-shares") else wrap(data._array.copy())
         for name in _STATE:
             setattr(self, name, getattr(alias, name))
         if not by("nn/parameter-cuts"):

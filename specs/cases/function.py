@@ -226,6 +226,22 @@ def once_differentiable_refuses_the_second_time():
         g.backward()
 
 
+def once_differentiable_refuses_before_anything_else_runs():
+    """The refusal comes before a node that was made later and is ready as well.
+
+    rules: function/once-differentiable-fails-first, function/once-differentiable.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.ones(2, requires_grad=True)
+    y = Once.apply(x)
+    (g,) = torch.autograd.grad(y, x, v, create_graph=True)
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = w * 2
+    with refused("function/once-differentiable"):
+        torch.autograd.backward([g, z], [v, v])
+    assert w.grad is None
+
+
 def context_can_be_set_up_apart():
     """With setup_context, forward has no context, and arguments have defaults.
 

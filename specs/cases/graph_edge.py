@@ -62,8 +62,7 @@ def edge_as_a_root():
 
 
 def what_has_no_edge():
-    """A plain tensor has no edge, nor has a view made without recording, and an edge that is not reached gives
-    None, never zeros.
+    """A plain tensor has no edge, nor has a view made without recording; one not reached gives None, no zeros.
 
     rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
     """
@@ -133,3 +132,22 @@ def write_that_autograd_is_told_of():
     assert x._version == 1
     with refused("save/modified-refused"):
         y.backward()
+
+
+def leaves_have_no_edge_in_inference_mode():
+    """The edge of a leaf is found through a recorded view, and inference mode records none; a result has its.
+
+    rule: edge/none-in-inference-mode.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with torch.inference_mode():
+        with refused("edge/none-in-inference-mode"):
+            torch.autograd.graph.get_gradient_edge(x)
+        e = torch.autograd.graph.get_gradient_edge(y)
+        i = torch.ones(2, requires_grad=True)
+    with refused("edge/none-in-inference-mode"):
+        torch.autograd.graph.get_gradient_edge(i)
+    assert e.node.name() == "MulBackward0"
+    f = torch.autograd.graph.get_gradient_edge(x)
+    assert f.node.name() == "torch::autograd::AccumulateGrad"
