@@ -114,7 +114,7 @@ inference tensors by the generator).
 
 
 def _tangled(written: np.ndarray, read: Any, foreign: bool) -> bool:
-    """Whether two windows share memory, are not the same, and are not both dense, which torch refuses by rule.
+    """Whether two windows share memory, are not the same, and are not both dense (torch refuses those).
 
     Where one is ``foreign`` it does not know, and refuses nothing.
     """

@@ -62,7 +62,7 @@ def edge_as_a_root():
 
 
 def what_has_no_edge():
-    """A plain tensor has no edge, nor has a view made without recording; one not reached gives None, no zeros.
+    """A plain tensor has no edge, nor has a view made without recording; one not reached gives None.
 
     rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
     """
