@@ -221,6 +221,7 @@ READING = {
     "requires_grad": "{}.requires_grad", "retains_grad": "{}.retains_grad",
     "grad_fn": "{}.grad_fn", "output_nr": "{}.output_nr", "is_view": "{}._is_view()",
     "version": "{}._version", "grad": "{}.grad", "history": "{}.grad_fn.next_functions",
+    "age": "{}.grad_fn._sequence_nr()",
     "memory": "{0}.untyped_storage().data_ptr(), {0}.storage_offset(), {0}.stride()",
     "grad_memory": "{0}.grad.untyped_storage().data_ptr(), {0}.grad.storage_offset(), {0}.grad.stride()",
 }  # fmt: skip

@@ -99,6 +99,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         return np.array(self._array)
     if self.requires_grad and STATE.enabled:
         refuse("copy/numpy-refused-with-grad")
+    if not self._array.size:
+        return np.empty(self._array.shape, self._array.dtype)  # as numpy makes one, which has no strides
     return self._array if by("copy/numpy-shares") else self._array.copy()
 
 

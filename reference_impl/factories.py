@@ -122,7 +122,10 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not array.flags.writeable:
         warnings.warn("The given NumPy array is not writable", UserWarning, stacklevel=2)
     # NB: the same memory, and yet a storage of its own: in PyTorch, too, nobody knows that both are one.
-    return wrap(array.view() if by("copy/from-numpy-shares") else array.copy())
+    alias = array.view() if by("copy/from-numpy-shares") else array.copy()
+    made = wrap(alias)
+    made._array = made._storage = alias  # with numpy's strides, also where it has no elements
+    return made
 
 
 def _filled(value: Any) -> Callable[..., Tensor]:

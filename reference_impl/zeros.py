@@ -60,7 +60,8 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
             made.__class__ = Zeros
-            made._array = np.zeros_like(made._array) if not kernel.op.view else made._array
+            if not kernel.op.view:
+                made._array = made._storage = np.zeros_like(made._array)
     return result
 
 

@@ -56,18 +56,12 @@ GRAD_FACTS = ("dtype", "shape", "value", "requires_grad", "is_leaf", "grad_fn")
 """What is read of a grad that is not None, in this order."""
 
 WIRING = (
-    Fact(
-        "history",
-        "exact",
-        "the number of its node, and the nodes first met from it: name, age, edges",
-    ),
+    Fact("history", "exact", "the number of its node, and the nodes first met from it: name, edges"),
+    Fact("age", "exact", "the rank of its node by age, among the nodes of all that is live"),
     Fact("memory", "exact", "the first name on that storage, the offset there, the strides that matter"),
     Fact("grad_memory", "exact", "the same of its grad, which may share memory with any tensor or grad"),
 )
-"""What is read of all live tensors together, once, when the program is over.
-
-Nodes are numbered as they are met; their ages are ranks, and a leaf's accumulator has none.
-"""
+"""What is read of all live tensors together, once, in the end; nodes are numbered as they are met."""
 
 WIRED = tuple(fact.name for fact in WIRING)
 

@@ -228,12 +228,13 @@ a.backward(g)
 def test_what_hangs_together_is_observed(adapter: Any) -> None:
     """The end of a trace shows shared nodes, their ages, shared memory, and who took over a gradient."""
     wiring = run(from_text(WIRED), adapter).wiring
-    leaf = ("torch::autograd::AccumulateGrad", None, ())
+    leaf = ("torch::autograd::AccumulateGrad", ())
     assert [wiring[name][0] for name in "abcd"] == [
         None,
-        (0, (("ExpBackward0", 0, ((1, 0),)), leaf)),
-        (2, (("ViewBackward0", 1, ((0, 0),)),)),
-        (3, (("MulBackward0", 3, ((0, 0), (4, 0))), ("SelectBackward0", 2, ((2, 0),)))),
+        (0, (("ExpBackward0", ((1, 0),)), leaf)),
+        (2, (("ViewBackward0", ((0, 0),)),)),
+        (3, (("MulBackward0", ((0, 0), (4, 0))), ("SelectBackward0", ((2, 0),)))),
     ]
-    assert [wiring[name][1] for name in "abcdg"] == [(owner, 0, (1,)) for owner in "abbdg"]
-    assert wiring["a"][2] == ("a.grad", 0, (1,))
+    assert [wiring[name][1] for name in "abcd"] == [None, 0, 1, 2]
+    assert [wiring[name][2] for name in "abcdg"] == [(owner, 0, (1,)) for owner in "abbdg"]
+    assert wiring["a"][3] == ("a.grad", 0, (1,))

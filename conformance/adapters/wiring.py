@@ -13,44 +13,48 @@ from specs.fact import UNSEEN
 
 def wiring(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> dict[str, tuple[Any, ...]]:
     """The facts `specs.fact.WIRING` of each tensor; ``refused`` tells what a failed reading shows."""
-    histories = _histories(tensors, refused)
+    histories, made_by = _histories(tensors, refused)
+    # NB: only of what has a name: of the nodes within a formula the compiler decides which is made first.
+    ages = {name: node._sequence_nr() for name, node in made_by.items()}
+    ranks = {age: rank for rank, age in enumerate(sorted(set(ages.values())))}
     owners: dict[int, str] = {}
     seen = {}
     for name, x in tensors.items():
         memory = _memory(name, x, owners)
         grad = x.grad
         kept = None if grad is None else _memory(f"{name}.grad", grad, owners)
-        seen[name] = (histories[name], memory, kept)
+        seen[name] = (histories[name], ranks[ages[name]] if name in ages else None, memory, kept)
     return seen
 
 
-def _histories(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> dict[str, Any]:
-    """Each tensor's node, and the nodes behind it that no earlier tensor led to."""
+def _histories(
+    tensors: Mapping[str, Any], refused: Callable[[Exception], Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Each tensor's node and the nodes behind it that no earlier tensor led to, as facts; and the node."""
     numbers: dict[Any, int] = {}
-    found: dict[str, tuple[Any, list[Any]]] = {}
+    made_by: dict[str, Any] = {}
+    behind: dict[str, list[Any]] = {}
     shown: dict[str, Any] = {}
     for name, x in tensors.items():
         try:
             node = x.grad_fn
         except Exception as error:
             shown[name] = refused(error)
-        else:
-            found[name] = (node, _behind(node, numbers))
-    # What only the engine's order shows, and a leaf's accumulator takes no part in it.
-    ages = {node: node._sequence_nr() for node in numbers if node.next_functions}
-    ranks = {age: rank for rank, age in enumerate(sorted(set(ages.values())))}
-    for name, (node, new) in found.items():
-        nodes = [
-            (each.name(), ranks[ages[each]] if each in ages else None, _edges(each, numbers)) for each in new
-        ]
-        shown[name] = None if node is None else (numbers[node], tuple(nodes))
-    return shown
+            continue
+        shown[name] = None
+        if node is not None:
+            made_by[name] = node
+            behind[name] = _behind(node, numbers)
+    for name, new in behind.items():
+        nodes = tuple([(node.name(), _edges(node, numbers)) for node in new])
+        shown[name] = (numbers[made_by[name]], nodes)
+    return shown, made_by
 
 
 def _behind(node: Any, numbers: dict[Any, int]) -> list[Any]:
     """The nodes that can be reached and have no number yet, numbered as they are met."""
     new = []
-    stack = [] if node is None else [node]
+    stack = [node]
     while stack:
         node = stack.pop()
         if node not in numbers:

@@ -56,6 +56,7 @@ class Optimizer:
                 loss = closure()
         with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
             for group in self.param_groups:
+                self.begin()
                 for parameter in group["params"]:
                     self._change(parameter, group)
         return loss
@@ -69,6 +70,9 @@ class Optimizer:
         if parameter.requires_grad or by("optim/steps-what-it-was-given"):
             target = parameter if by("optim/step-is-a-write") else parameter.data
             self.change(target, g, group, self.state.setdefault(parameter, {}))
+
+    def begin(self) -> None:
+        """What is to be done before the parameters of a group are changed."""
 
     def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """Change one parameter by its gradient."""

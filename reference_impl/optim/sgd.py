@@ -31,6 +31,10 @@ class SGD(Optimizer):
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
         super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize})
 
+    def begin(self) -> None:
+        # A parameter that is listed twice finds no buffer the second time either, if it had none before.
+        self._held = {id(state): state.get("momentum_buffer") for state in self.state.values()}
+
     def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if group["maximize"]:
             g = g.neg()
@@ -39,7 +43,7 @@ class SGD(Optimizer):
             g = decayed(x, alpha=group["weight_decay"])
         momentum = group["momentum"]
         if momentum and by("optim/momentum-is-its-own"):
-            moving = state.get("momentum_buffer")
+            moving = self._held.get(id(state))
             if moving is None:
                 moving = state["momentum_buffer"] = g.detach().clone()
             else:

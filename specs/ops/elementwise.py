@@ -126,8 +126,14 @@ def div_number(x: Wrapped, y: Tensor):
     return np.true_divide(x, y)
 
 
+def _divisor_backward(g, x, y):
+    # The factors in this order: which is made first shows in the order in which their own gradients run.
+    factor = conj(_quotient(x, y).div(y))
+    return g.neg().mul(factor)
+
+
 for dividing in (div, div_number):
-    dividing.wrt(x=lambda g, y: g.div(conj(y)), y=lambda g, x, y: g.neg().mul(conj(_quotient(x, y).div(y))))
+    dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
 
 
 @op(internal=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
