@@ -188,7 +188,7 @@ def _reduced(losses: np.ndarray, reduction: str) -> Any:
     return total if reduction == "sum" else total / losses.dtype.type(losses.size)
 
 
-@op(internal=True, node="MseLossBackward0")
+@op(internal=True, node="MseLossBackward0", torch_names={"y": "target"})
 def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
     """The squares of differences, all of them, their mean or their sum."""
     return _reduced(np.square(np.subtract(x, y)), reduction)
