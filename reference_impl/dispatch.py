@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from reference_impl.apply import call, call_view
@@ -128,6 +129,8 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
             else:
                 key = tuple(map(type, args))
             execute, kernel, operands, attributes = plans.get(key) or planned(key, args, kwargs)
+            if STATE.level is not None:
+                execute = partial(STATE.level.run, execute)
             return execute(
                 kernel,
                 given if operands is None else operands(given),

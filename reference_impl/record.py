@@ -80,7 +80,7 @@ class Kernel:
         self.saved = (*(i for i, _ in sorted(inputs, key=lambda slot: op.torch_name(slot[1]))), *outputs)
         self.attributes = tuple((i, slot.name) for i, slot in slots if slot.source == "attribute")
         self.metadata = tuple(
-            (i, _METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in _METADATA
+            (i, METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in METADATA
         )
         self.inputs = inputs
         self.needed = [
@@ -220,7 +220,7 @@ def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
     return g.view_as_real().select(-1, 0)
 
 
-_METADATA: dict[str, Callable[[Any], Any]] = {
+METADATA: dict[str, Callable[[Any], Any]] = {
     "shape": lambda x: x._array.shape if isinstance(x, Tensor) else (),
     "dtype": lambda x: x._array.dtype if isinstance(x, Tensor) else None,
     "strides": lambda x: x.stride(),
