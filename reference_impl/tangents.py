@@ -47,7 +47,7 @@ class Level:
     ) -> Any:
         """Run an op, and push the tangents of its operands through it."""
         if kernel is None or kernel.op.composite:
-            if kernel is None and any(map(self.tangent, operands)):
+            if kernel is None and any(self.tangent(x) is not None for x in operands):
                 raise NotImplementedError(
                     "Trying to use forward AD with an op that does not support it because it is an out= function"
                 )
