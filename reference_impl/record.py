@@ -247,12 +247,12 @@ def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
         return 0
     if STATE.inference and by("inference/records-nothing"):
         return 0
-    if inference and _all_inference(kernel, operands) and by("inference/alone-records-nothing"):
+    if inference and all_inference(kernel, operands) and by("inference/alone-records-nothing"):
         return 0
     return mask
 
 
-def _all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
     """Whether no operand is a normal tensor. NB: nor a number that PyTorch makes one of."""
     return all(
         x._inference if isinstance(x, Tensor) else operand.kind.name == "number"

@@ -23,7 +23,7 @@ import numpy as np
 from reference_impl.engine import run as run_backward
 from reference_impl.graph import alias, gradient_edge
 from reference_impl.modes import STATE
-from reference_impl.record import METADATA, Kernel, real_part
+from reference_impl.record import METADATA, Kernel, all_inference, real_part
 from reference_impl.tensor import Tensor, wrap
 
 TANGENT, VIEW = "_tangent", "_forward_view"
@@ -41,16 +41,21 @@ class Level:
     def run(
         self,
         execute: Callable[..., Any],
-        kernel: Kernel,
+        kernel: Kernel | str,
         operands: tuple[Any, ...],
         attributes: Mapping[str, Any],
     ) -> Any:
-        """Run an op, and push the tangents of its operands through it."""
-        if kernel is None or kernel.op.composite:
-            if kernel is None and any(self.tangent(x) is not None for x in operands):
+        """Run an op, and push the tangents of its operands through it.
+
+        NB: not in inference mode, nor where there are inference tensors alone; that passes over autograd.
+        """
+        if isinstance(kernel, str):
+            if any(self.tangent(x) is not None for x in operands):
                 raise NotImplementedError(
-                    "Trying to use forward AD with an op that does not support it because it is an out= function"
+                    f"Trying to use forward AD with {kernel} that does not support it because it is an out= function"
                 )
+            return execute(kernel, operands, attributes)
+        if kernel.op.composite or STATE.inference or all_inference(kernel, operands):
             return execute(kernel, operands, attributes)
         tangents = [self.tangent(x) for x in operands]
         if kernel.op.view:
@@ -58,21 +63,20 @@ class Level:
         if all(t is None for t in tangents):
             return execute(kernel, operands, attributes)
         with self.pause():
-            before = self._primals(kernel, operands) if kernel.mutates else operands
+            # NB: only the first operand is as it was before the write, also where it is another operand, too.
+            before = (operands[0].clone(), *operands[1:]) if kernel.mutates else operands
             made = execute(kernel, operands, attributes)
             if made._array.dtype.kind not in "fc":
                 return made
-            pushed = _pushed(kernel, before, tangents, attributes, made)
+            if kernel.copies and tangents[1] is not None:
+                pushed = tangents[1].expand(made._array.shape).clone()  # NB: in its own dtype
+            else:
+                pushed = _pushed(kernel, before, tangents, attributes, made)
             if kernel.mutates and tangents[0] is not None:
                 tangents[0].copy_(pushed)
                 return made
         self.give(made, pushed, in_place=kernel.mutates)
         return made
-
-    def _primals(self, kernel: Kernel, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What a write is going to work on, as it is before it is written."""
-        original = operands[0].clone()
-        return tuple(original if x is operands[0] else x for x in operands)
 
     def _view(
         self,

@@ -39,10 +39,14 @@ def enter_dual_level() -> int:
 def exit_dual_level(*, level: int | None = None) -> None:
     """End the level: its tangents are gone, except for who holds them."""
     global _current_level
-    if (_current_level if level is None else level) != _current_level or STATE.level is None:
+    if level is None:
+        level = _current_level
+    if level != _current_level:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
+    if STATE.level is None:
+        raise RuntimeError("Dual level must be a positive number.")
     STATE.level.leave()
     STATE.level = None
     _current_level = -1
