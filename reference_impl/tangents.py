@@ -210,7 +210,9 @@ def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
     """Zeros that lie in a memory of their own as the elements of ``like`` do in theirs."""
     made = wrap(np.zeros(_elements(like), dtype))
     strides = [s * dtype.itemsize for s in like.stride()]
-    made._array = np.ndarray(like._array.shape, dtype, made._storage, like.storage_offset() * dtype.itemsize, strides)
+    made._array = np.ndarray(
+        like._array.shape, dtype, made._storage, like.storage_offset() * dtype.itemsize, strides
+    )
     return made
 
 
@@ -230,7 +232,10 @@ def _pushed(
         if not recorded:
             operands = [_plain(x) for x in operands]
             tangents = [_plain(x) for x in tangents]
-        g = wrap(np.zeros(made._array.shape, made._array.dtype))
+        promoted = (
+            kernel.prepare(tuple(operands))[1] if kernel.mutates else None
+        )  # NB: what a write does not keep
+        g = wrap(np.zeros(made._array.shape, promoted or made._array.dtype))
         g._flag = True
         out = made if recorded else _plain(made)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]
@@ -244,9 +249,11 @@ def _pushed(
             if root is not None and root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
-        found = run_backward(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
+        found = (
+            run_backward(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
+        )
         if found is None:
-            return wrap(np.zeros_like(made._array))
+            return wrap(np.zeros_like(made._array, g._array.dtype))
         if any(found._storage is t._storage for t in tangents if t is not None):
             found = found.clone()
         return found
@@ -263,9 +270,7 @@ def _plain(x: Any) -> Any:
     return made
 
 
-def _value(
-    slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[str, Any], made: Tensor
-) -> Any:
+def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[str, Any], made: Tensor) -> Any:
     """What a formula gets for one of its parameters."""
     if slot.source == "g":
         return g

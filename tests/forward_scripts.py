@@ -16,12 +16,12 @@ def _shown(x: Any) -> Any:
     return None if x is None else (x.tolist(), tuple(x.stride()), x.storage_offset(), x.requires_grad)
 
 
-def _said(function: Any) -> str:
+def _said(function: Any, letters: int = 40) -> str:
     """The class of what is raised, and how its text begins."""
     try:
         function()
     except Exception as error:
-        return f"{type(error).__mro__[-4].__name__}: {str(error)[:40]}"
+        return f"{type(error).__mro__[-4].__name__}: {str(error)[:letters]}"
     return "nothing"
 
 
@@ -53,7 +53,7 @@ def refusals(torch: Any, fw: Any) -> Any:
         for primal, tangent in ((x, whole), (whole, t), (x, t[:2]), (x, t.view(2, 2))):
             yield _said(lambda primal=primal, tangent=tangent: fw.make_dual(primal, tangent))
         d = fw.make_dual(x, t)
-        yield _said(lambda: fw.make_dual(x[:1].expand(4), t))
+        yield _said(lambda: fw.make_dual(x[:1].expand(4), t), letters=0)
         yield _said(lambda: fw.make_dual(d, t))
         yield _said(lambda: fw.make_dual(t, d))
         yield _said(lambda: torch.add(x, x, out=d))
@@ -83,7 +83,14 @@ def views(torch: Any, fw: Any) -> Any:
     with fw.dual_level():
         d = fw.make_dual(x, t)
         yield d._base is x, d._is_view()
-        for view in (d[1:], d.view(2, 2).t(), d.view(2, 2)[1], *d.split(3), *d.view(2, 2).unbind(1), d.expand(2, 4)):
+        for view in (
+            d[1:],
+            d.view(2, 2).t(),
+            d.view(2, 2)[1],
+            *d.split(3),
+            *d.view(2, 2).unbind(1),
+            d.expand(2, 4),
+        ):
             tangent = fw.unpack_dual(view).tangent
             yield _shown(tangent), tangent.data_ptr() - t.data_ptr()
         d[1:].mul_(2)
@@ -186,9 +193,18 @@ def casts(torch: Any, fw: Any) -> Any:
         yield _shown(fw.unpack_dual((d * 1j).imag).tangent)
         yield _shown(fw.unpack_dual((d * (1 + 2j)).abs().mul(0) + d).tangent)
         yield _shown(fw.unpack_dual(d.sign()).tangent)
-        yield _shown(fw.unpack_dual(torch.cat([x, d])).tangent), _shown(fw.unpack_dual(torch.stack([d, x])).tangent)
-        yield _shown(fw.unpack_dual(d.sort(descending=True)[0]).tangent), _shown(fw.unpack_dual(d.max(0)[0]).tangent)
-        yield _shown(fw.unpack_dual(d[torch.tensor([3, 0])]).tangent), _shown(fw.unpack_dual(d.cumsum(0)).tangent)
+        yield (
+            _shown(fw.unpack_dual(torch.cat([x, d])).tangent),
+            _shown(fw.unpack_dual(torch.stack([d, x])).tangent),
+        )
+        yield (
+            _shown(fw.unpack_dual(d.sort(descending=True)[0]).tangent),
+            _shown(fw.unpack_dual(d.max(0)[0]).tangent),
+        )
+        yield (
+            _shown(fw.unpack_dual(d[torch.tensor([3, 0])]).tangent),
+            _shown(fw.unpack_dual(d.cumsum(0)).tangent),
+        )
         yield str(d), repr(fw.unpack_dual(d).primal)
 
 

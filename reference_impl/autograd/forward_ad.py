@@ -78,6 +78,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "not supported."
         )
     dual = apart(tensor)
+    if STATE.inference or (tensor._inference and tangent._inference):
+        return dual  # NB: without its tangent, as autograd is passed over
     STATE.level.give(dual, tangent)
     return dual
 

@@ -34,7 +34,11 @@ def check_forward(
                 expected = np.stack([row[place] for row in rows[of]])
                 actual = np.stack([row[at] for row in pushed[of]])
                 if not np.allclose(actual, expected, rtol, atol):
-                    note = f"While considering the {part} part of complex inputs only, " if x.is_complex() else ""
+                    note = (
+                        f"While considering the {part} part of complex inputs only, "
+                        if x.is_complex()
+                        else ""
+                    )
                     return (
                         f"{note}Jacobian computed with forward mode mismatch for output {at} with respect to input "
                         f"{number},\nnumerical:{expected}\nanalytical:{actual}\n"
@@ -83,7 +87,10 @@ def _values(tangent: Tensor | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_undefined_forward(
-    func: Callable[..., Any], inputs: tuple[Any, ...], wanted: Sequence[tuple[int, Tensor]], places: Sequence[int]
+    func: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    wanted: Sequence[tuple[int, Tensor]],
+    places: Sequence[int],
 ) -> str | None:
     """What is wrong where inputs have no tangent at all, which must be as if it were zero; or None."""
     for number, x in wanted if len(wanted) > 1 else ():

@@ -8,7 +8,9 @@ from reference_impl.tangents import Level, forward_view
 from reference_impl.tensor import Tensor
 
 MARKED = "Only input Tensors should be given to ctx.mark_dirty()."
-VIEW = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+VIEW = (
+    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+)
 
 
 def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) -> None:
@@ -20,7 +22,9 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
     node._pushing = True
     try:
         with level.pause():
-            found = node._forward_cls.jvp(node, *[_given(node, x, t) for x, t in zip(args, tangents, strict=True)])
+            found = node._forward_cls.jvp(
+                node, *[_given(node, x, t) for x, t in zip(args, tangents, strict=True)]
+            )
     finally:
         node._pushing = False
     pushed, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (found, raw, made))
@@ -92,8 +96,12 @@ def _is_view_of_plain(level: Level, out: Tensor, tangent: Tensor, args: tuple[An
         if forward_view(tangent) is None:
             raise RuntimeError(VIEW)
         if _root(tangent) is not _root(of_input):
-            which = "the same base as the given grad input" if forward_view(of_input) else "the given grad input"
-            raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {which}.")
+            which = (
+                "the same base as the given grad input" if forward_view(of_input) else "the given grad input"
+            )
+            raise RuntimeError(
+                f"A custom Function is returning a view but the jvp is not returning a view of {which}."
+            )
         return False
     return False
 
@@ -101,4 +109,3 @@ def _is_view_of_plain(level: Level, out: Tensor, tangent: Tensor, args: tuple[An
 def _root(x: Tensor) -> Tensor:
     window = forward_view(x)
     return x if window is None else window[0]
-
