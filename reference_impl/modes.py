@@ -15,8 +15,8 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The grad mode, whether inference mode is on, who watches for anomalies and the level of forward mode, for
-    the one thread the reference runs in.
+    """The grad mode, whether inference mode is on, who watches for anomalies and the level of forward mode,
+    for the one thread the reference runs in.
     """
 
     __slots__ = ("anomaly", "enabled", "inference", "level", "multithreading")

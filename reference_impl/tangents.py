@@ -1,21 +1,22 @@
 """Forward mode: tensors that carry a tangent, and what ops make of it.
 
 Inside a level (``autograd.forward_ad``) every op passes through `Level.run`. No op declares how it pushes
-tangents: that is read off its formulas. A formula is linear in the gradient, so it is itself differentiated by
-the gradient: the product of a formula ``g -> J'g`` with a tangent, differentiated by ``g``, is that of ``J`` and the
-tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is the same view of its
-source's tangent, in the same memory. What an op writes in place is written into the tangent in place, which views
-of it then see.
+tangents: that is read off its formulas. A formula is linear in the gradient, so it can itself be
+differentiated by it: the product of a formula ``g -> J'g`` with a tangent, differentiated by ``g``, is that
+of ``J`` and the tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is the
+same view of its source's tangent, in the same memory. What an op writes in place is written into the tangent
+in place, which views of it then see.
 
-A tensor's tangent has the layout of the tensor. Both the tangent and what the tensor is a forward view of are kept
-beside the attributes that every tensor has, until the level is left.
+A tensor's tangent has the layout of the tensor. Both the tangent and what the tensor is a forward view of are
+kept beside the attributes that every tensor has; leaving the level drops the tangents.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Level:
         if isinstance(kernel, str):
             if any(self.tangent(x) is not None for x in operands):
                 raise NotImplementedError(
-                    f"Trying to use forward AD with {kernel} that does not support it because it is an out= function"
+                    f"Trying to use forward AD with {kernel}, but an out= function does not support it"
                 )
             return execute(kernel, operands, attributes)
         if kernel.op.composite or STATE.inference or all_inference(kernel, operands):
@@ -95,12 +96,14 @@ class Level:
             with self.pause():
                 return execute(kernel, (x, *others), attributes)
 
-        windows = [None] if tangent is None else [taken(tangent)]
-        for at, view in enumerate(made if kernel.multi else (made,)):
-            pick = (lambda x, at=at: taken(through(x))[at]) if kernel.multi else (lambda x: taken(through(x)))
-            view.__dict__[VIEW] = base, pick
-            if tangent is not None and view._array.dtype.kind in "fc":
-                self._keep(view, windows[0][at] if kernel.multi else windows[0])  # type: ignore[index]
+        def part(whole: Tensor, at: int) -> Tensor:
+            return _tuple(taken(through(whole)))[at]
+
+        for at, view in enumerate(_tuple(made)):
+            view.__dict__[VIEW] = base, partial(part, at=at)
+        if tangent is not None:
+            for view, window in zip(_tuple(made), _tuple(taken(tangent)), strict=True):
+                self._keep(view, window)
         return made
 
     @contextmanager
@@ -133,14 +136,11 @@ class Level:
         A view that is written gives its base a tangent, too, which is zero beside the window.
         """
         if self.tangent(tangent) is not None:
-            raise RuntimeError(
-                "Setting a forward grad that itself has a forward gradient at the same level 0 is not supported."
-            )
+            raise RuntimeError("this tangent itself has a forward gradient at the same level")
         if tangent._array.shape != x._array.shape:
             raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
-                f"is not supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size "
-                f"{list(tangent.shape)}."
+                f"Trying to set a forward gradient that has a different size: {list(tangent.shape)} for a tensor "
+                f"of {list(x.shape)}"
             )
         window = forward_view(x) if in_place else None
         if window is not None and self.tangent(window[0]) is None:
@@ -169,6 +169,10 @@ class Level:
                 x.__dict__.pop(TANGENT, None)
 
 
+def _tuple(made: Any) -> tuple[Tensor, ...]:
+    return made if isinstance(made, tuple) else (made,)
+
+
 def forward_view(x: Tensor) -> Window | None:
     """What ``x`` is a forward view of: inside levels it is noted, before it is what it is a view of."""
     own = x.__dict__
@@ -180,15 +184,10 @@ def forward_view(x: Tensor) -> Window | None:
 
 def apart(x: Tensor) -> Tensor:
     """A view of ``x`` that backward goes through, and tangents do not."""
-    with STATE.level.pause() if STATE.level is not None else _nothing():
+    with STATE.level.pause() if STATE.level is not None else nullcontext():
         view = alias(x) if x._inference else x.view_as(x)
     view.__dict__[VIEW] = None
     return view
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 # -- layout ----------------------------------------------------------------------------------------
@@ -197,7 +196,9 @@ def _elements(x: Tensor) -> int:
 
 
 def same_layout(a: Tensor, b: Tensor) -> bool:
-    """Whether the same indices mean the same place in memories of one size; of empty tensors only the latter."""
+    """Whether the same indices mean the same place in memories of one size; of empty tensors only the
+    latter.
+    """
     if _elements(a) != _elements(b):
         return False
     if not a._array.size:
@@ -239,7 +240,8 @@ def _pushed(
         g._flag = True
         out = made if recorded else _plain(made)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]
-        roots, seeds = [], []
+        roots: list[Any] = []
+        seeds: list[Tensor | None] = []
         for formula, pick, at in kernel.formulas:
             operand = kernel.edges[at][0]
             tangent = tangents[operand]

@@ -23,7 +23,9 @@ EMPTY_MEAN = "mean_all"
 
 
 def called() -> dict[str, Op]:
-    """The ops that users call, by key, with their in-place forms; those that views and indices make are below."""
+    """The ops that users call, by key, with their in-place forms; those that views and indices make are
+    below.
+    """
     named = [*ops.ALL.values(), *ops.IN_PLACE.values()]
     flat = [op for entry in named for op in (entry if isinstance(entry, (list, tuple)) else [entry])]
     return {

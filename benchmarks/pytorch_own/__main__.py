@@ -11,7 +11,7 @@ from benchmarks.pytorch_own.run import FILES, load, outcomes
 
 HERE = Path(__file__).parent
 HINT = """\
-{missing} is missing. The tests are PyTorch's and not part of this repository; fetch them from its sources of v2.6:
+{missing} is missing. The tests are PyTorch's and not part of this repository; fetch them from its sources:
   git clone --depth 1 --branch v2.6.0 https://github.com/pytorch/pytorch
 and give --tests pytorch/test (needed: test/test_autograd.py and test/autograd/)."""
 

@@ -116,7 +116,9 @@ class Substitute(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 @contextmanager
 def torch_is(module: str, own: Mapping[str, types.ModuleType]) -> Iterator[Any]:
-    """Make ``import torch`` give ``module``, for good, and missing names harmless for the block; gives torch."""
+    """Make ``import torch`` give ``module``, for good, and missing names harmless for the block; gives
+    torch.
+    """
     if module != "torch" and "torch" in sys.modules:
         raise RuntimeError("torch has been imported already")
     sys.meta_path.insert(0, Substitute(module, own))

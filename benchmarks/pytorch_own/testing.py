@@ -1,5 +1,8 @@
-"""What the test files import of PyTorch's testing tools: a `TestCase` that compares tensors, and decorators."""
+"""What the test files import of PyTorch's testing tools: a `TestCase` that compares tensors, and
+decorators.
+"""
 
+# ruff: noqa: PT009 — the tests are unittest's, and so is their case.
 from __future__ import annotations
 
 import cmath

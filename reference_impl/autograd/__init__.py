@@ -36,11 +36,10 @@ from reference_impl.rule_marks import by, hold_warnings, refuse, release_warning
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
-    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function",
-    "grad",
-    "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled",
+    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad",
+    "function", "grad", "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly",
+    "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 

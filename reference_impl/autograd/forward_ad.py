@@ -6,7 +6,7 @@ How they do is said in ``reference_impl.tangents``. There is one level at a time
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reference_impl.modes import STATE
 from reference_impl.tangents import Level, apart
@@ -30,7 +30,9 @@ def enter_dual_level() -> int:
     """Begin a level, 0; raises RuntimeError inside another one."""
     global _current_level
     if STATE.level is not None:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment: level 0 has to be left first"
+        )
     STATE.level = Level()
     _current_level = 0
     return 0
@@ -42,11 +44,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if level is None:
         level = _current_level
     if level != _current_level:
-        raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
-        )
+        raise RuntimeError("only the forward AD level that was entered last can be left")
     if STATE.level is None:
-        raise RuntimeError("Dual level must be a positive number.")
+        raise RuntimeError("there is no forward AD level to leave")
     STATE.level.leave()
     STATE.level = None
     _current_level = -1
@@ -66,17 +66,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     """A view of ``tensor`` that carries ``tangent``: itself if it has the tensor's layout, or else a copy."""
     if STATE.level is None or (level is not None and level < 0):
         raise RuntimeError(
-            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
-            "enter_dual_level() first."
+            "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
         )
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if x._array.dtype.kind not in "fc":
-            raise ValueError(f"Expected {what} to be floating point or complex, but got: {x.dtype}")
+            raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
     if STATE.level.tangent(tensor) is not None:
-        raise RuntimeError(
-            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is "
-            "not supported."
-        )
+        raise RuntimeError("the primal already has a forward gradient at the same level")
     dual = apart(tensor)
     if STATE.inference or (tensor._inference and tangent._inference):
         return dual  # NB: without its tangent, as autograd is passed over
@@ -85,7 +81,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A view of the tensor without its tangent, and the tangent; outside levels the tensor itself and None."""
+    """A view of the tensor without its tangent, and the tangent; outside levels the tensor itself and
+    None.
+    """
     if STATE.level is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(apart(tensor), STATE.level.tangent(tensor))

@@ -1,4 +1,6 @@
-"""The part of ``gradcheck`` that is about forward mode: whether tangents are those that small differences give."""
+"""The part of ``gradcheck`` that is about forward mode: whether tangents are those that small
+differences give.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from reference_impl.autograd.forward_ad import dual_level, make_dual, unpack_dua
 from reference_impl.tensor import Tensor
 
 Differences = Sequence[Sequence[Sequence[np.ndarray]]]
-"""By input, by element of it (the imaginary parts behind the real ones), by output: what a change made of it."""
+"""By input, by element of it (the imaginary parts behind the real ones), by output: what a change made
+of it.
+"""
 
 
 def check_forward(
@@ -40,7 +44,8 @@ def check_forward(
                         else ""
                     )
                     return (
-                        f"{note}Jacobian computed with forward mode mismatch for output {at} with respect to input "
+                        f"{note}Jacobian computed with forward mode mismatch for output {at} with respect "
+                        f"to input "
                         f"{number},\nnumerical:{expected}\nanalytical:{actual}\n"
                     )
     return None
@@ -64,8 +69,8 @@ def _run(
     places: Sequence[int],
     plain: bool = False,
 ) -> list[tuple[Tensor | None, tuple[int, ...]]]:
-    """The tangents of outputs, with their shapes; inputs to differentiate by have a tangent, of zeros at least,
-    unless they shall stay ``plain``.
+    """The tangents of outputs, with their shapes; inputs to differentiate by have a tangent, of zeros at
+    least, unless they shall stay ``plain``.
     """
     with dual_level():
         given = []
@@ -101,7 +106,8 @@ def check_undefined_forward(
         for (a, shape), (b, _) in zip(with_zeros, without, strict=True):
             if not np.allclose(_values(a, shape), _values(b, shape)):
                 return (
-                    "Expected the tangents of the outputs to be the same whether an input has a tangent of zeros or "
+                    "Expected the tangents of the outputs to be the same whether an input has a tangent "
+                    "of zeros or "
                     "none: undefined tangents count as zero"
                 )
     return None

@@ -44,9 +44,7 @@ class FunctionCtx:
         """Keep inputs or outputs for jvp, which finds them in ``saved_tensors``."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise AssertionError(
-                    "save_for_forward expects all arguments to be tensors; save non-tensors as attributes on ctx."
-                )
+                raise AssertionError("save_for_forward keeps tensors; other things are attributes of ctx")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -281,9 +279,7 @@ class Function:
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs, None for what has none; to be overridden."""
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
-        )
+        raise NotImplementedError("a custom function needs a jvp to be used in forward mode")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,6 @@
-"""How tangents go through a custom function: by its ``jvp``, which has to do to them what forward did to values."""
+"""How tangents go through a custom function: by its ``jvp``, which has to do to them what forward did to
+values.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,17 @@ from typing import Any
 from reference_impl.tangents import Level, forward_view
 from reference_impl.tensor import Tensor
 
-MARKED = "Only input Tensors should be given to ctx.mark_dirty()."
+MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
 VIEW = (
-    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+    "A custom Function's forward is returning a view (or an input as-is), whose tangent is the same view, but "
+    "its jvp is not returning a view"
 )
 
 
 def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) -> None:
-    """Give the outputs of a call their tangents; ``raw`` is what forward returned, ``made`` what the caller gets."""
+    """Give the outputs of a call their tangents; ``raw`` is what forward returned, ``made`` what the
+    caller gets.
+    """
     tangents = [level.tangent(x) for x in args]
     if all(t is None for t in tangents):
         return
@@ -29,17 +34,14 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
         node._pushing = False
     pushed, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (found, raw, made))
     if len(pushed) != len(raws):
-        raise RuntimeError(
-            f"Function's jvp returned an invalid number of forward gradients (expected {len(raws)} but got "
-            f"{len(pushed)})"
-        )
+        raise RuntimeError(f"jvp gave {len(pushed)} tangents for {len(raws)} outputs")
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, pushed, strict=True)):
         marked = any(inner is x for x in node.non_differentiable)
         if not isinstance(out, Tensor) or marked or out._array.dtype.kind not in "fc":
             if tangent is not None:
                 raise RuntimeError(
-                    f"Function's jvp returned a gradient at position {at}, but the corresponding forward output is "
-                    "not a differentiable Tensor. You should return None at that position instead."
+                    f"jvp gave a tangent for output {at}, which can have none. You should return None at that "
+                    "position instead."
                 )
             continue
         if any(inner is x for x in node.dirty_tensors):
@@ -72,13 +74,12 @@ def _written(
         level.give(out, tangent, in_place=True)
     elif tangent._counter[0] == versions[place]:
         raise RuntimeError(
-            "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
-            "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+            "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp function "
+            "must modify the corresponding gradient inplace, as forward did its input"
         )
     elif tangent is not was:
         raise RuntimeError(
-            "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
-            "modifying an input inplace, then the jvp function must modify the gradient inplace and return it as-is."
+            "the jvp of an inplace custom function has to return the very tangent that it wrote"
         )
 
 
@@ -96,9 +97,7 @@ def _is_view_of_plain(level: Level, out: Tensor, tangent: Tensor, args: tuple[An
         if forward_view(tangent) is None:
             raise RuntimeError(VIEW)
         if _root(tangent) is not _root(of_input):
-            which = (
-                "the same base as the given grad input" if forward_view(of_input) else "the given grad input"
-            )
+            which = "the same base as the given tangent" if forward_view(of_input) else "the given tangent"
             raise RuntimeError(
                 f"A custom Function is returning a view but the jvp is not returning a view of {which}."
             )
