@@ -3,8 +3,8 @@
 Inside a level (``autograd.forward_ad``) every op passes through `Level.run`. No op declares how it pushes
 tangents: that is read off its formulas. A formula is linear in the gradient, so it can itself be
 differentiated by it: the product of a formula ``g -> J'g`` with a tangent, differentiated by ``g``, is that
-of ``J`` and the tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is the
-same view of its source's tangent, in the same memory. What an op writes in place is written into the tangent
+of ``J`` and the tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is
+the same view of its source's tangent, in the same memory. What an op writes in place is written into the tangent
 in place, which views of it then see.
 
 A tensor's tangent has the layout of the tensor. Both the tangent and what the tensor is a forward view of are
@@ -139,8 +139,8 @@ class Level:
             raise RuntimeError("this tangent itself has a forward gradient at the same level")
         if tangent._array.shape != x._array.shape:
             raise RuntimeError(
-                f"Trying to set a forward gradient that has a different size: {list(tangent.shape)} for a tensor "
-                f"of {list(x.shape)}"
+                f"Trying to set a forward gradient that has a different size: {list(tangent.shape)} for a "
+                f"tensor of {list(x.shape)}"
             )
         window = forward_view(x) if in_place else None
         if window is not None and self.tangent(window[0]) is None:

@@ -11,8 +11,8 @@ from reference_impl.tensor import Tensor
 
 MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
 VIEW = (
-    "A custom Function's forward is returning a view (or an input as-is), whose tangent is the same view, but "
-    "its jvp is not returning a view"
+    "A custom Function's forward is returning a view (or an input as-is), whose tangent is the same view, "
+    "but its jvp is not returning a view"
 )
 
 
@@ -40,8 +40,8 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
         if not isinstance(out, Tensor) or marked or out._array.dtype.kind not in "fc":
             if tangent is not None:
                 raise RuntimeError(
-                    f"jvp gave a tangent for output {at}, which can have none. You should return None at that "
-                    "position instead."
+                    f"jvp gave a tangent for output {at}, which can have none. You should return None at "
+                    "that position instead."
                 )
             continue
         if any(inner is x for x in node.dirty_tensors):
@@ -74,8 +74,8 @@ def _written(
         level.give(out, tangent, in_place=True)
     elif tangent._counter[0] == versions[place]:
         raise RuntimeError(
-            "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp function "
-            "must modify the corresponding gradient inplace, as forward did its input"
+            "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp "
+            "function must modify the corresponding gradient inplace, as forward did its input"
         )
     elif tangent is not was:
         raise RuntimeError(
@@ -97,10 +97,8 @@ def _is_view_of_plain(level: Level, out: Tensor, tangent: Tensor, args: tuple[An
         if forward_view(tangent) is None:
             raise RuntimeError(VIEW)
         if _root(tangent) is not _root(of_input):
-            which = "the same base as the given tangent" if forward_view(of_input) else "the given tangent"
-            raise RuntimeError(
-                f"A custom Function is returning a view but the jvp is not returning a view of {which}."
-            )
+            which = "the same base as the given one" if forward_view(of_input) else "the given one"
+            raise RuntimeError(f"forward is returning a view, but jvp is not returning a view of {which}")
         return False
     return False
 
