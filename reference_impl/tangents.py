@@ -4,8 +4,8 @@ Inside a level (``autograd.forward_ad``) every op passes through `Level.run`. No
 tangents: that is read off its formulas. A formula is linear in the gradient, so it can itself be
 differentiated by it: the product of a formula ``g -> J'g`` with a tangent, differentiated by ``g``, is that
 of ``J`` and the tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is
-the same view of its source's tangent, in the same memory. What an op writes in place is written into the tangent
-in place, which views of it then see.
+the same view of its source's tangent, in the same memory. What an op writes in place is written into the
+tangent in place, which views of it then see.
 
 A tensor's tangent has the layout of the tensor. Both the tangent and what the tensor is a forward view of are
 kept beside the attributes that every tensor has; leaving the level drops the tangents.

@@ -112,7 +112,8 @@ def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any
     out = x.diagonal(offset, first, second)
     if not out.size:  # the window stays where it was, numpy's moves
         out = window(x, out.shape, strides_of(out))
-    out.setflags(write=True)
+    if out.size or x.flags.writeable:
+        out.setflags(write=True)
     return out
 
 
