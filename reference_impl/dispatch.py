@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from reference_impl.apply import call, call_view
@@ -59,7 +60,7 @@ def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Giv
     return lambda given: {name: read(given[at])}
 
 
-def _into(planned: Callable[..., Plan], count: int, names: tuple[str, ...]) -> Plan:
+def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str, ...]) -> Plan:
     """The plan for arguments among which is an ``out`` to put the result into."""
 
     def execute(kernel: Any, given: Given, attributes: Any) -> Tensor:
@@ -80,7 +81,8 @@ def _into(planned: Callable[..., Plan], count: int, names: tuple[str, ...]) -> P
         )
         return out.resize_(made._array.shape).copy_(made)
 
-    return execute, None, None, lambda given: {}  # type: ignore[return-value]  # it finds the kernel itself
+    # It finds the kernel itself; the name is for who refuses it.
+    return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
 
 
 def _runner(op: Op, zeros: bool) -> Callable[..., Any]:
@@ -106,7 +108,7 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
     def planned(key: Any, args: Given, kwargs: Mapping[str, Any]) -> Plan:
         """The plan for arguments of these types, remembered: it depends on nothing else."""
         if "out" in kwargs:
-            plan = plans[key] = _into(planned, len(args), tuple(kwargs))
+            plan = plans[key] = _into(overloads.name, planned, len(args), tuple(kwargs))
             return plan
         types = tuple(map(type, args))
         named = {name: type(value) for name, value in kwargs.items()}
@@ -128,6 +130,8 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
             else:
                 key = tuple(map(type, args))
             execute, kernel, operands, attributes = plans.get(key) or planned(key, args, kwargs)
+            if STATE.level is not None:
+                execute = partial(STATE.level.run, execute)
             return execute(
                 kernel,
                 given if operands is None else operands(given),

@@ -15,16 +15,17 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The grad mode, whether inference mode is on, and who watches for anomalies, for the one thread the
-    reference runs in.
+    """The grad mode, whether inference mode is on, who watches for anomalies and the level of forward mode,
+    for the one thread the reference runs in.
     """
 
-    __slots__ = ("anomaly", "enabled", "inference", "multithreading")
+    __slots__ = ("anomaly", "enabled", "inference", "level", "multithreading")
 
     def __init__(self) -> None:
         self.enabled = True
         self.inference = False
         self.anomaly: Any = None
+        self.level: Any = None
         self.multithreading = True
 
 

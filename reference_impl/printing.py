@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.modes import STATE
 
 if TYPE_CHECKING:
     from reference_impl.tensor import Tensor
@@ -90,6 +91,9 @@ def tensor_repr(tensor: Tensor) -> str:
     if dtypes.printed(array.dtype) or (not array.size and array.dtype != dtypes.default().numpy):
         suffixes.append(f"dtype={dtypes.of(array.dtype)!r}")
     suffixes += _history(tensor)
+    tangent = None if STATE.level is None else STATE.level.tangent(tensor)
+    if tangent is not None:
+        suffixes.append(f"tangent={tensor_repr(tangent)}")
     if array.size:
         cut = array.size > MANY
         form, width = form_of((_shown(array) if cut else array).reshape(-1))

@@ -80,7 +80,7 @@ class Kernel:
         self.saved = (*(i for i, _ in sorted(inputs, key=lambda slot: op.torch_name(slot[1]))), *outputs)
         self.attributes = tuple((i, slot.name) for i, slot in slots if slot.source == "attribute")
         self.metadata = tuple(
-            (i, _METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in _METADATA
+            (i, METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in METADATA
         )
         self.inputs = inputs
         self.needed = [
@@ -220,7 +220,7 @@ def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
     return g.view_as_real().select(-1, 0)
 
 
-_METADATA: dict[str, Callable[[Any], Any]] = {
+METADATA: dict[str, Callable[[Any], Any]] = {
     "shape": lambda x: x._array.shape if isinstance(x, Tensor) else (),
     "dtype": lambda x: x._array.dtype if isinstance(x, Tensor) else None,
     "strides": lambda x: x.stride(),
@@ -247,12 +247,12 @@ def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
         return 0
     if STATE.inference and by("inference/records-nothing"):
         return 0
-    if inference and _all_inference(kernel, operands) and by("inference/alone-records-nothing"):
+    if inference and all_inference(kernel, operands) and by("inference/alone-records-nothing"):
         return 0
     return mask
 
 
-def _all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
     """Whether no operand is a normal tensor. NB: nor a number that PyTorch makes one of."""
     return all(
         x._inference if isinstance(x, Tensor) else operand.kind.name == "number"

@@ -151,6 +151,7 @@ def detach_(self: Tensor) -> Tensor:
         return self
     if self._view is not None:
         refuse("detach/view-refused")
+    self.__dict__.pop("_tangent", None)
     if by("detach/in-place-makes-a-leaf"):
         self._flag = False
         self._node = None

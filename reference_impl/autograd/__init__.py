@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import modes as grad_mode
-from reference_impl.autograd import _functions, anomaly_mode, function, graph
+from reference_impl.autograd import _functions, anomaly_mode, forward_ad, function, graph
 from reference_impl.autograd.anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -36,10 +36,10 @@ from reference_impl.rule_marks import by, hold_warnings, refuse, release_warning
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 
 __all__ = [
-    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
-    "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled",
+    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad",
+    "function", "grad", "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly",
+    "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reference_impl.autograd.pushing import push
 from reference_impl.engine import Task
 from reference_impl.graph import LAST, Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
@@ -33,10 +34,18 @@ class FunctionCtx:
     dirty_tensors: tuple[Any, ...] = ()
     non_differentiable: tuple[Any, ...] = ()
     materialize_grads = True
+    saved_for_forward: tuple[Any, ...] | None = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs, outputs or intermediate results; backward finds them in ``saved_tensors``."""
         self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for jvp, which finds them in ``saved_tensors``."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise AssertionError("save_for_forward keeps tensors; other things are attributes of ctx")
+        self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs forward has written to; they have to be returned."""
@@ -55,6 +64,7 @@ class FunctionNode(FunctionCtx, Node):
     """The history of a custom function's outputs, and the context of the call."""
 
     _forward_cls: ClassVar[type[Function]]
+    _pushing = False
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         self._tensors = [isinstance(arg, Tensor) for arg in args]
@@ -76,7 +86,9 @@ class FunctionNode(FunctionCtx, Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What forward saved, if it is still there and still what it was."""
+        """What forward saved, if it is still there and still what it was; in jvp, what it saved for that."""
+        if self._pushing:
+            return self.saved_for_forward or ()
         if self._freed:
             refuse("save/freed-refused")
         return tuple(None if saved is None else saved.unpack(self, or_detached=True) for saved in self._saved)
@@ -264,9 +276,24 @@ class Function:
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the outputs, None for what has none; to be overridden."""
+        raise NotImplementedError("a custom function needs a jvp to be used in forward mode")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function and record it as one node."""
+        if STATE.level is not None:
+            with STATE.level.pause():
+                node, args, raw, made = cls._call(args, kwargs)
+            push(STATE.level, node, args, raw, made)
+            return made
+        return cls._call(args, kwargs)[-1]
+
+    @classmethod
+    def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
+        """The node, the arguments as forward got them, what it returned, and what the caller gets."""
         separate = cls.setup_context is not Function.setup_context
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -277,7 +304,7 @@ class Function:
             output = cls.forward(*args, **kwargs) if separate else cls.forward(node, *args, **kwargs)
             if separate:
                 cls.setup_context(node, args, output)
-        return node.finish(args, output, separate)
+        return node, args, output, node.finish(args, output, separate)
 
 
 class _as_it_is:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import autograd
+from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
 from reference_impl.factories import ones_like, zeros_like
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.modes import enable_grad
@@ -46,12 +47,13 @@ def gradcheck(
     """Whether the gradients of ``func`` at ``inputs`` are right; what is wrong is raised, or else False."""
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    if check_forward_ad:
-        raise NotImplementedError("there is no forward-mode differentiation to check")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(given)
     try:
-        _check(func, given, eps, atol, rtol, nondet_tol, check_undefined_grad)
+        if check_backward_ad:
+            _check(func, given, eps, atol, rtol, nondet_tol, check_undefined_grad)
+        if check_forward_ad:
+            _check_forward(func, given, eps, atol, rtol, check_undefined_grad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -151,6 +153,21 @@ def _check(
         _check_linear(chosen, wanted)
         if undefined:
             _check_undefined(func, inputs, wanted)
+
+
+def _check_forward(
+    func: Function, inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, undefined: bool
+) -> None:
+    """The same for tangents that are pushed forward."""
+    outputs = _tensors(func(*inputs))
+    places = [at for at, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad]
+    wanted = _wanted(inputs)
+    numeric = [list(numerical(func, inputs, x, eps)) for _, x in wanted]
+    wrong = check_forward(func, inputs, wanted, places, numeric, atol, rtol)
+    if undefined and wrong is None:
+        wrong = check_undefined_forward(func, inputs, wanted, places)
+    if wrong is not None:
+        raise GradcheckError(wrong)
 
 
 def _compare(

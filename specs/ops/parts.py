@@ -5,6 +5,7 @@ Views of all elements are in ``views``; brackets are in ``brackets``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,8 @@ def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any
     out = x.diagonal(offset, first, second)
     if not out.size:  # the window stays where it was, numpy's moves
         out = window(x, out.shape, strides_of(out))
-    out.setflags(write=True)
+    with suppress(ValueError):  # of memory that may not be written
+        out.setflags(write=True)
     return out
 
 
