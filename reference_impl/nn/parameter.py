@@ -10,6 +10,7 @@ from reference_impl.attributes import METHODS
 from reference_impl.factories import empty
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor, wrap
+from reference_impl.zeros import Zeros
 
 _repr = METHODS["__repr__"]
 _STATE = [name for name in Tensor.__slots__ if not name.startswith("__")]
@@ -28,6 +29,8 @@ class Parameter(Tensor):
         alias = data.detach() if by("nn/parameter-shares") else wrap(data._array.copy())
         for name in _STATE:
             setattr(self, name, getattr(alias, name))
+        if isinstance(data, Zeros):
+            self.__class__ = ParameterWithoutMemory
         if not by("nn/parameter-cuts"):
             self._node, self._nr = data.grad_fn, data._nr
         if not requires_grad or by("nn/parameter-requires-grad"):
@@ -55,6 +58,12 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)
+
+
+class ParameterWithoutMemory(Parameter, Zeros):
+    """A parameter made of zeros that have no memory."""
+
+    __slots__ = ()
 
 
 def _rebuilt(cls: type[Parameter], array: np.ndarray, requires_grad: bool) -> Parameter:
