@@ -34,7 +34,7 @@ def _plan(kernel: Kernel, places: Mapping[str, Any], types: tuple[type, ...]) ->
     op = kernel.op
     operands = [places[name] for name in op.names]
     whole = operands == list(range(len(types)))
-    run = _runner(op, any([issubclass(types[at], Zeros) for at in operands]))
+    run = _runner(op, any(issubclass(types[at], Zeros) for at in operands))
     return run, kernel, None if whole else picker(operands), _reader(op, places)
 
 
