@@ -47,9 +47,8 @@ def what_fails_is_told():
     with torch.autograd.set_detect_anomaly(True):
         y = x.exp()
     y.add_(1)
-    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        with refused("save/modified-refused"):
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("save/modified-refused"), warnings.catch_warnings(record=True, action="always") as told:
             y.backward()
     text = str(told[-1].message)
     assert len(told) == 1 and "Error detected in ExpBackward0" in text and "x.exp()" in text
@@ -62,9 +61,8 @@ def what_was_made_before_is_named_alone():
     """
     x = torch.tensor([0.0], requires_grad=True)
     y = torch.sqrt(x) * 0
-    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        with refused("anomaly/nan-refused"):
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("anomaly/nan-refused"), warnings.catch_warnings(record=True, action="always") as told:
             y.backward()
     text = str(told[-1].message)
     assert "Error detected in SqrtBackward0" in text and "No forward pass information available" in text
