@@ -19,7 +19,7 @@ from reference_impl.attributes import Storage
 from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
-from reference_impl.rule_marks import refuse
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.write import bump, check_tracked
@@ -152,6 +152,8 @@ def set_(
     _show(self, array, storage, node)
     if node is not None:
         node.add_output(self)
+    if not (STATE.inference or self._inference) and by("resize/set-begins-a-new-end"):
+        self._accumulator = None
     return self
 
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+from test_rules import here, matches
 
 import reference_impl
 from specs.case import rule_of
 from specs.force import fired, modelling
 from specs.rule import RULES, RULES_DIR, classify, classify_warning
-from test_rules import here, matches
 
 LISTED = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8"))
 UNREACHED = tomllib.loads((RULES_DIR / "unreached.toml").read_text(encoding="utf-8"))["unreached"]
@@ -45,7 +45,8 @@ def outcome(trigger: str, namespace: Any = torch) -> Outcome:
     finally:
         namespace.set_warn_always(was)
         namespace.set_grad_enabled(True)
-    return Outcome(error, [warning.message for warning in caught if isinstance(warning.message, Warning)], names)
+    said = [warning.message for warning in caught if isinstance(warning.message, Warning)]
+    return Outcome(error, said, names)
 
 
 def listed(rows: list[dict]) -> Any:
