@@ -1,4 +1,4 @@
-"""In-place changes of the size, and of the memory behind it."""
+"""In-place changes of the size and of the memory behind it, and results put into a given tensor."""
 
 import torch
 
@@ -38,3 +38,20 @@ def set_has_no_derivative():
     assert x.grad is None
     with refused("write/leaf-refused"):
         x.set_(torch.ones(2))
+
+
+def out_takes_what_is_not_recorded():
+    """A result can be put into a given tensor only where nothing requires grad, or nothing is recorded.
+
+    rule: write/out-is-not-recorded.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    out = torch.zeros(2)
+    with refused("write/out-is-not-recorded"):
+        torch.mul(x, 3, out=out)
+    with refused("write/out-is-not-recorded"):
+        torch.mul(out, 3, out=x)
+    assert out.tolist() == [0.0, 0.0] and x.tolist() == [1.0, 2.0]
+    with torch.no_grad():
+        torch.mul(x, 3, out=out)
+    assert out.tolist() == [3.0, 6.0] and out._version == 1
