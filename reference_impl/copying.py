@@ -30,6 +30,8 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         made._flag = self.requires_grad
         if by("copy/deepcopy-takes-the-grad-along"):
             made._grad = copy.deepcopy(self._grad, memo)
+        if not by("copy/deepcopy-drops-hooks"):
+            made._hooks, made._post_hooks = self._hooks, self._post_hooks
     return memo[id(self)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from reference_impl.apply import call, call_view
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel
-from reference_impl.rule_marks import by
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from reference_impl.write import call_in_place
 from reference_impl.zeros import Zeros, call_with_zeros
@@ -68,10 +68,7 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
         out = kwargs.pop("out")
         tensors = [x for x in (*given, out) if isinstance(x, Tensor)]
         if STATE.enabled and any(x.requires_grad for x in tensors):
-            raise RuntimeError(
-                "functions with out=... arguments don't support automatic differentiation, "
-                "but one of the arguments requires grad."
-            )
+            refuse("write/out-is-not-recorded")
         values = (*args, *kwargs.values())
         run, kernel, operands, attributes = planned((*map(type, values), *kwargs), args, kwargs)
         made = run(

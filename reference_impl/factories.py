@@ -338,5 +338,7 @@ class Variable(metaclass=_Variables):
     """The old name of a tensor; called, it gives an alias of one that may require grad."""
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        if not isinstance(data, Tensor):
+            refuse("data/assign-type", type=type(data).__name__)
         alias = data.detach()
         return alias.requires_grad_() if requires_grad else alias

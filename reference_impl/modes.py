@@ -154,6 +154,8 @@ class set_multithreading_enabled(_Mode):
     """Says, for nothing here depends on it, whether backwards may use several threads."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            refuse("mode/must-be-bool", type=type(mode).__name__)
         super().__init__(bool(mode))
         self._outside = STATE.multithreading
         STATE.multithreading = self._enabled

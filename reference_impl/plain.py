@@ -196,17 +196,26 @@ def unique_consecutive(
 
 
 def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = _tensor(found)
-    if x.requires_grad and STATE.enabled and not STATE.inference:
-        first._node = NotImplementedNode((gradient_edge(x),), "unique")
-        first._node.add_output(first)
+    first = _underivable(_tensor(found), x, "unique")
     chosen = [_tensor(array) for wanted, array in more if wanted]
     return (first, *chosen) if chosen else first
 
 
+def _underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
+    """The result of an op without a derivative: with a history that refuses to be gone back."""
+    if x.requires_grad and STATE.enabled and not STATE.inference:
+        made._node = NotImplementedNode((gradient_edge(x),), name)
+        made._node.add_output(made)
+    return made
+
+
 def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each integer from 0 on comes."""
-    return _tensor(np.bincount(x._array, _array(weights), minlength))
+    """How often each integer from 0 on comes, or the sum of what comes with it."""
+    counted = np.bincount(x._array, _array(weights), minlength)
+    if not isinstance(weights, Tensor):
+        return _tensor(counted)
+    kept = weights._array.dtype if weights._array.dtype == np.float32 else counted.dtype
+    return _underivable(_tensor(counted.astype(kept)), weights, "bincount")
 
 
 def isin(x: Any, among: Any) -> Tensor:

@@ -19,6 +19,7 @@ from reference_impl.attributes import Storage
 from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.write import bump, check_tracked
@@ -114,7 +115,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     NB: whoever looked at the old memory stays there if it had to grow.
     """
     if self.requires_grad and not (STATE.inference or self._inference):
-        raise RuntimeError("cannot resize variables that require grad")
+        refuse("resize/needs-no-grad")
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     if wanted == self._array.shape:
         return self
@@ -151,6 +152,8 @@ def set_(
     _show(self, array, storage, node)
     if node is not None:
         node.add_output(self)
+    if not (STATE.inference or self._inference) and by("resize/set-begins-a-new-end"):
+        self._accumulator = None
     return self
 
 

@@ -25,10 +25,10 @@ def refuse(rule: str, **details: Any) -> None:
         raise refusal(rule, **details)
 
 
-def warn(rule: str) -> None:
+def warn(rule: str, **details: Any) -> None:
     """Warn as ``rule`` says."""
     if by(rule):
-        warnings.warn(warning(rule), stacklevel=3)
+        warnings.warn(warning(rule, **details), stacklevel=3)
 
 
 _warned: set[str] = set()

@@ -105,7 +105,7 @@ class Tensor:
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
-        raise RuntimeError("requires_grad is a bool and cannot be deleted")
+        refuse("requires_grad/must-be-bool", type="nothing")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag and return the tensor itself."""

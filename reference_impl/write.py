@@ -83,7 +83,10 @@ def check_tracked(target: Tensor) -> None:
         elif target.requires_grad and view.base._node is None:
             refuse("write/view-of-leaf-refused")
     if target._node is None and target.requires_grad:
-        refuse("write/leaf-refused")
+        if view is not None and not by("view/unread-passes-for-a-leaf"):
+            target.is_leaf  # noqa: B018  reading it brings it up to date
+        if target._node is None:
+            refuse("write/leaf-refused")
 
 
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:

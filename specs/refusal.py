@@ -44,6 +44,12 @@ _CLASSES = {
 }
 
 
+def admit(base: type[Exception]) -> type[Exception]:
+    """Have rules refuse with an exception class that an implementation brings along; a decorator."""
+    _CLASSES[base.__name__] = _with(base)
+    return base
+
+
 class _Blank(dict):
     """Details a caller left out read as ``?`` instead of failing the refusal itself."""
 
@@ -77,10 +83,10 @@ def need_kernel(name: str, x: Any, lacking: str) -> None:
         refuse("op/no-kernel", name=name, dtype=x.dtype)
 
 
-def warning(rule: str) -> Warning:
-    """The warning of ``rule``, carrying the rule, of the class torch warns with."""
+def warning(rule: str, **details: Any) -> Warning:
+    """The warning of ``rule``, carrying the rule, of the class torch warns with, worded with ``details``."""
     spec = RULES.get(rule)
     category: type[Warning] = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
-    made = category(spec.says if spec and spec.says else rule)
+    made = category(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)
     made.rule = rule  # type: ignore[attr-defined]
     return made

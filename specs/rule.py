@@ -6,9 +6,10 @@ it as patterns: they serve only to tell which kind an exception is, never as som
 Which rules hold for a release is said here; which release is being modelled lives in ``force``.
 
 A rule's ``level`` says who meets it: ``core`` everybody, ``extended`` who looks closer. ``library`` is what
-stands around the tensors: modules, context objects, Python's own protocols (float, copy, pickle). No step
-of a program can hold such a thing, so these rules are witnessed by cases alone, and only where a namespace
-is shaped like torch; generated programs are not asked to reach them.
+stands around the tensors: modules, context objects, Python's own protocols (float, copy, pickle), calls
+that no program makes, and what shows only to who does not look. No step of a program can hold such a
+thing, so these rules are witnessed by cases alone, and only where a namespace is shaped like torch;
+generated programs are not asked to reach them.
 """
 
 from __future__ import annotations

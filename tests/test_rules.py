@@ -17,14 +17,12 @@ import pytest
 import torch
 
 from specs.case import Case, cases, functions
-from specs.rule import RULES, RULES_DIR, Rule, Wording, classify, classify_warning, within
+from specs.rule import RULES, RULES_DIR, Rule, Wording, classify, within
 
 SCHEMA = json.loads((RULES_DIR.parent / "schema" / "rules.schema.json").read_text(encoding="utf-8"))
 FILES = sorted(RULES_DIR.glob("*.toml"))
 SPOKEN = [rule for rule in RULES.values() if rule.refuses or rule.warns]
 HELD = [case for case in cases() if case.holds_for(torch.__version__)]
-CATALOGUE = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8"))["row"]
-UNREACHED = tomllib.loads((RULES_DIR / "unreached.toml").read_text(encoding="utf-8"))["unreached"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -159,56 +157,6 @@ def test_every_spoken_rule_is_heard_from_torch(rule: Rule) -> None:
     witnesses = [case for case in HELD if rule.id in case.rules]
     said = [what[0] for case in witnesses for what in (*heard(case).refusals, *heard(case).warnings)]
     assert rule.id in said
-
-
-def outcome(trigger: str) -> tuple[str | None, str, list[str]]:
-    """Class and message of what torch raises, and the texts of what it warns."""
-    namespace: dict = {"torch": torch, "x": torch.tensor([1.0, 2.0], requires_grad=True)}
-    was = torch.is_warn_always_enabled()
-    torch.set_warn_always(True)
-    error, message = None, ""
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                exec(trigger, namespace)
-            except Exception as exc:
-                error, message = type(exc).__name__, str(exc)
-    finally:
-        torch.set_warn_always(was)
-        torch.set_grad_enabled(True)
-    return error, message, [str(warning.message) for warning in caught]
-
-
-@pytest.mark.parametrize(
-    "row", [row for row in CATALOGUE if here(row.get("torch", ">=2.11"))], ids=lambda row: row["trigger"][:60]
-)
-def test_catalogue_row_is_a_rule(row: dict) -> None:
-    """What torch answers to the trigger is the refusal or warning of the rule beside it, and of no other."""
-    error, message, said = outcome(row["trigger"])
-    if error is not None:
-        assert [row["rule"]] == matches(message, error), message
-    else:
-        assert {row["rule"]} == {rule for text in said for rule in matches(text, None)}
-
-
-@pytest.mark.parametrize(
-    "row", [row for row in UNREACHED if here(row.get("torch", ">=2.11"))], ids=lambda row: row["trigger"][:60]
-)
-def test_unreached_row_is_no_rule(row: dict) -> None:
-    """What is listed as unreached still raises or warns, and no rule speaks of it."""
-    error, message, said = outcome(row["trigger"])
-    assert error is not None or said
-    if error is not None:
-        assert classify(error, message) is None
-    else:
-        assert [classify_warning(text) for text in said] == [None] * len(said)
-
-
-def test_no_trigger_is_listed_twice() -> None:
-    """A trigger is either reached or unreached."""
-    triggers = [row["trigger"] for row in (*CATALOGUE, *UNREACHED)]
-    assert sorted(triggers) == sorted(set(triggers))
 
 
 def test_citations_name_files_and_not_lines() -> None:

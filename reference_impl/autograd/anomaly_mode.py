@@ -14,6 +14,7 @@ from reference_impl.engine import Task
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
 from reference_impl.ready import Buffer
+from reference_impl.rule_marks import by, refuse, warn
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
 
@@ -41,14 +42,13 @@ class _Watch:
         _running.append(node)
         try:
             outputs = node.apply(arrived, task)
-            if self.check_nan:
+            if self.check_nan or not by("anomaly/nan-may-pass"):
                 for index, g in enumerate(outputs):
                     if g is not None and np.isnan(g._array).any():
-                        raise RuntimeError(
-                            f"Function '{node.name()}' returned nan values in its {index}th output."
-                        )
+                        refuse("anomaly/nan-refused", name=node.name(), index=index)
         except Exception:
-            _tell(node)
+            if by("anomaly/tells-where"):
+                _tell(node)
             raise
         finally:
             _running.pop()
@@ -109,8 +109,7 @@ class detect_anomaly:
     def __init__(self, check_nan: bool = True) -> None:
         self._watch = _Watch(check_nan)
         self._before: Any = None
-        text = "Anomaly Detection has been enabled: it costs time, and is there for finding errors"
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warn("anomaly/is-slow-warns")
 
     def __enter__(self) -> None:
         self._before = STATE.anomaly

@@ -11,10 +11,10 @@ from typing import Any
 from reference_impl import autograd, composed
 from reference_impl.factories import ones_like, zeros_like
 from reference_impl.modes import enable_grad
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 
 Tensors = tuple[Tensor, ...]
-STRICT = "This is not allowed in strict mode."
 
 
 # -- what is given and what comes out --------------------------------------------------------------
@@ -24,17 +24,7 @@ def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
     tensors = given if several else (given,)
     for at, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            owner = (
-                f"The {what} given to {function}"
-                if what != "outputs"
-                else (f"The outputs of the user-provided function given to {function}")
-            )
-            found = (
-                f"the value at index {at} has type {type(x)}"
-                if several
-                else f"the given {what} has type {type(x)}"
-            )
-            raise TypeError(f"{owner} must be either a Tensor or a tuple of Tensors but {found}.")
+            refuse("functional/tensors-only", what=what, at=at, function=function, type=type(x).__name__)
     return several, tensors
 
 
@@ -49,28 +39,26 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> 
     """The vector to multiply by, shaped as what it stands for; 1 for a single element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                f"The vector v can only be None if {owner} a single Tensor with a single element."
-            )
+            refuse("functional/vector-needed", owner=owner)
         return (ones_like(like[0]),)
     _, vector = _tuple_of(v, "v", function)
     if len(vector) != len(like):
-        if several:
-            raise RuntimeError(
-                f"v is a tuple of invalid length: should be {len(like)} but got {len(vector)}."
-            )
-        raise RuntimeError("The given v should contain a single Tensor.")
+        hint = "" if several else ". The given v should contain a single Tensor."
+        refuse("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
     for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
         if mine.size() != x.size():
-            entry = f"Entry {at} in " if several else ""
-            raise RuntimeError(f"{entry}v has invalid size: should be {x.size()} but got {mine.size()}.")
+            refuse("functional/vector-size", at=at, wanted=list(x.shape), given=list(mine.shape))
     return tuple(x.detach() if not x.requires_grad else x for x in vector)
 
 
 def _given_back(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
     """One result or all, without history unless one was asked for."""
-    kept = tuple(x if create_graph else x.detach() for x in results)
+    kept = tuple(_kept(x, create_graph) for x in results)
     return kept if several else kept[0]
+
+
+def _kept(x: Tensor, create_graph: bool) -> Tensor:
+    return x if create_graph or not by("functional/no-history-unless-asked-for") else x.detach()
 
 
 def _gradients(
@@ -99,41 +87,27 @@ def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
     """Refuse, if strict, what does not depend on the inputs."""
     for at, x in enumerate(tensors) if strict else ():
         if x is None:
-            raise RuntimeError(
-                f"The output of the user-provided function is independent of input {at}. {STRICT}"
-            )
-        if x.requires_grad:
+            refuse("functional/strict-needs-dependence", what="output", at=f"input {at}")
+        elif x.requires_grad:
             continue
-        if what == "outputs":
-            raise RuntimeError(
-                f"Output {at} of the user-provided function does not require gradients. The outputs must be "
-                "computed in a differentiable manner from the input when running in strict mode."
-            )
-        raise RuntimeError(
-            f"The {what} of the user-provided function with respect to input {at} is independent of "
-            f"the inputs. {STRICT}"
-        )
+        elif what == "outputs":
+            refuse("functional/strict-needs-a-history", at=at)
+        else:
+            refuse("functional/strict-needs-dependence", what=f"{what} {at}", at="the inputs")
 
 
 def _filled(
     grads: Sequence[Tensor | None], like: Tensors, strict: bool, create_graph: bool, missing: str, what: str
 ) -> list[Tensor]:
-    """Zeros for gradients there are none of; refused if strict, with ``missing`` saying of what."""
+    """Zeros for gradients there are none of; refused if strict, where ``missing`` is what depends not."""
     filled = []
     for at, (g, x) in enumerate(zip(grads, like, strict=True)):
         if g is None and strict:
-            raise RuntimeError(f"{missing.format(at)} {STRICT}")
+            refuse("functional/strict-needs-dependence", what=missing, at=f"input {at}")
         if g is not None and strict and create_graph and not g.requires_grad:
-            raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {at}. {STRICT[:-1]} when "
-                "create_graph=True."
-            )
+            refuse("functional/strict-needs-dependence", what=what, at=f"input {at}")
         filled.append(zeros_like(x) if g is None else g)
     return filled
-
-
-INDEPENDENT = "The output of the user-provided function is independent of input {}."
-SAME_JACOBIAN = "The jacobian of the user-provided function is independent of input {}."
 
 
 # -- first order -----------------------------------------------------------------------------------
@@ -148,7 +122,7 @@ def vjp(
         _need_history(outputs, "outputs", strict)
         vector = _vector(v, outputs, outputs_several, "vjp", "the user-provided function returns")
         grads = _gradients(outputs, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, INDEPENDENT, "jacobian")
+        filled = _filled(grads, own, strict, create_graph, "output", "jacobian")
     return _given_back(outputs, outputs_several, create_graph), _given_back(filled, several, create_graph)
 
 
@@ -166,8 +140,7 @@ def jvp(
         products = _gradients(outputs, own, seeds, create_graph=True)
         _need_history(products, "gradient", strict)
         grads = _gradients(products, seeds, vector, create_graph)
-        missing = "The gradient with respect to the input is independent of entry {} in the grad_outputs."
-        filled = _filled(grads, outputs, strict, create_graph, missing, "jacobian")
+        filled = _filled(grads, outputs, strict, create_graph, "gradient", "jacobian")
     result = _given_back(filled, outputs_several, create_graph)
     return _given_back(outputs, outputs_several, create_graph), result
 
@@ -182,22 +155,20 @@ def jacobian(
 ) -> Any:
     """The derivative of every output element by every input element, shaped as outputs, then inputs."""
     if strategy not in ("reverse-mode", "forward-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+        refuse("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
         raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
     if strategy == "forward-mode" and not vectorize:
-        raise NotImplementedError("Computing Jacobian using forward-AD needs vectorize=True")
+        refuse("functional/forward-mode-at-once-only")
     if vectorize and strict:
-        raise RuntimeError(
-            "torch.autograd.functional.jacobian: strict=True and vectorize=True are not supported together."
-        )
+        refuse("functional/strict-one-by-one", function="jacobian")
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jacobian")
         own = _own(given, create_graph)
         outputs_several, outputs = _tuple_of(func(*own), "outputs", "jacobian")
         _need_history(outputs, "outputs", strict)
         rows = [_rows(at, out, own, create_graph, strict) for at, out in enumerate(outputs)]
-    blocks = [tuple(x if create_graph else x.detach() for x in row) for row in rows]
+    blocks = [tuple(_kept(x, create_graph) for x in row) for row in rows]
     shaped = tuple(row if several else row[0] for row in blocks)
     return shaped if outputs_several else shaped[0]
 
@@ -205,7 +176,7 @@ def jacobian(
 def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool) -> list[Tensor]:
     """One output's derivatives by each input."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
-    missing = f"Output {at} of the user-provided function is independent of input {{}}."
+    missing = f"output {at}"
     for element in out.reshape((-1,)).unbind() if out.numel() else ():
         grads = _gradients(
             (element,), inputs, None if not element.is_complex() else (ones_like(element),), create_graph
@@ -226,11 +197,9 @@ def _single(out: Any, function: str) -> Tensor:
     """The one number a function gives, or refused."""
     several, outputs = _tuple_of(out, "outputs", function)
     if several:
-        raise RuntimeError(f"The function given to {function} should return a single Tensor")
+        refuse("functional/one-output", function=function)
     if outputs[0].numel() != 1:
-        raise RuntimeError(
-            f"The Tensor returned by the function given to {function} should contain a single element"
-        )
+        refuse("functional/one-element", function=function)
     return outputs[0]
 
 
@@ -245,9 +214,7 @@ def hessian(
     """The second derivatives of a function with one number for a result, shaped as inputs, then inputs."""
     several, given = _tuple_of(inputs, "inputs", "hessian")
     if vectorize and strict:
-        raise RuntimeError(
-            "torch.autograd.functional.hessian: strict=True and vectorize=True are not supported together."
-        )
+        refuse("functional/strict-one-by-one", function="hessian")
 
     def number(*args: Tensor) -> Tensor:
         out = _single(func(*args), "hessian")
@@ -276,7 +243,7 @@ def vhp(
         first = _gradients((out,), own, create_graph=True)
         _need_history(first, "jacobian", strict)
         grads = _gradients(first, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, SAME_JACOBIAN, "hessian")
+        filled = _filled(grads, own, strict, create_graph, "jacobian", "hessian")
     return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)
 
 
@@ -296,6 +263,5 @@ def hvp(
         second = _gradients(first, own, seeds, create_graph=True)
         _need_history(second, "hessian", strict)
         grads = _gradients(second, seeds, vector, create_graph)
-        missing = "The hessian of the user-provided function is independent of entry {} in the grad_jacobian."
-        filled = _filled(grads, own, strict, create_graph, missing, "hessian")
+        filled = _filled(grads, own, strict, create_graph, "hessian", "hessian")
     return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from reference_impl import composed
+from reference_impl.modes import STATE
 from reference_impl.random import source
-from reference_impl.rule_marks import by
+from reference_impl.rule_marks import by, refuse
 from reference_impl.surface import FUNCTIONS
 from reference_impl.tensor import Tensor, wrap
 
@@ -292,6 +293,8 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the log-probabilities of the classes."""
+    if weight is not None and weight.requires_grad and STATE.enabled:
+        refuse("nn/class-weights-are-constant")
     counts = None if weight is None else tuple(weight.tolist())
     if input.ndim == 1:
         input, target = input.unsqueeze(0), target.unsqueeze(0)

@@ -8,7 +8,6 @@ again under hooks that collect what is saved then.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -21,8 +20,10 @@ from reference_impl.engine import RUNNING
 from reference_impl.modes import STATE, enable_grad, no_grad
 from reference_impl.nn.containers import Sequential
 from reference_impl.random import fork_rng, get_rng_state, set_rng_state
+from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.saving import Saved
 from reference_impl.tensor import Tensor
+from specs.refusal import Refusal, admit
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",
@@ -32,6 +33,7 @@ __all__ = [
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
+@admit
 class CheckpointError(RuntimeError):
     """What was computed again is not what was computed first."""
 
@@ -76,7 +78,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         if not any(x.requires_grad for x in args if isinstance(x, Tensor)):
-            warnings.warn("None of the inputs have requires_grad=True: there is no gradient", stacklevel=2)
+            warn("checkpoint/needs-an-input-that-requires-grad")
         ctx.function, ctx.args = function, [None if isinstance(x, Tensor) else x for x in args]
         ctx.random = get_rng_state() if preserve_rng_state else None
         ctx.save_for_backward(*(x for x in args if isinstance(x, Tensor)))
@@ -87,23 +89,20 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         if not autograd._is_checkpoint_valid():
-            raise RuntimeError(
-                "With use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() and with the "
-                "`inputs` of .backward(); use_reentrant=False is not"
-            )
+            refuse("checkpoint/reentrant-needs-a-whole-backward")
         inputs = list(ctx.args)
         for at, x in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[at] = x.detach()
             inputs[at].requires_grad = x.requires_grad
         with fork_rng(enabled=ctx.random is not None):
-            if ctx.random is not None:
+            if ctx.random is not None and by("checkpoint/draws-the-same-again"):
                 set_rng_state(ctx.random)
             with enable_grad():
                 outputs = ctx.function(*inputs)
         pairs = zip(outputs if isinstance(outputs, tuple) else (outputs,), grads, strict=False)
         wanted = [(out, g) for out, g in pairs if isinstance(out, Tensor) and out.requires_grad]
         if not wanted:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+            refuse("checkpoint/reentrant-needs-an-output-that-requires-grad")
         autograd.backward([out for out, _ in wanted], [g for _, g in wanted])
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
@@ -154,12 +153,9 @@ class _Frame:
         if again is None:
             again = self.again[task] = _Again()
             self._compute(again)
-        tensor = again.tensors[holder.number]
+        tensor: Any = again.tensors[holder.number]
         if tensor is None:
-            raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
-                "once; ctx.saved_tensors may be read once a backward"
-            )
+            refuse("checkpoint/unpacked-once-a-backward")
         again.tensors[holder.number] = None
         return tensor
 
@@ -173,17 +169,11 @@ class _Frame:
         if self.unequal:
             return
         if again.count != len(self.holders):
-            raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
-                f"({len(self.holders)}) and when it was computed again ({again.count})"
-            )
+            refuse("checkpoint/saves-as-many-again", before=len(self.holders), now=again.count)
         for number, tensor in again.tensors.items():
             if self.checks and tensor is not None and _shape(tensor) != self.seen[number]:
-                raise CheckpointError(
-                    "torch.utils.checkpoint: Recomputed values for the following tensors have different "
-                    f"metadata than during the forward pass: number {number}, which was {self.seen[number]} "
-                    f"and is {_shape(tensor)}"
-                )
+                seen = self.seen[number]
+                refuse("checkpoint/saves-alike-again", number=number, before=seen, now=_shape(tensor))
 
     def _collect(self, again: _Again, tensor: Tensor) -> Tensor:
         """In the second run: keep what is saved, if it is still asked for."""
@@ -192,15 +182,12 @@ class _Frame:
         again.count += 1
         if number >= len(self.holders):
             if self.done:
-                raise CheckpointError(
-                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during "
-                    "the original forward pass"
-                )
+                refuse("checkpoint/saves-no-more-again")
             self.unequal = True  # a backward within the function, before all was saved
             return kept
         if self.holders[number]() is not None:
             again.tensors[number] = kept
-        if self.early_stop and again.count == len(self.holders):
+        if self.early_stop and again.count == len(self.holders) and by("checkpoint/stops-early"):
             raise _EnoughComputed
         return kept
 
@@ -213,13 +200,13 @@ def _shape(tensor: Tensor) -> tuple[Any, ...]:
 def _with_more_words(hooks: bool) -> Iterator[None]:
     try:
         yield
-    except CheckpointError as error:
-        if not hooks:
-            raise
-        raise CheckpointError(
-            f"{error}\nYou are seeing this error because you passed `debug=True` to checkpoint: the function "
-            "does not do the same twice"
-        ) from error
+    except Refusal as error:
+        if hooks and isinstance(error, CheckpointError):
+            error.says += (
+                "\nYou are seeing this error because you passed `debug=True` to checkpoint: the function "
+                "does not do the same twice"
+            )
+        raise
 
 
 def _by_hooks(
@@ -236,12 +223,12 @@ def _by_hooks(
 
     def run(*args: Any) -> None:
         with fork_rng(enabled=preserve_rng_state):
-            if state is not None:
+            if state is not None and by("checkpoint/draws-the-same-again"):
                 set_rng_state(state)
             with second:
                 function(*args, **kwargs)
 
-    if not STATE.enabled:
+    if not STATE.enabled or not by("checkpoint/computes-again"):
         return function(*args, **kwargs)
     frame = frame_of(run, args)
 
@@ -258,8 +245,7 @@ def _by_hooks(
 # -- what is called ----------------------------------------------------------------------------------
 def _explicit(use_reentrant: bool | None) -> bool:
     if use_reentrant is None:
-        text = "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly"
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn("checkpoint/says-which-way")
     return use_reentrant is None or use_reentrant
 
 
@@ -278,9 +264,9 @@ def checkpoint(
     preserve = kwargs.pop("preserve_rng_state", True)
     if reentrant:
         if kwargs:
-            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+            refuse("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+            refuse("checkpoint/contexts-by-hooks-only")
         return CheckpointFunction.apply(function, preserve, *args)
     if _debug and _debug[-1] is not None:
         debug = _debug[-1]
@@ -308,7 +294,7 @@ def checkpoint_sequential(
     reentrant = _explicit(use_reentrant)
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
-        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        refuse("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
     steps = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
 
     def stretch(begin: int, end: int) -> Callable[[Any], Any]:

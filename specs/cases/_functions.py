@@ -165,6 +165,19 @@ class Twins(torch.autograd.Function):
         return g + h
 
 
+class KeepsOnCtx(torch.autograd.Function):
+    """Keeps on ctx what it computed, which has no history."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = x.exp()
+        return ctx.kept * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.kept
+
+
 class Written(torch.autograd.Function):
     """Writes to its input."""
 

@@ -210,6 +210,22 @@ def deepcopy_of_a_leaf():
     assert isinstance(q, torch.nn.Parameter) and q.grad is None
 
 
+def deepcopy_drops_hooks():
+    """The copy calls nobody, the original does.
+
+    rule: copy/deepcopy-drops-hooks.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append("arrives"))
+    x.register_post_accumulate_grad_hook(lambda x: seen.append("is there"))
+    y = copy.deepcopy(x)
+    y.sum().backward()
+    assert seen == [] and y.grad.tolist() == [1.0, 1.0]
+    x.sum().backward()
+    assert seen == ["arrives", "is there"]
+
+
 def deepcopy_of_a_result():
     """A result cannot be deep-copied, alone or in a list; detached it can.
 

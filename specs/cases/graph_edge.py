@@ -62,7 +62,8 @@ def edge_as_a_root():
 
 
 def what_has_no_edge():
-    """A plain tensor has no edge, nor has a view made without recording; one not reached gives None.
+    """A plain tensor has no edge, nor has a view made without recording, and an edge that is not reached
+    gives None, never zeros.
 
     rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
     """

@@ -145,3 +145,17 @@ def mse_loss_by_reduction():
     assert gt.grad.tolist() == [-1.0, -3.0]
     assert torch.nn.functional.mse_loss(y, gt, reduction="sum").item() == 10.0
     assert torch.nn.functional.mse_loss(y, gt, reduction="none").tolist() == [1.0, 9.0]
+
+
+def class_weights_are_constant():
+    """A loss refuses weights that require grad, and takes them detached.
+
+    rule: nn/class-weights-are-constant.
+    """
+    x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    w = torch.ones(2, requires_grad=True)
+    target = torch.tensor([0])
+    with refused("nn/class-weights-are-constant"):
+        torch.nn.functional.nll_loss(x, target, weight=w)
+    torch.nn.functional.nll_loss(x, target, weight=w.detach()).backward()
+    assert x.grad.tolist() == [[-1.0, 0.0]]

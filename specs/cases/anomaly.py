@@ -1,0 +1,68 @@
+"""Anomaly mode: a backward that gives nan, or fails, says where."""
+
+import warnings
+
+import torch
+
+from specs.case import refused, warned
+
+
+def nan_ends_the_backward():
+    """The node that gives it is named, and nothing arrives behind it; without the mode it goes through.
+
+    rule: anomaly/nan-refused.
+    """
+    x = torch.tensor([0.0], requires_grad=True)
+    y = torch.sqrt(x) * 0
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("anomaly/nan-refused"):
+            y.backward(retain_graph=True)
+    assert x.grad is None
+    y.backward()
+    assert str(x.grad.item()) == "nan"
+
+
+def nan_may_pass():
+    """check_nan=False is for errors alone.
+
+    rules: anomaly/nan-may-pass, anomaly/is-slow-warns.
+    """
+    x = torch.tensor([0.0], requires_grad=True)
+    y = torch.sqrt(x) * 0
+    with warned("anomaly/is-slow-warns"):
+        mode = torch.autograd.detect_anomaly(check_nan=False)
+    with mode:
+        y.backward(retain_graph=True)
+    assert str(x.grad.item()) == "nan"
+    with torch.autograd.set_detect_anomaly(True, check_nan=False):
+        y.backward()
+
+
+def what_fails_is_told():
+    """A warning names the node and shows this file if the mode was on when it was made.
+
+    rules: anomaly/tells-where, save/modified-refused.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        y = x.exp()
+    y.add_(1)
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("save/modified-refused"), warnings.catch_warnings(record=True, action="always") as told:
+            y.backward()
+    text = str(told[-1].message)
+    assert len(told) == 1 and "Error detected in ExpBackward0" in text and "x.exp()" in text
+
+
+def what_was_made_before_is_named_alone():
+    """Without the mode when it was made, the warning has nothing to show.
+
+    rules: anomaly/tells-where, anomaly/nan-refused.
+    """
+    x = torch.tensor([0.0], requires_grad=True)
+    y = torch.sqrt(x) * 0
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("anomaly/nan-refused"), warnings.catch_warnings(record=True, action="always") as told:
+            y.backward()
+    text = str(told[-1].message)
+    assert "Error detected in SqrtBackward0" in text and "No forward pass information available" in text

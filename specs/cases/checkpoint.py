@@ -1,0 +1,179 @@
+"""torch.utils.checkpoint: a call that keeps its inputs and is computed again."""
+
+import torch
+
+from specs.case import refused, warned
+
+
+def a_checkpoint_is_computed_again():
+    """By hooks or by reentrance: once more each backward, with the gradient of the plain call.
+
+    rule: checkpoint/computes-again.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    calls = []
+    f = lambda a: calls.append("run") or a * a
+    y = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+    assert calls == ["run"] and y.requires_grad is True and y.grad_fn.name() == "MulBackward0"
+    y.backward(retain_graph=True)
+    y.backward()
+    assert calls == ["run", "run", "run"] and x.grad.tolist() == [8.0]
+    z = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=True)
+    assert len(calls) == 4 and "Checkpoint" in z.grad_fn.name()
+    z.backward()
+    assert len(calls) == 5 and x.grad.tolist() == [12.0]
+
+
+def checkpoint_keeps_no_results():
+    """What the function saves is not kept, so that a write to it is not noticed; one to the input is.
+
+    rules: checkpoint/computes-again, save/modified-refused.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    made = []
+    f = lambda a: made.append(a.exp()) or made[-1] * 1
+    y = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+    made[0].detach().zero_()
+    y.backward()
+    assert x.grad.tolist() == x.detach().exp().tolist()
+    b = x.detach().requires_grad_() * 1
+    z = torch.utils.checkpoint.checkpoint(torch.exp, b, use_reentrant=False)
+    b.mul_(2)
+    with refused("save/modified-refused"):
+        z.backward()
+
+
+def second_run_stops_early():
+    """It ends when what the first run saved is there; a longer second run does no harm.
+
+    rules: checkpoint/stops-early, checkpoint/saves-no-more-again.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    calls = []
+    f = lambda a: [a.sin(), calls.append("after")][0]
+    y = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+    y.backward()
+    assert calls == ["after"]
+    turns = [lambda a: a.sin(), lambda a: a.sin().cos()]
+    z = torch.utils.checkpoint.checkpoint(lambda a: turns.pop(0)(a), x, use_reentrant=False)
+    z.backward()
+    assert x.grad.tolist() == (x.detach().cos() * 2).tolist()
+    turns = [lambda a: a.sin(), lambda a: a.sin().cos()]
+    with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+        w = torch.utils.checkpoint.checkpoint(lambda a: turns.pop(0)(a), x, use_reentrant=False)
+    with refused("checkpoint/saves-no-more-again"):
+        w.backward()
+
+
+def dropout_is_the_same_again():
+    """The gradient is zero where the value was, by both ways.
+
+    rule: checkpoint/draws-the-same-again.
+    """
+    x = torch.ones(64, requires_grad=True)
+    y = torch.utils.checkpoint.checkpoint(torch.nn.functional.dropout, x, use_reentrant=False)
+    torch.rand(7)
+    y.sum().backward()
+    assert x.grad.tolist() == y.tolist() and set(y.tolist()) == {0.0, 2.0}
+    x.grad = None
+    z = torch.utils.checkpoint.checkpoint(torch.nn.functional.dropout, x, use_reentrant=True)
+    torch.rand(7)
+    z.sum().backward()
+    assert x.grad.tolist() == z.tolist()
+
+
+def a_checkpoint_says_which_way():
+    """Without use_reentrant it warns, and goes the reentrant way.
+
+    rule: checkpoint/says-which-way.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    with warned("checkpoint/says-which-way"):
+        y = torch.utils.checkpoint.checkpoint(torch.exp, x)
+    assert "Checkpoint" in y.grad_fn.name()
+
+
+def reentrant_call_without_a_gradient_warns():
+    """A parameter that the function uses does not count, and gets none.
+
+    rules: checkpoint/needs-an-input-that-requires-grad,
+    checkpoint/reentrant-needs-an-output-that-requires-grad.
+    """
+    p = torch.tensor([2.0], requires_grad=True)
+    with warned("checkpoint/needs-an-input-that-requires-grad"):
+        y = torch.utils.checkpoint.checkpoint(lambda a: a * p, torch.ones(1), use_reentrant=True)
+    assert y.requires_grad is False
+    z = torch.utils.checkpoint.checkpoint(lambda a: a * p, torch.ones(1), use_reentrant=False)
+    z.backward()
+    assert p.grad.tolist() == [1.0]
+    w = torch.utils.checkpoint.checkpoint(lambda a: a.detach(), p, use_reentrant=True)
+    assert w.requires_grad is True
+    with refused("checkpoint/reentrant-needs-an-output-that-requires-grad"):
+        w.backward()
+
+
+def reentrant_call_knows_no_grad():
+    """grad() and backward(inputs=) are refused, and taken by hooks.
+
+    rule: checkpoint/reentrant-needs-a-whole-backward.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    y = torch.utils.checkpoint.checkpoint(lambda a: a * 3, x, use_reentrant=True)
+    with refused("checkpoint/reentrant-needs-a-whole-backward"):
+        torch.autograd.grad(y, x, retain_graph=True)
+    with refused("checkpoint/reentrant-needs-a-whole-backward"):
+        y.backward(inputs=[x], retain_graph=True)
+    assert x.grad is None
+    z = torch.utils.checkpoint.checkpoint(lambda a: a * 3, x, use_reentrant=False)
+    (g,) = torch.autograd.grad(z, x)
+    assert g.tolist() == [3.0]
+
+
+def second_run_must_do_the_same():
+    """Fewer tensors, or one of another shape, are refused; the latter not without the check.
+
+    rules: checkpoint/saves-as-many-again, checkpoint/saves-alike-again.
+    """
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    fewer = [lambda a: a.sin().cos(), lambda a: a.sin()]
+    y = torch.utils.checkpoint.checkpoint(lambda a: fewer.pop(0)(a), x, use_reentrant=False).sum()
+    with refused("checkpoint/saves-as-many-again"):
+        y.backward()
+    other = [lambda a: a.sin(), lambda a: a[:1].sin()] * 2
+    z = torch.utils.checkpoint.checkpoint(lambda a: other.pop(0)(a), x, use_reentrant=False).sum()
+    with refused("checkpoint/saves-alike-again"):
+        z.backward()
+    check = torch.utils.checkpoint.checkpoint
+    w = check(lambda a: other.pop(0)(a), x, use_reentrant=False, determinism_check="none").sum()
+    w.backward()
+    assert x.grad.tolist() == [x[0].cos().item()] * 2
+
+
+def what_is_computed_again_is_handed_out_once():
+    """Outside of a backward what is saved can be looked at once, as it was computed again for it.
+
+    rule: checkpoint/unpacked-once-a-backward.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    packed = []
+    y = torch.utils.checkpoint.checkpoint(torch.exp, x, use_reentrant=False)
+    node = y.grad_fn
+    node.register_prehook(lambda g: packed.append(node._saved_result))
+    with refused("checkpoint/unpacked-once-a-backward"):
+        y.backward()
+    assert packed[0].tolist() == y.tolist()
+
+
+def reentrant_call_takes_no_options():
+    """Keywords and contexts are for the hooks.
+
+    rules: checkpoint/keywords-by-hooks-only, checkpoint/contexts-by-hooks-only.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    checkpoint = torch.utils.checkpoint.checkpoint
+    with refused("checkpoint/keywords-by-hooks-only"):
+        checkpoint(lambda a, by: a * by, x, by=3, use_reentrant=True)
+    with refused("checkpoint/contexts-by-hooks-only"):
+        checkpoint(lambda a: a * 3, x, debug=True, use_reentrant=True)
+    y = checkpoint(lambda a, by: a * by, x, by=3, use_reentrant=False)
+    assert y.tolist() == [6.0]

@@ -1,0 +1,119 @@
+"""torch.autograd.functional: products with Jacobians and Hessians, and what is no such product."""
+
+import torch
+
+from specs.case import refused
+
+
+def results_have_no_history_unless_asked_for():
+    """With create_graph they go on to the inputs.
+
+    rules: functional/no-history-unless-asked-for, double/create-graph-records.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    f = torch.autograd.functional
+    plain = f.jacobian(lambda a: a * a, x)
+    outputs, product = f.vjp(lambda a: a * a, x, torch.ones(2))
+    assert plain.tolist() == [[2.0, 0.0], [0.0, 4.0]] and product.tolist() == [2.0, 4.0]
+    assert plain.requires_grad is False and outputs.requires_grad is False and product.requires_grad is False
+    assert x.grad is None
+    kept = f.jacobian(lambda a: a * a, x, create_graph=True)
+    kept.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def functional_takes_tensors_only():
+    """As inputs, as vectors, and from the function.
+
+    rule: functional/tensors-only.
+    """
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    with refused("functional/tensors-only"):
+        f.jvp(lambda a: a * 2, 3)
+    with refused("functional/tensors-only"):
+        f.hessian(lambda a: 3, x)
+    with refused("functional/tensors-only"):
+        f.vjp(lambda a: a * 2, (x, 3), x)
+    with refused("functional/tensors-only"):
+        f.vjp(lambda a: a * 2, x, 3)
+    assert f.jacobian(lambda a: a.sum(), x).tolist() == [1.0, 1.0]
+
+
+def the_vector_fits():
+    """It may be left out for one element; else it has the number and the sizes of what it stands for.
+
+    rules: functional/vector-needed, functional/vector-count, functional/vector-size.
+    """
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    with refused("functional/vector-needed"):
+        f.vjp(lambda a: a * 2, x)
+    with refused("functional/vector-needed"):
+        f.hvp(lambda a: a.sum(), x)
+    with refused("functional/vector-count"):
+        f.vjp(lambda a: (a, a), x, torch.ones(2))
+    with refused("functional/vector-count"):
+        f.vjp(lambda a: a, x, (torch.ones(2), torch.ones(2)))
+    with refused("functional/vector-size"):
+        f.vjp(lambda a: a * 2, x, torch.ones(3))
+    with refused("functional/vector-size"):
+        f.vjp(lambda a: (a, a), x, (torch.ones(2), torch.ones(1)))
+    assert f.vjp(lambda a: a.sum(), x)[1].tolist() == [1.0, 1.0]
+
+
+def strict_mode_wants_histories():
+    """Where there is none, or none on an input, zeros are refused.
+
+    rules: functional/strict-needs-a-history, functional/strict-needs-dependence.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0])
+    f = torch.autograd.functional
+    with refused("functional/strict-needs-a-history"):
+        f.jacobian(lambda a: a.detach(), x, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.vjp(lambda a: a.detach(), x, torch.ones(2), strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.vjp(lambda a, b: a * 2, (x, y), torch.ones(2), strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.jacobian(lambda a, b: a * 2, (x, y), strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.hessian(lambda a: (a * 2).sum(), x, strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.vhp(lambda a: (a * 2).sum(), x, torch.ones(2), strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.jacobian(lambda a: a * 2, x, create_graph=True, strict=True)
+    assert f.jacobian(lambda a: a.detach(), x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def hessians_are_of_one_number():
+    """A function that gives more is refused.
+
+    rules: functional/one-element, functional/one-output.
+    """
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    with refused("functional/one-element"):
+        f.hessian(lambda a: a * 2, x)
+    with refused("functional/one-element"):
+        f.hvp(lambda a: a * 2, x, x)
+    with refused("functional/one-output"):
+        f.vhp(lambda a: (a.sum(), a.sum()), x, x)
+    assert f.hessian(lambda a: (a * a * a).sum(), x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+
+
+def strategies_of_a_jacobian():
+    """Two are known; forward mode goes with vectorize, which does not go with strict.
+
+    rules: functional/strategy, functional/forward-mode-at-once-only, functional/strict-one-by-one.
+    """
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    with refused("functional/strategy"):
+        f.jacobian(lambda a: a * 2, x, strategy="sideways")
+    with refused("functional/forward-mode-at-once-only"):
+        f.jacobian(lambda a: a * 2, x, strategy="forward-mode")
+    with refused("functional/strict-one-by-one"):
+        f.jacobian(lambda a: a * 2, x, vectorize=True, strict=True)
+    assert f.jacobian(lambda a: a * 2, x, vectorize=True).tolist() == [[2.0, 0.0], [0.0, 2.0]]

@@ -1,0 +1,71 @@
+"""gradcheck: whether gradients are those that small differences give."""
+
+import torch
+
+from specs.case import refused, warned
+
+
+def wrong_gradients_are_found():
+    """A factor that was cut off makes one half of the gradient.
+
+    rules: gradcheck/mismatch, gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(lambda a: a * a, (x,)) is True
+    with refused("gradcheck/mismatch"):
+        check(lambda a: a.detach() * a, (x,))
+    assert check(lambda a: a.detach() * a, (x,), raise_exception=False) is False
+
+
+def plain_outputs_must_be_constant():
+    """What depends on an input and has no history is found.
+
+    rule: gradcheck/plain-outputs-are-constant.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    with refused("gradcheck/plain-outputs-are-constant"):
+        check(lambda a: a.detach(), (x,))
+    assert check(lambda a: (a * 2, torch.ones(2, dtype=torch.float64)), (x,)) is True
+
+
+def backward_must_do_the_same_twice():
+    """A hook that gives another result each time is found.
+
+    rule: gradcheck/same-twice.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    noise = [1e-6 * n for n in range(1000)]
+    hooked = lambda a: [a, a.register_hook(lambda g: g * (1 + noise.pop()))][0]
+    with refused("gradcheck/same-twice"):
+        torch.autograd.gradcheck(lambda a: hooked(a * 2), (x,))
+
+
+def nothing_comes_of_zeros():
+    """A hook that adds is found by the gradient of zeros.
+
+    rule: gradcheck/nothing-comes-of-zeros.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    hooked = lambda a: [a, a.register_hook(lambda g: g + 1e-7)][0]
+    with refused("gradcheck/nothing-comes-of-zeros"):
+        torch.autograd.gradcheck(lambda a: hooked(a * 2), (x,))
+
+
+def what_can_be_checked():
+    """Something must require grad, in double precision, and no two elements may share memory.
+
+    rules: gradcheck/needs-an-input-that-requires-grad, gradcheck/needs-double-precision,
+    gradcheck/inputs-do-not-overlap.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    one = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    with refused("gradcheck/needs-an-input-that-requires-grad"):
+        check(lambda a: a * 2, (x.detach(),))
+    with warned("gradcheck/needs-double-precision"):
+        check(lambda a: a * 2, (x,), eps=1e-2, atol=1e-2)
+    with refused("gradcheck/inputs-do-not-overlap"):
+        check(lambda a: a * 2, (one.expand(2),))
+    assert x.grad is None

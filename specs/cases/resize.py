@@ -1,0 +1,57 @@
+"""In-place changes of the size and of the memory behind it, and results put into a given tensor."""
+
+import torch
+
+from specs.case import refused
+
+
+def what_requires_grad_cannot_be_resized():
+    """Leaf or not, in every grad mode; the detached self can be.
+
+    rule: resize/needs-no-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    with refused("resize/needs-no-grad"):
+        x.resize_(3)
+    with refused("resize/needs-no-grad"):
+        y.resize_as_(torch.ones(3))
+    with torch.no_grad():
+        with refused("resize/needs-no-grad"):
+            x.resize_(1)
+    d = y.detach()
+    d.resize_(1)
+    assert d.tolist() == [2.0] and y.tolist() == [2.0, 4.0] and y._version == 1
+
+
+def set_has_no_derivative():
+    """A result that was given the memory of another requires grad, and its backward is refused.
+
+    rules: op/no-derivative, write/leaf-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.set_(torch.ones(2))
+    assert y.requires_grad is True and y.tolist() == [1.0, 1.0]
+    with refused("op/no-derivative"):
+        y.sum().backward()
+    assert x.grad is None
+    with refused("write/leaf-refused"):
+        x.set_(torch.ones(2))
+
+
+def out_takes_what_is_not_recorded():
+    """A result can be put into a given tensor only where nothing requires grad, or nothing is recorded.
+
+    rule: write/out-is-not-recorded.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    out = torch.zeros(2)
+    with refused("write/out-is-not-recorded"):
+        torch.mul(x, 3, out=out)
+    with refused("write/out-is-not-recorded"):
+        torch.mul(out, 3, out=x)
+    assert out.tolist() == [0.0, 0.0] and x.tolist() == [1.0, 2.0]
+    with torch.no_grad():
+        torch.mul(x, 3, out=out)
+    assert out.tolist() == [3.0, 6.0] and out._version == 1
