@@ -14,6 +14,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.report import as_json
+from specs.rule import RULES
 
 SEGFAULTS = """
 import os, signal
@@ -93,11 +94,13 @@ def test_the_reference_conforms(graded):
 
 
 def test_torch_conforms(graded):
-    """Real PyTorch is graded by the reference, and holds every rule."""
+    """Real PyTorch is graded by the reference, and holds every rule but those it is on record as breaking."""
     code, report, _ = graded("torch", "--programs", "100", "--source", "prng")
     assert 0 == code
     assert "reference" == report["against"]
-    assert {"held", "not exercised"} >= set(statuses(report))
+    departed = {rule.id for rule in RULES.values() if rule.departed_by(report["versions"]["torch"])}
+    others = {one["status"] for rule, one in report["rules"].items() if rule not in departed}
+    assert {"held", "not exercised"} >= others
 
 
 @pytest.mark.parametrize("source", ["hypothesis", "prng"])
