@@ -24,6 +24,7 @@ def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
     tensors = given if several else (given,)
     for at, x in enumerate(tensors):
         if not isinstance(x, Tensor):
+            what = "outputs of the user-provided function" if what == "outputs" else what
             refuse("functional/tensors-only", what=what, at=at, function=function, type=type(x).__name__)
     return several, tensors
 
@@ -47,7 +48,8 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> 
         refuse("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
     for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
         if mine.size() != x.size():
-            refuse("functional/vector-size", at=at, wanted=list(x.shape), given=list(mine.shape))
+            entry = f"Entry {at} in " if several else ""
+            refuse("functional/vector-size", entry=entry, wanted=x.size(), given=mine.size())
     return tuple(x.detach() if not x.requires_grad else x for x in vector)
 
 
@@ -83,17 +85,21 @@ def _gradients(
 
 
 # -- strict mode -----------------------------------------------------------------------------------
+OURS = "of the user-provided function"
+
+
 def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> None:
     """Refuse, if strict, what does not depend on the inputs."""
     for at, x in enumerate(tensors) if strict else ():
         if x is None:
-            refuse("functional/strict-needs-dependence", what="output", at=f"input {at}")
+            refuse("functional/strict-needs-dependence", what=f"The output {OURS}", at=f"input {at}")
         elif x.requires_grad:
             continue
         elif what == "outputs":
             refuse("functional/strict-needs-a-history", at=at)
         else:
-            refuse("functional/strict-needs-dependence", what=f"{what} {at}", at="the inputs")
+            subject = f"The {what} {OURS} with respect to input {at}"
+            refuse("functional/strict-needs-dependence", what=subject, at="the inputs")
 
 
 def _filled(
@@ -105,7 +111,7 @@ def _filled(
         if g is None and strict:
             refuse("functional/strict-needs-dependence", what=missing, at=f"input {at}")
         if g is not None and strict and create_graph and not g.requires_grad:
-            refuse("functional/strict-needs-dependence", what=what, at=f"input {at}")
+            refuse("functional/strict-needs-dependence", what=f"The {what} {OURS}", at=f"input {at}")
         filled.append(zeros_like(x) if g is None else g)
     return filled
 
@@ -122,7 +128,7 @@ def vjp(
         _need_history(outputs, "outputs", strict)
         vector = _vector(v, outputs, outputs_several, "vjp", "the user-provided function returns")
         grads = _gradients(outputs, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, "output", "jacobian")
+        filled = _filled(grads, own, strict, create_graph, f"The output {OURS}", "jacobian")
     return _given_back(outputs, outputs_several, create_graph), _given_back(filled, several, create_graph)
 
 
@@ -140,7 +146,8 @@ def jvp(
         products = _gradients(outputs, own, seeds, create_graph=True)
         _need_history(products, "gradient", strict)
         grads = _gradients(products, seeds, vector, create_graph)
-        filled = _filled(grads, outputs, strict, create_graph, "gradient", "jacobian")
+        missing = "The gradient with respect to the input"
+        filled = _filled(grads, outputs, strict, create_graph, missing, "jacobian")
     result = _given_back(filled, outputs_several, create_graph)
     return _given_back(outputs, outputs_several, create_graph), result
 
@@ -176,7 +183,7 @@ def jacobian(
 def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool) -> list[Tensor]:
     """One output's derivatives by each input."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
-    missing = f"output {at}"
+    missing = f"Output {at} {OURS}"
     for element in out.reshape((-1,)).unbind() if out.numel() else ():
         grads = _gradients(
             (element,), inputs, None if not element.is_complex() else (ones_like(element),), create_graph
@@ -243,7 +250,7 @@ def vhp(
         first = _gradients((out,), own, create_graph=True)
         _need_history(first, "jacobian", strict)
         grads = _gradients(first, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, "jacobian", "hessian")
+        filled = _filled(grads, own, strict, create_graph, f"The jacobian {OURS}", "hessian")
     return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)
 
 
@@ -263,5 +270,5 @@ def hvp(
         second = _gradients(first, own, seeds, create_graph=True)
         _need_history(second, "hessian", strict)
         grads = _gradients(second, seeds, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, "hessian", "hessian")
+        filled = _filled(grads, own, strict, create_graph, f"The hessian {OURS}", "hessian")
     return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)

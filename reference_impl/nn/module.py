@@ -304,9 +304,11 @@ class Module:
 def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
     """Forget gradients, or detach them and fill them with zeros."""
     for parameter in parameters:
+        if parameter.grad is None:  # asked of everything, so that it warns where no grad ever comes
+            continue
         if set_to_none and by("nn/zero-grad-forgets"):
             parameter.grad = None
-        elif parameter.grad is not None:
+        else:
             if not by("nn/zero-grad-fills-in-place"):
                 parameter.grad = parameter.grad.clone()
             if parameter.grad.grad_fn is not None:

@@ -17,37 +17,37 @@ def _ordered(name, compare, x, y):
     return result
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def gt(x: Tensor, y):
     """``x > y``."""
     return _ordered("gt", np.greater, x, y)
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def lt(x: Tensor, y):
     """``x < y``."""
     return _ordered("lt", np.less, x, y)
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def ge(x: Tensor, y):
     """``x >= y``."""
     return _ordered("ge", np.greater_equal, x, y)
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def le(x: Tensor, y):
     """``x <= y``."""
     return _ordered("le", np.less_equal, x, y)
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def eq(x: Tensor, y):
     """``x == y``."""
     return np.equal(x, y)
 
 
-@op(dtypes="bool")
+@op(dtypes="bool", layout=("x", "y"))
 def ne(x: Tensor, y):
     """``x != y``."""
     return np.not_equal(x, y)

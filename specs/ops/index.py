@@ -115,7 +115,7 @@ def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
-    return line[_places(lined, axis)].reshape(index.shape)
+    return line[_places(lined, axis)].reshape(index.shape).copy(order="C")
 
 
 gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(dim, index, g))
