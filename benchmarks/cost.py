@@ -1,9 +1,9 @@
-"""Times the parts of a check on one set of programs: draw, reference, torch, observation, compare; and bare
-torch.
+"""Times a check and its parts on one set of programs, against bare torch running the same.
 
 CPU time of this process, best of several rounds in which all parts take turns, so that a ratio is of one run.
 Bare torch is the program's own script, compiled beforehand, without runner or observation; the reference is
-the same script on the reference.
+the same script on the reference. Programs that torch does not survive are found beforehand, in processes of
+their own, and left out everywhere.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from conformance import adapters
 from conformance.draws import programs_from
 from conformance.generate.choices import Prng
 from conformance.generate.guide import Drawn, draw
+from conformance.isolate import Died, survive
 from conformance.judge import judge
 from conformance.program import Program
 from conformance.run import Runner, run
@@ -39,6 +40,7 @@ class Cost:
     """Seconds of CPU for all programs together, part by part, and rates."""
 
     programs: int
+    left_out: int
     steps: int
     bare: float
     torch: float
@@ -78,7 +80,10 @@ class Cost:
 def measure(count: int, seed: int, rounds: int) -> Cost:
     """Time every part on ``count`` programs of the generator's own mix."""
     reference, torch = adapters.load("reference"), adapters.load("torch")
-    mix = [drawn for _, drawn in _drawn("prng", count, seed)]
+    items = [(seed, number) for number in range(count)]
+    lives = survive(_lives, items)
+    numbers = [number for (_, number), lived in zip(items, lives, strict=True) if not isinstance(lived, Died)]
+    mix = _draw(seed, numbers, reference)
     programs = [drawn.program for drawn in mix]
     codes = [_bare(drawn, "torch") for drawn in mix]
     mirrored = [_bare(drawn, "reference_impl") for drawn in mix]
@@ -91,11 +96,11 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
         "reference, stepwise": lambda: [_execute(program, reference) for program in programs],
         "torch, looking": lambda: [run(program, torch) for program in programs],
         "reference, looking": lambda: [run(program, reference) for program in programs],
-        "drawing": lambda: _draw(seed, count, reference, "end"),
+        "drawing": lambda: _draw(seed, numbers, reference, "end"),
         "reference, drawn alike": lambda: [run(program, reference, "end") for program in programs],
         "compare": lambda: [judge(x, y, y) for x, y in zip(expected, actual, strict=True)],
-        "whole, each": lambda: _check(seed, count, reference, torch, "each"),
-        "whole, drawn": lambda: _check(seed, count, reference, torch, None),
+        "whole, each": lambda: _check(seed, numbers, reference, torch, "each"),
+        "whole, drawn": lambda: _check(seed, numbers, reference, torch, None),
         "prng": lambda: _drawn("prng", count, seed),
         "hypothesis": lambda: _drawn("hypothesis", count, seed),
     }
@@ -111,7 +116,8 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
         best["torch, looking"] - best["torch"] + best["reference, looking"] - best["reference, stepwise"]
     )
     return Cost(
-        programs=count,
+        programs=len(mix),
+        left_out=count - len(mix),
         steps=sum(map(len, programs)),
         bare=best["bare"],
         torch=best["torch"],
@@ -134,14 +140,28 @@ def _drawn(source: str, count: int, seed: int) -> list[tuple[int, Drawn]]:
     return taken
 
 
-def _draw(seed: int, count: int, oracle: Any, density: str | None) -> list[Drawn]:
+def _draw(seed: int, numbers: list[int], oracle: Any, density: str | None = None) -> list[Drawn]:
     choices = Prng()
-    return [draw(choices.restart(seed, number), oracle, density=density) for number in range(count)]
+    return [draw(choices.restart(seed, number), oracle, density=density) for number in numbers]
 
 
-def _check(seed: int, count: int, reference: Any, torch: Any, density: str | None) -> None:
+def _lives(item: tuple[int, int]) -> bool:
+    """Do with torch, in a process that may die of it, what will be timed."""
+    seed, number = item
+    reference, torch = adapters.load("reference"), adapters.load("torch")
+    drawn = draw(Prng(seed, number), reference)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(_bare(drawn, "torch"), {})
+        _execute(drawn.program, torch)
+        for density in ("each", drawn.density):
+            run(drawn.program, torch, density)
+    return True
+
+
+def _check(seed: int, numbers: list[int], reference: Any, torch: Any, density: str | None) -> None:
     """What a campaign does with each program that agrees."""
-    for drawn in _draw(seed, count, reference, density):
+    for drawn in _draw(seed, numbers, reference, density):
         assert drawn.trace is not None
         actual = run(drawn.program, torch, drawn.density)
         judge(drawn.trace, actual, actual)
