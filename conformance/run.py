@@ -28,11 +28,11 @@ from conformance.trace import (
     Trace,
     Unsupported,
 )
-from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN
+from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN, refused
 from specs.functions import WRITING_CLASSES, class_of, compiled
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
-_VERSION = POSITION["version"]
+_VERSION, _GRAD = POSITION["version"], POSITION["grad"]
 _OPAQUE = ("opaque",)
 _NO_FACTS: dict[str, tuple[Any, ...]] = {}
 
@@ -137,7 +137,10 @@ class Runner:
         if self.observations and not self._seen_all:
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
         wiring = getattr(self.adapter, "wiring", None)
-        wired = None if wiring is None else wiring(self.session, self._tensors)
+        wired = None
+        if wiring is not None:
+            graded = {name for name in self._tensors if self.observations[-1].facts[name][_GRAD] is not None}
+            wired = wiring(self.session, self._tensors, graded)
         self.close()
         program = Program(tuple(self.steps))
         complete = self._observe is not None
@@ -284,8 +287,8 @@ class Runner:
                 self._tensors[name] = value
                 try:
                     self._since[name] = self._counter(value)
-                except RuntimeError:  # an inference tensor has none
-                    self._since[name] = None
+                except RuntimeError as error:  # an inference tensor has none, and never will
+                    self._since[name] = refused(self.adapter.refusal(error) or str(error))
         return DONE
 
     def _count(self, value: Any) -> Any:

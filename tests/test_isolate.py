@@ -6,6 +6,8 @@ import ctypes
 import multiprocessing
 import os
 import struct
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -66,6 +68,19 @@ def test_exceptions_are_raised_to_the_caller() -> None:
     """An exception of the function is a bug of the suite, not a death."""
     with pytest.raises(LookupError, match="item 0"):
         list(survive(raises, range(3)))
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
+    """Processes that cannot start are an error with a hint, not the death of every item."""
+    path = tmp_path / "unguarded.py"
+    path.write_text(
+        "from conformance.isolate import survive\nprint(list(survive(abs, range(9), preload=())))\n"
+    )
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    told = subprocess.run([sys.executable, path], capture_output=True, text=True, env=here)
+    assert told.returncode == 1
+    assert "RuntimeError: an isolated process ended before it did anything (exit code 1)" in told.stderr
+    assert "item" not in told.stdout
 
 
 def test_leaving_early_ends_the_processes() -> None:

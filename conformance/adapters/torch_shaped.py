@@ -166,12 +166,17 @@ class TorchShaped:
                 leaf = x.is_leaf
                 needs = x.requires_grad
                 retains = x.retains_grad
-                node = x.grad_fn
-                if node is not None:
-                    node = node.name()
+                try:
+                    node = x.grad_fn
+                    if node is not None:
+                        node = node.name()
+                except RuntimeError as error:  # a stale view's; common enough not to read all else twice
+                    node = self._shown(error)
                 number = x.output_nr
                 view = x._is_view()
-                version = x._version - since[name]
+                version = since[name]
+                if type(version) is int:
+                    version = x._version - version
                 grad: Any = UNSEEN
                 if leaf or grads or retains:
                     grad = x.grad
@@ -183,10 +188,10 @@ class TorchShaped:
         warnings.filters = _RECORD
         return seen
 
-    def wiring(self, session: None, tensors: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
-        """How the tensors hang together; see `specs.fact.WIRING`."""
+    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
+        """How the tensors hang together, and those of them that have a grad; see `specs.fact.WIRING`."""
         warnings.filters = _IGNORE
-        seen = wiring(tensors, self._shown)
+        seen = wiring(tensors, graded, self._shown)
         warnings.filters = _RECORD
         return seen
 
@@ -202,7 +207,7 @@ class TorchShaped:
             node if node is None else node.name(),
         )
 
-    def _guarded(self, x: Any, since: int | None) -> tuple[Any, ...]:
+    def _guarded(self, x: Any, since: int) -> tuple[Any, ...]:
         """The facts of a tensor some reading of which fails: each reading stands for itself."""
         readings: tuple[Callable[[], Any], ...] = (
             lambda: x.tolist(),
@@ -214,7 +219,7 @@ class TorchShaped:
             lambda: None if x.grad_fn is None else x.grad_fn.name(),
             lambda: x.output_nr,
             lambda: x._is_view(),
-            lambda: x._version - (since or 0),
+            lambda: x._version - since,
             lambda: None if x.grad is None else self.gradient(x.grad),
         )
         return tuple(map(self._read, readings))

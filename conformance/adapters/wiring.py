@@ -5,14 +5,18 @@ Read once, when a program is over: what is numbered here is numbered among all t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from specs.fact import UNSEEN
 
 
-def wiring(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> dict[str, tuple[Any, ...]]:
-    """The facts `specs.fact.WIRING` of each tensor; ``refused`` tells what a failed reading shows."""
+def wiring(
+    tensors: Mapping[str, Any], graded: Container[str], refused: Callable[[Exception], Any]
+) -> dict[str, tuple[Any, ...]]:
+    """The facts `specs.fact.WIRING` of each tensor and of its grad if it is ``graded``; ``refused`` tells
+    what a failed reading shows.
+    """
     histories, made_by = _histories(tensors, refused)
     # NB: only of what has a name: of the nodes within a formula the compiler decides which is made first.
     ages = {name: node._sequence_nr() for name, node in made_by.items()}
@@ -21,8 +25,7 @@ def wiring(tensors: Mapping[str, Any], refused: Callable[[Exception], Any]) -> d
     seen = {}
     for name, x in tensors.items():
         memory = _memory(name, x, owners)
-        grad = x.grad
-        kept = None if grad is None else _memory(f"{name}.grad", grad, owners)
+        kept = _memory(f"{name}.grad", x.grad, owners) if name in graded else None
         seen[name] = (histories[name], ranks[ages[name]] if name in ages else None, memory, kept)
     return seen
 
@@ -31,9 +34,9 @@ def _histories(
     tensors: Mapping[str, Any], refused: Callable[[Exception], Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Each tensor's node and the nodes behind it that no earlier tensor led to, as facts; and the node."""
-    numbers: dict[Any, int] = {}
+    numbers: dict[Any, int | None] = {None: None}
     made_by: dict[str, Any] = {}
-    behind: dict[str, list[Any]] = {}
+    behind: dict[str, list[tuple[str, Any]]] = {}
     shown: dict[str, Any] = {}
     for name, x in tensors.items():
         try:
@@ -46,27 +49,23 @@ def _histories(
             made_by[name] = node
             behind[name] = _behind(node, numbers)
     for name, new in behind.items():
-        nodes = tuple([(node.name(), _edges(node, numbers)) for node in new])
-        shown[name] = (numbers[made_by[name]], nodes)
+        nodes = [(kind, tuple([(numbers[child], nr) for child, nr in edges])) for kind, edges in new]
+        shown[name] = (numbers[made_by[name]], tuple(nodes))
     return shown, made_by
 
 
-def _behind(node: Any, numbers: dict[Any, int]) -> list[Any]:
-    """The nodes that can be reached and have no number yet, numbered as they are met."""
+def _behind(node: Any, numbers: dict[Any, int | None]) -> list[tuple[str, Any]]:
+    """Name and edges of the nodes that can be reached and have no number yet, numbered as they are met."""
     new = []
     stack = [node]
     while stack:
         node = stack.pop()
         if node not in numbers:
-            numbers[node] = len(numbers)
-            new.append(node)
-            stack += [child for child, _ in reversed(node.next_functions) if child is not None]
+            numbers[node] = len(numbers) - 1
+            edges = node.next_functions
+            new.append((node.name(), edges))
+            stack += [child for child, _ in reversed(edges) if child not in numbers]
     return new
-
-
-def _edges(node: Any, numbers: Mapping[Any, int]) -> tuple[Any, ...]:
-    edges: Iterable[tuple[Any, int]] = node.next_functions
-    return tuple([None if child is None else (numbers[child], nr) for child, nr in edges])
 
 
 def _memory(name: str, x: Any, owners: dict[int, str]) -> Any:
