@@ -11,7 +11,7 @@ from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, warn_once
 from reference_impl.size import contiguous_format, device, memory_format, on_cpu
 from reference_impl.tensor import Tensor, wrap
-from specs.layout import laid_out_like
+from specs.layout import converted, laid_out_like
 
 
 def cast(self: Tensor, target: dtype) -> Tensor:
@@ -21,7 +21,7 @@ def cast(self: Tensor, target: dtype) -> Tensor:
     if dtypes.differentiable(target.numpy):
         made = self.cast(target.numpy)
     else:
-        made = wrap(laid_out_like(self._array.astype(target.numpy), self._array))
+        made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
             made._flag = True
     if self._array.dtype.kind == "c" and target.numpy.kind in "fiu" and self._array.size:

@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided as as_strided_window
 
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
-from specs.layout import laid_out_like
+from specs.layout import converted, laid_out_like
 from specs.op import op
 from specs.refusal import refuse
 
@@ -17,7 +17,7 @@ from specs.refusal import refuse
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=("x",), complex=True)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
-    return laid_out_like((x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x).astype(dtype), x)
+    return laid_out_like(converted(x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x, dtype), x)
 
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
@@ -59,9 +59,11 @@ view_as_complex.wrt(x=lambda g: g.view_as_real())
 @op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)
 def as_strided(x: Tensor, *, size: IntList, stride: IntList, offset: Offset) -> Any:
     """A window on the memory of a whole ``x``, in elements."""
+    if 0 in size:
+        return as_strided_window(x, size, [s * x.itemsize for s in stride])
     memory = x if x.flags.c_contiguous else x.base
     end = 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if offset < 0 or (end > memory.size and 0 not in size):
+    if offset < 0 or end > memory.size:
         # Assigning `.data` to a base leaves its views with windows on memory that it no longer has.
         refuse("view/window-outside-base", offset=offset, end=end, size=memory.size)
     return np.ndarray(size, x.dtype, memory, offset * x.itemsize, [s * x.itemsize for s in stride])

@@ -92,7 +92,8 @@ def tensor(
     if array.dtype == object:
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
     cast = array.astype(_inferred(array, data) if dtype is None else dtype.numpy, copy=False)
-    copied = made(laid_out_like(cast, array), requires_grad, **where)
+    like = data if isinstance(data, np.ndarray) else array
+    copied = made(laid_out_like(cast, like), requires_grad, **where)
     if isinstance(data, Tensor) and not by("copy/tensor-copies"):
         copied._node, copied._nr = data.grad_fn, data._nr
     return copied

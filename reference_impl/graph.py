@@ -192,7 +192,9 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
         return grad.clone_contiguous()
     dtype = grad._array.dtype  # NB: the leaf's own from before its `.data` was assigned
     strides = tuple([s // leaf._array.itemsize * dtype.itemsize for s in leaf._array.strides])
-    copy = wrap(empty_strided(leaf._array.shape, strides, dtype))
+    array = empty_strided(leaf._array.shape, strides, dtype)
+    copy = wrap(array)
+    copy._array = copy._storage = array  # NB: with the leaf's very strides, also where it has no elements
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
@@ -232,7 +234,7 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dt
     if not strides:
         return np.empty((), dtype)
     if 0 in shape:
-        return np.empty(shape, dtype)
+        return np.ndarray(shape, dtype, np.empty(1, dtype), strides=strides)
     extent = 1 + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)]) // dtype.itemsize
     return np.ndarray(shape, dtype, np.empty(extent, dtype), strides=strides)
 

@@ -13,6 +13,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.rule_marks import refuse
 from reference_impl.tensor import Tensor
+from specs.layout import converted
 from specs.op import Op, picker
 
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
@@ -97,5 +98,5 @@ def _result_type(arrays: Any) -> np.dtype:
 
 def _as(target: np.dtype, value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return value if value.dtype == target else value.astype(target)
+        return value if value.dtype == target else converted(value, target)
     return np.asarray(value).astype(target)

@@ -15,7 +15,7 @@ from specs.refusal import refusal, warning
 
 __all__ = [
     "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse", "release_warnings",
-    "set_warn_always", "warn", "warn_once", "warning_at_once",
+    "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
 ]  # fmt: skip
 
 
@@ -54,10 +54,15 @@ def warn_once(rule: str) -> None:
     """Warn as ``rule`` says, the first time only unless `set_warn_always` is on."""
     if _always or rule not in _warned:
         _warned.add(rule)
-        if _held and _held[-1] is not None:
-            _held[-1].append(rule)
-        else:
-            warn(rule)
+        warn_or_hold(rule)
+
+
+def warn_or_hold(rule: str) -> None:
+    """Warn as ``rule`` says, now or when the engine lets go of what it holds back."""
+    if _held and _held[-1] is not None:
+        _held[-1].append(rule)
+    else:
+        warn(rule)
 
 
 def hold_warnings() -> None:

@@ -311,7 +311,7 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
     made = kind()
     made._array = array
     if source is None:
-        if not array.size:
+        if not array.size and not any(array.strides):
             made._array = array = without_elements(array)
         made._storage = array
         made._inference = inference = STATE.inference and by("inference/makes-inference-tensors")

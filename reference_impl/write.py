@@ -11,7 +11,7 @@ from reference_impl import dtypes
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
-from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.rule_marks import by, refuse, warn_once, warn_or_hold
 from reference_impl.saving import WATCHERS
 from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
@@ -89,6 +89,10 @@ def check_tracked(target: Tensor) -> None:
             refuse("write/leaf-refused")
 
 
+_SEEN_WHEN_FILLING = {"op/shapes-broadcast", "op/value-overflow", "write/broadcast-shape"}
+"""What PyTorch refuses of a ``masked_fill_`` once it is at it; all else comes before a warning."""
+
+
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     prepare, compute = kernel.prepare, kernel.compute
     target = operands[0]
@@ -100,7 +104,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         expanded = has_internal_overlap(array)
     if memory == "apart":
         if expanded:
-            warn_once("write/expanded-deprecated")
+            warn_or_hold("write/expanded-deprecated")
         if operands[2:] and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
             # NB: PyTorch goes on to masked_fill_ here, with the value taken out
             memory, computes_first = "mask", True
@@ -118,9 +122,13 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     try:
         result = compute(arrays, attributes)
     except Refusal as refused:
+        if expanded and memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
+            warn_or_hold("write/expanded-deprecated")
         if by(refused.rule):
             raise
         return
+    if expanded and memory == "mask":
+        warn_or_hold("write/expanded-deprecated")
     if computes_first:
         _check_memory(memory, operands[:1])
     if not _fits(result.shape, array.shape):
@@ -130,8 +138,6 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
             warn_once("data/complex-to-real-warns")
         result = result.real
     if expanded:
-        if memory == "mask":
-            warn_once("write/expanded-deprecated")
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:

@@ -23,8 +23,16 @@ def without_elements(array: np.ndarray) -> np.ndarray:
     return np.ndarray(array.shape, array.dtype, np.empty(1, array.dtype), strides=steps[::-1])
 
 
+def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """``x`` as another dtype; what is expanded in ``x`` is so in the result."""
+    if x.flags.c_contiguous or all(x.strides):
+        return x.astype(dtype)
+    once = x[tuple([slice(None) if s else slice(1) for s in x.strides])]
+    return np.broadcast_to(once.astype(dtype), x.shape)
+
+
 def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """``made``, a fresh array in the shape and order of ``x``, with the very strides of a dense ``x``.
+    """``made``, a copy of ``x``, with the very strides of a dense ``x``, else in the order torch gives it.
 
     Only those of dimensions of one element can differ. They lead nowhere, and yet torch looks at them when it
     compares the layouts of a leaf and its grad.
@@ -32,9 +40,12 @@ def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
     strides = x.strides
     if x.itemsize != made.itemsize:
         strides = tuple([s // x.itemsize * made.itemsize for s in strides])
-    if made.strides == strides or not x.size or not dense(x):
+    if not dense(x):
+        return as_torch_lays_out(np.copy(made, "K") if 0 in made.strides else made, [x])
+    if made.strides == strides:
         return made
-    return np.ndarray(x.shape, made.dtype, made.ravel("K"), strides=strides)
+    memory = made.ravel("K") if made.size else np.empty(1, made.dtype)
+    return np.ndarray(x.shape, made.dtype, memory, strides=strides)
 
 
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:

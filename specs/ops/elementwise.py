@@ -317,7 +317,7 @@ def relu(x: Tensor):
 relu.wrt(x=lambda g, out: g.threshold_backward(out, 0))
 
 
-@op(internal=True, node="ThresholdBackwardBackward0")
+@op(internal=True, node="ThresholdBackwardBackward0", layout=("y", "dy"))
 def threshold_backward(dy: Tensor, y: Tensor, threshold: Scale):
     """``dy`` where ``y`` is above the threshold, else zero."""
     return np.where(np.greater(y, threshold), dy, 0)
