@@ -9,8 +9,6 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-import numpy as np
-
 from reference_impl import (
     attributes,
     autograd,
@@ -30,7 +28,7 @@ from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, counter_of_alias, wrap
+from reference_impl.tensor import Tensor, counter_of_alias
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
 from specs import ops
@@ -189,11 +187,6 @@ def backward(
     autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def zeros_like(self: Tensor) -> Tensor:
-    """Zeros of this shape, dtype and layout, recorded by nobody."""
-    return wrap(np.zeros_like(self._array))
-
-
 def _reshaping(op: Any) -> Any:
     """The op as a method that must copy sometimes."""
 
@@ -220,6 +213,5 @@ METHODS = {
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "retain_grad": retain_grad,
-    "zeros_like": zeros_like,
 }
 """What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""

@@ -114,7 +114,13 @@ addbmm.wrt(
 
 
 # -- elementwise -----------------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="AddcmulBackward0", dtypes="same")
+@op(
+    internal=True,
+    inplace=True,
+    node="AddcmulBackward0",
+    dtypes="same",
+    layout=("x", "tensor1", "tensor2"),
+)
 def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
     """``x + value * tensor1 * tensor2``."""
     return x + x.dtype.type(value) * tensor1 * tensor2
@@ -127,7 +133,13 @@ addcmul.wrt(
 )
 
 
-@op(internal=True, inplace=True, node="AddcdivBackward0", dtypes="same")
+@op(
+    internal=True,
+    inplace=True,
+    node="AddcdivBackward0",
+    dtypes="same",
+    layout=("x", "tensor1", "tensor2"),
+)
 def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
     """``x + value * tensor1 / tensor2``."""
     return x + x.dtype.type(value) * tensor1 / tensor2
@@ -142,7 +154,7 @@ addcdiv.wrt(
 )
 
 
-@op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same")
+@op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same", layout=("x", "end"))
 def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
     """``x`` moved towards ``end`` by a part of the way."""
     return x + x.dtype.type(weight) * (end - x)
@@ -151,7 +163,14 @@ def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
 lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weight: g.mul_scalar(weight))
 
 
-@op(internal=True, name="lerp", inplace=True, node="LerpBackward1", dtypes="same")
+@op(
+    internal=True,
+    name="lerp",
+    inplace=True,
+    node="LerpBackward1",
+    dtypes="same",
+    layout=("x", "end", "weight"),
+)
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
     """``x`` moved towards ``end``, each element by its own part of the way."""
     return x + weight * (end - x)

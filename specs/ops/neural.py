@@ -194,10 +194,10 @@ def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
     return _reduced(np.square(np.subtract(x, y)), reduction)
 
 
-@op(internal=True, node="MseLossBackwardBackward0")
+@op(internal=True, node="MseLossBackwardBackward0", layout=())
 def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
     """The gradient of such a loss with respect to ``here``."""
-    return 2 * (here - there) * dy / (here.size if reduction == "mean" else 1)
+    return np.ascontiguousarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1))
 
 
 _mse_loss.wrt(

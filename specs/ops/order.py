@@ -43,7 +43,8 @@ def _declared(name: str, node: str, backward: Callable[..., Any] = _picked_backw
         return _picked(x, index, dim, keepdim)
 
     picking.__name__ = f"_{name}_at"
-    return op(internal=True, node=node, dtypes="keep")(picking).wrt(x=backward)
+    layout = ("x",) if name == "sort" else ()
+    return op(internal=True, node=node, dtypes="keep", layout=layout)(picking).wrt(x=backward)
 
 
 OPS = {
@@ -158,13 +159,13 @@ index_copy.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0), source=_inde
 @op(internal=True, inplace=True, node="TrilBackward0", dtypes="keep")
 def tril(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and below a diagonal, zeros above."""
-    return np.tril(x, diagonal)
+    return np.ascontiguousarray(np.tril(x, diagonal))
 
 
 @op(internal=True, inplace=True, node="TriuBackward0", dtypes="keep")
 def triu(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and above a diagonal, zeros below."""
-    return np.triu(x, diagonal)
+    return np.ascontiguousarray(np.triu(x, diagonal))
 
 
 tril.wrt(x=lambda g, diagonal: g.tril(diagonal))

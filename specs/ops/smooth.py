@@ -267,7 +267,7 @@ def leaky_relu(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
 
 
-@op(internal=True, node="LeakyReluBackwardBackward0")
+@op(internal=True, node="LeakyReluBackwardBackward0", layout=("y", "dy"))
 def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
     """The gradient through a leaky relu."""
     return np.where(y > 0, dy, dy * negative_slope)

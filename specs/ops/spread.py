@@ -115,14 +115,14 @@ def norm(x: Tensor, p: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -
     return x.vector_norm(2 if p == "fro" else p, dim, keepdim)
 
 
-@op(internal=True, node="LogsumexpBackward0", dtypes="float")
+@op(internal=True, node="LogsumexpBackward0", dtypes="float", layout=())
 def logsumexp(x: Tensor, dim: Dims, keepdim: Bool = False) -> Any:
     """The logarithm of the sum of exponentials, without overflow on the way."""
     axes = _axes(dim, x.ndim)
     top = np.max(x, axes, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.sum(np.exp(x - top), axes, keepdims=True)) + top
-    return np.asarray(out if keepdim else np.squeeze(out, axes)).astype(x.dtype)
+    return np.asarray(out if keepdim else np.squeeze(out, axes)).astype(x.dtype, order="C")
 
 
 def _logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
@@ -139,16 +139,18 @@ def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
     return apart - np.log(np.sum(np.exp(apart), dim, keepdims=True))
 
 
-@op(internal=True, name="_softmax", node="SoftmaxBackward0", dtypes="float", exact=False, ulp=4)
+@op(internal=True, name="_softmax", node="SoftmaxBackward0", dtypes="float", layout=(), exact=False, ulp=4)
 def softmax(x: Tensor, dim: Dim) -> Any:
     """Exponentials over their sum along a dimension; saves its result."""
-    return np.exp(_log_softmax(x, dim)) if x.ndim else np.ones_like(x)
+    return np.ascontiguousarray(np.exp(_log_softmax(x, dim))) if x.ndim else np.ones_like(x)
 
 
 @op(internal=True, node="SoftmaxBackwardDataBackward0", dtypes="same")
 def _softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
     """The gradient through a softmax whose result is ``y``."""
-    return y * (dy - np.sum(dy * y, dim, keepdims=True)) if y.ndim else np.zeros_like(dy)
+    return (
+        np.ascontiguousarray(y * (dy - np.sum(dy * y, dim, keepdims=True))) if y.ndim else np.zeros_like(dy)
+    )
 
 
 softmax.wrt(x=lambda g, out, dim: g._softmax_backward(out, dim))
@@ -162,16 +164,26 @@ def _softmax_twice(g: Any, dy: Any, y: Any, dim: int) -> Any:
 _softmax_backward.wrt(dy=lambda g, y, dim: g._softmax_backward(y, dim), y=_softmax_twice)
 
 
-@op(internal=True, name="_log_softmax", node="LogSoftmaxBackward0", dtypes="float", exact=False, ulp=4)
+@op(
+    internal=True,
+    name="_log_softmax",
+    node="LogSoftmaxBackward0",
+    dtypes="float",
+    layout=(),
+    exact=False,
+    ulp=4,
+)
 def log_softmax(x: Tensor, dim: Dim) -> Any:
     """The logarithm of the softmax; saves its result."""
-    return _log_softmax(x, dim) if x.ndim else np.zeros_like(x)
+    return np.ascontiguousarray(_log_softmax(x, dim)) if x.ndim else np.zeros_like(x)
 
 
 @op(internal=True, node="LogSoftmaxBackwardDataBackward0", dtypes="same")
 def _log_softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
     """The gradient through a log_softmax whose result is ``y``."""
-    return dy - np.exp(y) * np.sum(dy, dim, keepdims=True) if y.ndim else np.zeros_like(dy)
+    if not y.ndim:
+        return np.zeros_like(dy)
+    return np.ascontiguousarray(dy - np.exp(y) * np.sum(dy, dim, keepdims=True))
 
 
 log_softmax.wrt(x=lambda g, out, dim: g._log_softmax_backward(out, dim))
@@ -187,7 +199,7 @@ def repeat(x: Tensor, repeats: Size) -> Any:
     """Copies of the tensor side by side, so many along each dimension."""
     if len(repeats) < x.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than the tensor's")
-    return np.tile(x, repeats)
+    return np.ascontiguousarray(np.tile(x, repeats))
 
 
 def _repeat_backward(g: Any, x_shape: Any, repeats: Any) -> Any:
@@ -213,7 +225,7 @@ repeat.wrt(x=_repeat_backward)
 @op(internal=True, node="RollBackward0", dtypes="keep")
 def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
     """Elements moved on along dimensions, those that fall off coming in at the start."""
-    return np.roll(x, shifts, dims)
+    return np.ascontiguousarray(np.roll(x, shifts, dims))
 
 
 _rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims))

@@ -1,0 +1,150 @@
+"""Results and gradients lie in memory as torch's do, whatever the layout of operands and arriving gradients.
+
+It decides what can be viewed, what is copied and which gradient is taken over. Exhaustive over a few layouts
+of each operand and of the gradient; strides of dimensions of one element lead nowhere and are left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import reference_impl
+
+torch = pytest.importorskip("torch")
+
+SHAPE = (2, 3, 4)
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "by rows": lambda t: t.ones(2, 3, 4) * 0.5,
+    "reversed": lambda t: (t.ones(4, 3, 2) * 0.5).permute(2, 1, 0),
+    "swapped": lambda t: (t.ones(3, 2, 4) * 0.5).permute(1, 0, 2),
+    "expanded": lambda t: (t.ones(3, 4) * 0.5).expand(2, 3, 4),
+    "expanded, transposed": lambda t: (t.ones(4, 3) * 0.5).t().expand(2, 3, 4),
+    "with holes": lambda t: (t.ones(2, 3, 8) * 0.5)[:, :, ::2],
+}
+
+UNARY = [
+    "abs",
+    "neg",
+    "exp",
+    "log",
+    "sqrt",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "square",
+    "reciprocal",
+    "floor",
+    "sign",
+    "clone",
+    "double",
+    "contiguous",
+    "cumsum(1)",
+    "clamp(0,1)",
+    "clamp(min=.6)",
+    "masked_fill(x>0,1.)",
+    "softmax(1)",
+    "log_softmax(1)",
+    "flip(0)",
+    "roll(1,0)",
+    "tril()",
+    "sort(1)[0]",
+    "index_select(2,t.tensor([0,1,2,3]))",
+    "repeat(1,1,1)",
+    "matmul(t.ones(4,4))",
+    "mul(2)",
+    "add(2)",
+    "pow(2)",
+    "__rsub__(1)",
+    "le(0.5)",
+    "int()",
+    "__getitem__(t.tensor([0,1]))",
+    "__getitem__((slice(None),t.tensor([2,1,0])))",
+    "__getitem__((x>0).any(2))",
+    "__getitem__((slice(None),slice(None),t.tensor([[0,1],[1,0],[1,1]]).t()))",
+    "__getitem__((t.tensor([0,1]),slice(None),t.tensor([0,1])))",
+    "sum(0)",
+    "sum(1)",
+    "mean(2)",
+    "amax(0)",
+    "prod(1)",
+    "logsumexp(0)",
+    "gather(1,t.zeros(3,2,4).long().permute(1,0,2))",
+]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "maximum",
+    "minimum",
+    "atan2",
+    "lerp(y,0.5)",
+    "addcmul(y,y)",
+    "where(y>0,y)",
+    "gt",
+    "fmod",
+]
+
+
+def _layout(x: Any) -> tuple[int, ...] | None:
+    return None if x is None else tuple(s for n, s in zip(x.shape, x.stride(), strict=True) if n != 1)
+
+
+def _layouts(t: Any, call: str, operands: tuple[str, ...], arriving: str) -> list[Any]:
+    """Of a result, of the gradients of its operands, and of those taken with a graph."""
+    leaves = [LAYOUTS[kind](t).detach().requires_grad_() for kind in operands]
+    call = call if "(" in call else f"{call}({', '.join('xy'[1 : len(leaves)])})"
+    out = eval(f"x.{call}", {"t": t, **dict(zip("xy", leaves, strict=False))})
+    shown = [_layout(out)]
+    if out.requires_grad:
+        g = t.ones(out.shape)
+        if out.shape == SHAPE:
+            g = LAYOUTS[arriving](t)
+        elif out.dim() == 2 and arriving == "reversed":
+            g = t.ones(out.shape[::-1]).t()
+        shown += map(_layout, t.autograd.grad(out, leaves, g, retain_graph=True, allow_unused=True))
+        shown += map(_layout, t.autograd.grad(out, leaves, g, create_graph=True, allow_unused=True))
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("call", "count"), [(call, 1) for call in UNARY] + [(call, 2) for call in BINARY], ids=UNARY + BINARY
+)
+@pytest.mark.filterwarnings("ignore")
+def test_layouts_are_those_of_torch(call: str, count: int) -> None:
+    """For every combination of layouts of the operands and of the gradient that arrives."""
+    for *operands, arriving in itertools.product(LAYOUTS, repeat=count + 1):
+        expected, actual = (_layouts(t, call, tuple(operands), arriving) for t in (torch, reference_impl))
+        assert actual == expected, f"operands {', '.join(operands)}; gradient {arriving}"
+
+
+def test_a_scalar_tensor_decides_nothing() -> None:
+    """Nor does its dtype: what is converted on the way stays expanded."""
+    for kind in LAYOUTS:
+        expected, actual = (
+            [_layout(x) for x in (t.tensor(2).mul(y), y.add(t.tensor(2.0)), t.tensor(2.0).le(y.int()))]
+            for t in (torch, reference_impl)
+            for y in [LAYOUTS[kind](t)]
+        )
+        assert actual == expected, kind
+
+
+def test_what_has_no_elements_keeps_its_strides() -> None:
+    """So does the first grad of an empty leaf, which torch lays out as the leaf."""
+    for t in (torch, reference_impl):
+        x = t.ones(2, 4)[1:1, ::2]
+        assert (x.stride(), x.clone().stride(), t.empty_strided((0, 2), (7, 3)).stride()) == (
+            (4, 2),
+            (4, 2),
+            (7, 3),
+        )
+        x.requires_grad_()
+        x.backward(t.ones(0, 2))
+        assert x.grad.stride() == (4, 2)
