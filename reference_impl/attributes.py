@@ -106,7 +106,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
 
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """What numpy's functions get for a tensor."""
-    return np.array(numpy(self), dtype, copy=copy)
+    return np.array(self.numpy(), dtype, copy=copy)
 
 
 def _number(self: Tensor, kind: type) -> Any:

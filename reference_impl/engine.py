@@ -317,9 +317,16 @@ def _retain(node: Node, arrived: Buffer) -> None:
         if tensor is None or g is None or not by("retain/fills-grad"):
             continue
         if tensor._grad is None or not by("retain/accumulates"):
-            tensor._grad = g.clone_contiguous() if by("retain/keeps-a-copy") else g
+            tensor._grad = _kept(g) if by("retain/keeps-a-copy") else g
         else:
             tensor._grad = tensor._grad.add(g)
+
+
+def _kept(g: Tensor) -> Tensor:
+    """A copy by rows. NB: of an inference tensor PyTorch records not the clone but the copy within it."""
+    if g._inference and g._flag and not STATE.inference:
+        return wrap(np.empty(g._array.shape, g._array.dtype)).copy_(g)
+    return g.clone_contiguous()
 
 
 def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> None:

@@ -109,7 +109,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
             # NB: PyTorch goes on to masked_fill_ here, with the value taken out
             memory, computes_first = "mask", True
     arrays, promoted = prepare(operands)
-    if not computes_first:
+    if not computes_first and memory != "mask":
         _check_memory(memory, operands)
     if promoted is not None:
         for operand in arrays[1:]:
@@ -122,14 +122,14 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     try:
         result = compute(arrays, attributes)
     except Refusal as refused:
-        if expanded and memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
-            warn_or_hold("write/expanded-deprecated")
+        if memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
+            _check_filling(operands[:1] if computes_first else operands, expanded)
         if by(refused.rule):
             raise
         return
-    if expanded and memory == "mask":
-        warn_or_hold("write/expanded-deprecated")
-    if computes_first:
+    if memory == "mask":
+        _check_filling(operands[:1] if computes_first else operands, expanded)
+    elif computes_first:
         _check_memory(memory, operands[:1])
     if not _fits(result.shape, array.shape):
         return
@@ -142,6 +142,13 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:
         array[...] = result
+
+
+def _check_filling(operands: tuple[Any, ...], expanded: bool) -> None:
+    """What ``masked_fill_`` looks at between mask and value by themselves and how the mask fits."""
+    if expanded:
+        warn_or_hold("write/expanded-deprecated")
+    _check_memory("mask", operands)
 
 
 def _same_window(target: Tensor, source: Tensor) -> bool:

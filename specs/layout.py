@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import mul
+from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from specs.domain import dense
 
@@ -69,6 +71,37 @@ def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndar
     out = laid.transpose(back)
     out[...] = result
     return out
+
+
+def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
+    """A copy of ``x[key]``, tensors and slices, in the order of dimensions that torch would choose.
+
+    It goes by ``x`` without the dimensions that are indexed, which those of the indices replace, or come
+    before all others where they lie apart.
+    """
+    found = x[key].copy("C")
+    if x.flags.c_contiguous and all(getattr(item, "ndim", 1) == 1 for item in key):
+        return found
+    indices: list[Any] = []
+    at: list[int] = []
+    for item in key:
+        single = item.nonzero() if isinstance(item, np.ndarray) and item.dtype.kind == "b" else [item]
+        for index in single:
+            if isinstance(index, np.ndarray):
+                at.append(len(at) + sum(isinstance(i, slice) for i in indices))
+            indices.append(index)
+    arrays = np.broadcast_arrays(*[index for index in indices if isinstance(index, np.ndarray)])
+    apart = at[-1] - at[0] >= len(at)
+    rest = [s for d, s in enumerate(x.strides) if d not in at]
+    before = 0 if apart else at[0]
+    new = [0] * arrays[0].ndim
+    strides = [*rest[:before], *new, *rest[before:]]
+    after = (1,) * (len(rest) - before)
+    deciding = [as_strided(np.empty(1, x.dtype), found.shape, strides)]
+    for array in arrays:
+        steps = (*array.strides, *(array.itemsize,) * len(after))
+        deciding.append(as_strided(np.empty(1, array.dtype), (*array.shape, *after), steps))
+    return as_torch_lays_out(found, deciding)
 
 
 def _strides(array: np.ndarray, ndim: int) -> list[int]:

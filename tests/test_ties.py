@@ -20,7 +20,7 @@ from specs.force import modelling
 from specs.rule import RULES, TURNS
 
 ROOT = Path(__file__).parent.parent
-MARKS = ("by", "refuse", "warn", "warn_once")
+MARKS = ("by", "refuse", "warn", "warn_once", "warn_or_hold")
 
 
 @cache

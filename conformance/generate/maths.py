@@ -263,7 +263,7 @@ def _write(
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
     tensors = _tensors(operands)
-    if len(tensors) > 1 and _tangled(scene, x, call.op, args, tensors):
+    if len(tensors) > 1 and tangled(scene, x, call.op, args, tensors):
         return False
     done = scene.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())
     if done or scene.inference:  # what is refused of inference tensors has been written
@@ -271,7 +271,7 @@ def _write(
     return True
 
 
-def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
+def tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
     """Whether the result of a write would depend on the order of its loop."""
     if all(y is x or not _may_share(x.store, y.store) for y in tensors):
         return False

@@ -8,7 +8,8 @@ import numpy as np
 
 from reference_impl.attributes import METHODS
 from reference_impl.factories import empty
-from reference_impl.rule_marks import by
+from reference_impl.modes import STATE
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.zeros import Zeros
 
@@ -33,6 +34,8 @@ class Parameter(Tensor):
             self.__class__ = ParameterWithoutMemory
         if not by("nn/parameter-cuts"):
             self._node, self._nr = data.grad_fn, data._nr
+        if requires_grad and self._inference and not STATE.inference:
+            refuse("inference/flag-outside-refused")  # NB: here before it is asked whether the dtype fits
         if not requires_grad or by("nn/parameter-requires-grad"):
             self.requires_grad_(requires_grad)
 

@@ -41,6 +41,22 @@ def numpy_while_nothing_is_recorded():
         x.numpy()
 
 
+def numpy_of_zeros_without_memory_is_refused():
+    """What flows through the sign that abs() makes has no memory to share; force=True makes some.
+
+    rule: copy/zeros-refuse-numpy.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    with refused("copy/zeros-refuse-numpy"):
+        h.numpy()
+    h.requires_grad_()
+    with refused("copy/zeros-refuse-numpy"):
+        h.numpy()
+    assert h.numpy(force=True).tolist() == [0.0, 0.0]
+
+
 def numpy_and_back_is_one_memory():
     """Through numpy and from_numpy a tensor shows its own memory: writes go both ways, uncounted.
 

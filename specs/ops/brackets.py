@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from specs.force import by
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
-from specs.layout import as_torch_lays_out
+from specs.layout import indexed_as_torch_lays_out
 from specs.op import Op, composite, op
 from specs.ops.index import masked_fill_number
 from specs.refusal import refuse
@@ -90,37 +89,7 @@ def _index(x: Any, *indices: Any, places: Any) -> Any:
     key = _key(x, indices, places)
     _room(x, key)
     _need_range(x, key)
-    return _laid_out(x[key], x, key)
-
-
-def _laid_out(found: np.ndarray, x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
-    """A copy in the order of dimensions that torch would choose.
-
-    It goes by ``x`` without the dimensions that are indexed, which those of the indices replace, or come
-    before all others where they lie apart.
-    """
-    if x.flags.c_contiguous and all(getattr(item, "ndim", 1) == 1 for item in key):
-        return found.copy("C")
-    indices: list[Any] = []
-    at: list[int] = []
-    for item in key:
-        single = item.nonzero() if isinstance(item, np.ndarray) and item.dtype.kind == "b" else [item]
-        for index in single:
-            if isinstance(index, np.ndarray):
-                at.append(len(at) + sum(isinstance(i, slice) for i in indices))
-            indices.append(index)
-    arrays = np.broadcast_arrays(*[index for index in indices if isinstance(index, np.ndarray)])
-    apart = at[-1] - at[0] >= len(at)
-    rest = [s for d, s in enumerate(x.strides) if d not in at]
-    before = 0 if apart else at[0]
-    new = [0] * arrays[0].ndim
-    strides = [*rest[:before], *new, *rest[before:]]
-    after = (1,) * (len(rest) - before)
-    deciding = [as_strided(np.empty(1, x.dtype), found.shape, strides)]
-    for array in arrays:
-        steps = (*array.strides, *(array.itemsize,) * len(after))
-        deciding.append(as_strided(np.empty(1, array.dtype), (*array.shape, *after), steps))
-    return as_torch_lays_out(found.copy("C"), deciding)
+    return indexed_as_torch_lays_out(x, key)
 
 
 def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
