@@ -1,9 +1,8 @@
 """How many generated programs it takes to notice that a rule is gone: ``python -m benchmarks.kills``.
 
-Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on
-the same drawn
-programs, until one tells them apart. A mutant is only run on programs in which its rule fired: elsewhere it
-is the reference.
+Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on the
+same drawn programs, until one tells them apart. A mutant is only run on programs in which its rule fired:
+elsewhere it is the reference.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The graph of histories: nodes, what they saved, and where gradients go next.
 
-A node knows how to turn the gradient of its outputs into those of its inputs. Who calls it and in which
-order is
-``engine``'s business; which node an op records is ``apply``'s, and an in-place op ``write``'s.
+A node knows how to turn the gradient of its outputs into those of its inputs. Who calls it and in which order
+is ``engine``'s business; which node an op records is ``apply``'s, and an in-place op ``write``'s.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ class Node:
     """One step back in a history.
 
     ``edges`` say which input of which node each gradient goes to; ``metadata`` the shape and dtype its own
-    incoming
-    gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a gradient
-    passing here; ``hooks`` what users attached to it or to the tensors it made, or None.
+    incoming gradients must have; ``sequence_nr`` grows with creation; ``retained`` the tensors that keep a
+    gradient passing here; ``hooks`` what users attached to it or to the tensors it made, or None.
     """
 
     __slots__ = ("__weakref__", "edges", "hooks", "metadata", "retained", "sequence_nr")

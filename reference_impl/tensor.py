@@ -1,8 +1,8 @@
 """The tensor: an array, the storage it looks at, and the autograd state beside it.
 
-The attributes users see are here; what ops do lives in ``apply``, histories in ``graph``, views in
-``views``, backward in
-``engine``. The op methods themselves are installed from the op table (``reference_impl.surface``).
+The attributes users see are here; what ops do lives in ``apply``, histories in ``graph``, views in ``views``,
+backward in ``engine``. The op methods themselves are installed from the op table
+(``reference_impl.surface``).
 """
 
 from __future__ import annotations

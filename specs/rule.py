@@ -1,8 +1,7 @@
 """What a rule is, and the rules themselves, read from ``specs/rules/*.toml`` (one file a chapter).
 
 An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version,
-lie beside
-it as patterns: they serve only to tell which kind an exception is, never as something compared.
+lie beside it as patterns: they serve only to tell which kind an exception is, never as something compared.
 Which rules hold for a release is said here; which release is being modelled lives in ``force``.
 
 A rule's ``level`` says who meets it: ``core`` everybody, ``extended`` who looks closer. ``library`` is what

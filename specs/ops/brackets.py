@@ -79,8 +79,7 @@ def _room(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
 def _need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
     for place, dim in _integers(x, key):
         size, index = x.shape[dim], key[place]
-        wrong = (index < -size) | (index >= size)
-        if size <= most and wrong.any():
+        if size <= most and (wrong := (index < -size) | (index >= size)).any():
             refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
 
 

@@ -67,8 +67,7 @@ def where_number(condition: Mask, x: Number, y: Tensor):
 
 def _lifted(x, number):
     """``x`` in the dtype it has together with a number, to which integers are cast first: unrecorded, if
-    those
-    are integers again.
+    those are integers again.
     """
     if x.is_floating_point() or x.is_complex():
         return x
