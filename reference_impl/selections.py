@@ -22,7 +22,7 @@ _RESULTS: dict[str, Any] = {
 
 def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:
     """The values at those positions with the positions beside them."""
-    at = wrap(np.ascontiguousarray(index, np.int64))
+    at = wrap(np.asarray(index, np.int64, order="C"))
     return _RESULTS[name](getattr(x, f"_{name}_at")(at, dim, keepdim), at)
 
 

@@ -83,7 +83,7 @@ class Reference(TorchShaped):
                     None if leaf else node.name(),
                     x._nr,
                     view is not None,
-                    x._counter[0] - since[name],
+                    x._counter[0] - was if type(was := since[name]) is int else was,
                     grad,
                 )
             except Exception:

@@ -197,7 +197,7 @@ def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
 @op(internal=True, node="MseLossBackwardBackward0", layout=())
 def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
     """The gradient of such a loss with respect to ``here``."""
-    return np.ascontiguousarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1))
+    return np.asarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1), order="C")
 
 
 _mse_loss.wrt(

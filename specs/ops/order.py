@@ -159,13 +159,13 @@ index_copy.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0), source=_inde
 @op(internal=True, inplace=True, node="TrilBackward0", dtypes="keep")
 def tril(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and below a diagonal, zeros above."""
-    return np.ascontiguousarray(np.tril(x, diagonal))
+    return np.asarray(np.tril(x, diagonal), order="C")
 
 
 @op(internal=True, inplace=True, node="TriuBackward0", dtypes="keep")
 def triu(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and above a diagonal, zeros below."""
-    return np.ascontiguousarray(np.triu(x, diagonal))
+    return np.asarray(np.triu(x, diagonal), order="C")
 
 
 tril.wrt(x=lambda g, diagonal: g.tril(diagonal))

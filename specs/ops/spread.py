@@ -199,7 +199,7 @@ def repeat(x: Tensor, repeats: Size) -> Any:
     """Copies of the tensor side by side, so many along each dimension."""
     if len(repeats) < x.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than the tensor's")
-    return np.ascontiguousarray(np.tile(x, repeats))
+    return np.asarray(np.tile(x, repeats), order="C")
 
 
 def _repeat_backward(g: Any, x_shape: Any, repeats: Any) -> Any:
@@ -225,7 +225,7 @@ repeat.wrt(x=_repeat_backward)
 @op(internal=True, node="RollBackward0", dtypes="keep")
 def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
     """Elements moved on along dimensions, those that fall off coming in at the start."""
-    return np.ascontiguousarray(np.roll(x, shifts, dims))
+    return np.asarray(np.roll(x, shifts, dims), order="C")
 
 
 _rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims))
