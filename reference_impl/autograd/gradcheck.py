@@ -181,6 +181,7 @@ def _compare(
         actual, again = (analytical(out, x, unit) for _ in range(2))
         if not np.allclose(actual, expected, rtol, atol):
             at, number = where
+            part = part and f"While considering the {part} part of complex outputs only, "
             refuse("gradcheck/mismatch", part=part, at=at, number=number, expected=expected, actual=actual)
         if not np.allclose(actual, again, 0, nondet_tol):
             refuse("gradcheck/same-twice", tolerance=nondet_tol)
