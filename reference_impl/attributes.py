@@ -97,16 +97,15 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
     if force:
         return np.array(self._array)
-    if self.requires_grad and STATE.enabled:
-        refuse("copy/numpy-refused-with-grad")
-    if not self._array.size:
-        return np.empty(self._array.shape, self._array.dtype)  # as numpy makes one, which has no strides
-    return self._array if by("copy/numpy-shares") else self._array.copy()
+    array = self._lent()
+    if not array.size:
+        return np.empty(array.shape, array.dtype)  # as numpy makes one, which has no strides
+    return array if by("copy/numpy-shares") else array.copy()
 
 
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """What numpy's functions get for a tensor."""
-    return np.array(self.numpy(), dtype, copy=copy)
+    return np.array(numpy(self), dtype, copy=copy)
 
 
 def _number(self: Tensor, kind: type) -> Any:

@@ -261,6 +261,12 @@ class Tensor:
         """The elements as nested lists."""
         return self._listed()
 
+    def _lent(self) -> np.ndarray:
+        """The elements for numpy to share."""
+        if self.requires_grad and STATE.enabled:
+            refuse("copy/numpy-refused-with-grad")
+        return self._array
+
     def _listed(self) -> Any:
         return self._array.tolist()
 

@@ -26,7 +26,7 @@ class _Tensor:
 
 X, Y, C, N, B, D, S, V, E = (_Tensor() for _ in range(9))
 MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
-    C: ("complex128", "complex128", ()),
+    C: ("complex", "complex128", ()),
     N: ("indices", "int64", ()),
     B: ("bool", "bool", ()),
     D: ("any", "float64", ()),

@@ -98,6 +98,7 @@ GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
             "contiguous",
             "to",
             "double",
+            "half",
             "float",
             "sort",
             "pos",

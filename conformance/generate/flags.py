@@ -140,7 +140,7 @@ def _smaller(scene: Scene, live: Live) -> Live | None:
     for other in reversed(scene.lives):
         if other.dtype == live.dtype and len(other.shape) == len(live.shape) and other.size < live.size:
             return other
-    held = {"i": "indices", "b": "bool", "c": "complex128"}.get(live.kind, "any")
+    held = {"i": "indices", "b": "bool", "c": "complex"}.get(live.kind, "any")
     return leaves.needed(scene, (1,) * len(live.shape), held, live.dtype)
 
 

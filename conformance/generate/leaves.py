@@ -72,7 +72,7 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
         rows = INDICES
     elif kind == "bool":
         rows = BOOLS
-    elif kind == "complex128":
+    elif kind == "complex":
         rows = tuple(
             tuple(complex(v, w) for v, w in zip(r, (*r[1:], r[0]), strict=True)) for r in FLOATS["any"]
         )
@@ -86,7 +86,7 @@ _KINDS = tuple(
     product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
 )
 """What a leaf holds, and whether it requires grad."""
-FLOATING = ("float64", "float32")
+FLOATING = ("float64", "float32", "float16")
 
 
 def leaf(scene: Scene, about: Any = None) -> bool:
@@ -104,8 +104,8 @@ def leaf(scene: Scene, about: Any = None) -> bool:
         if scene.may(f"torch.{kind}"):
             return filled(scene, f"torch.{kind}", shape, dtype, flag)
         kind = "plain"
-    if dtype == "complex128":
-        kind = dtype
+    if dtype.startswith("complex"):
+        kind = "complex"
     return literal(scene, shape, "any" if kind == "plain" else kind, dtype, flag)
 
 

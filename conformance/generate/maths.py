@@ -20,10 +20,16 @@ from specs.domain import AVOIDANCES
 TWICE = DOUBLE | GRAD_CALL
 """The groups that second derivatives take."""
 _NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
-_CASTS = (("double", ()), ("float", ()), ("to", (Dtype("float64"),)), ("to", (Dtype("float32"),)))
+_CASTS = (
+    ("double", ()),
+    ("float", ()),
+    ("half", ()),
+    ("to", (Dtype("float64"),)),
+    ("to", (Dtype("float32"),)),
+)
 _PLAIN_KERNELS = frozenset(["add", "sub", "mul", "neg", "sum", "tanh", "exp"])
 """Ops of one kernel, which are not recorded for inference tensors alone."""
-_CATEGORY = {"bool": 0, "int64": 1, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
+_CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
 
 
 def maths(scene: Scene, about: Any = None) -> bool:
@@ -52,7 +58,7 @@ def cast(scene: Scene, about: Any = None) -> bool:
     """A change of dtype; one to the dtype it has gives the tensor itself."""
     x = scene.some()
     op, args = scene.pick(_CASTS)
-    dtype = {"double": "float64", "float": "float32"}.get(op) or args[0].name
+    dtype = {"double": "float64", "float": "float32", "half": "float16"}.get(op) or args[0].name
     if scene.inference and _alone(scene, (x,)):
         return False
     if not scene.fits(dtype, x.store.bits, x.store.frac):

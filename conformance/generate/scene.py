@@ -22,7 +22,7 @@ _HOT = -6
 """The first of the picks that go by attention instead of by age."""
 _AGES = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11, *range(-1, _HOT - 1, -1))
 """How far back to pick a tensor; negative ones count in the list of those that deserve attention."""
-CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "int64": 20}
+CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "float16": 5, "int64": 20}
 """How many bits values may span (integer and fraction together); gradients need the rest of the mantissa."""
 
 _step = partial(tuple.__new__, Step)
