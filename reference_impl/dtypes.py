@@ -99,7 +99,7 @@ def differentiable(numpy: np.dtype) -> bool:
 def complex_of(numpy: np.dtype) -> np.dtype:
     """The complex dtype of that precision."""
     if numpy not in _COMPLEX:
-        raise TypeError(f"numpy has no complex dtype as narrow as {numpy}")
+        raise NotImplementedError(f"numpy has no complex dtype as narrow as {numpy}")
     return _COMPLEX[numpy]
 
 
