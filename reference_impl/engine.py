@@ -317,16 +317,16 @@ def _retain(node: Node, arrived: Buffer) -> None:
         if tensor is None or g is None or not by("retain/fills-grad"):
             continue
         if tensor._grad is None or not by("retain/accumulates"):
-            tensor._grad = _kept(g) if by("retain/keeps-a-copy") else g
+            tensor._grad = _copied(g) if by("retain/keeps-a-copy") else g
         else:
             tensor._grad = tensor._grad.add(g)
 
 
-def _kept(g: Tensor) -> Tensor:
-    """A copy by rows. NB: of an inference tensor PyTorch records not the clone but the copy within it."""
+def _copied(g: Tensor, dtype: np.dtype | None = None) -> Tensor:
+    """A copy by rows, or a cast. NB: PyTorch records neither of an inference tensor, but the copy within."""
     if g._inference and g._flag and not STATE.inference:
-        return wrap(np.empty(g._array.shape, g._array.dtype)).copy_(g)
-    return g.clone_contiguous()
+        return wrap(np.empty(g._array.shape, dtype or g._array.dtype)).copy_(g)
+    return g.clone_contiguous() if dtype is None else g.cast(dtype)
 
 
 def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> None:
@@ -354,7 +354,7 @@ def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool
         if array.dtype.kind == "c" != dtype.kind:
             refuse("backward/gradient-complexity")
         if dtype.kind in "fc":
-            g = g.cast(dtype)
+            g = _copied(g, dtype)
     if dtype.kind not in "fc":
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g

@@ -25,6 +25,8 @@ class Reference(TorchShaped):
     newest.
     """
 
+    unsupported = (NotImplementedError,)
+
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
             reference_impl.set_torch_release(version("torch").partition("+")[0])
