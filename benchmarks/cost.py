@@ -8,6 +8,7 @@ their own, and left out everywhere.
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,6 +106,8 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
         "hypothesis": lambda: _drawn("hypothesis", count, seed),
     }
     best = dict.fromkeys(parts, float("inf"))
+    gc.collect()
+    gc.freeze()  # as the processes of a campaign do
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(rounds):

@@ -9,6 +9,7 @@ program isolated lives in `adapters.isolated`.
 from __future__ import annotations
 
 import contextlib
+import gc
 import mmap
 import multiprocessing
 import pickle
@@ -102,6 +103,7 @@ def _serve(function: Callable[[Any], Any], pipe: connection.Connection, crumbs: 
     global _here
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _here = Crumbs(crumbs)
+    gc.freeze()  # what is imported stays: not to be gone through again and again
     while (chunk := pipe.recv()) is not None:
         results: list[Any] = []
         try:

@@ -211,7 +211,7 @@ class Runner:
         if kind is tuple:
             return tuple(map(self._value, value))
         if kind is list:
-            return [self._value(item) for item in value]
+            return value if PLAIN.issuperset(map(type, value)) else [self._value(item) for item in value]
         if kind is slice:
             return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
         return value
