@@ -47,7 +47,9 @@ def speaks_of_gradients(op: str) -> bool:
     return "grad" in op or "backward" in op
 
 
-_ITS_OWN = OPAQUE | {DELETE, ".grad", ".grad=", "retain_grad", "requires_grad_", ".requires_grad="}
+_ITS_OWN = OPAQUE | {
+    DELETE, ".grad", ".grad=", ".grad_dtype=", ".requires_grad=", "requires_grad_", "retain_grad",
+}  # fmt: skip
 """What changes, by its word, no more than the one operand."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.grad_dtypes import cast_to
 from reference_impl.graph import AccumulateGrad, Edge, Node
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
@@ -344,17 +345,16 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
 
 def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool) -> Tensor:
     array = g._array
+    complex_too, dtype = dtype.kind == "c", cast_to(dtype) or array.dtype
     if array.shape != shape and by("grad/reduces-broadcast"):
         if not _expandable(shape, array.shape):
             refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
         g = sum_to(g, shape)
-    if array.dtype != dtype and (
-        by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")
-    ):
-        if array.dtype.kind == "c" != dtype.kind:
-            refuse("backward/gradient-complexity")
-        if dtype.kind in "fc":
-            g = _copied(g, dtype)
+    if array.dtype.kind == "c" and not complex_too:
+        refuse("backward/gradient-complexity")
+    casts = "backward/gradient-is-cast" if at_root else "grad/casts-to-leaf-dtype"
+    if array.dtype != dtype and dtype.kind in "fc" and by(casts):
+        g = _copied(g, dtype)
     if dtype.kind not in "fc":
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reference_impl.grad_dtypes import grad_dtype_of
 from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn_once
@@ -96,7 +97,7 @@ class Node:
     def add_output(self, tensor: Tensor) -> int:
         """Note a further output's geometry; its number."""
         array = tensor._array
-        self.metadata.append((array.shape, array.dtype))
+        self.metadata.append((array.shape, grad_dtype_of(tensor) if STATE.grad_dtypes else array.dtype))
         return len(self.metadata) - 1
 
     def __repr__(self) -> str:

@@ -19,12 +19,13 @@ class _State:
     for the one thread the reference runs in.
     """
 
-    __slots__ = ("anomaly", "enabled", "inference", "level", "multithreading")
+    __slots__ = ("anomaly", "enabled", "grad_dtypes", "inference", "level", "multithreading")
 
     def __init__(self) -> None:
         self.enabled = True
         self.inference = False
         self.anomaly: Any = None
+        self.grad_dtypes = False
         self.level: Any = None
         self.multithreading = True
 

@@ -208,6 +208,7 @@ def _name_of(op: Op, slot: Slot) -> str:
 
 def _cast_back(g: Tensor | None, dtype: Any) -> Tensor | None:
     """The gradient of what was copied, in its dtype: it is cast before what broadcasting added is summed."""
+    dtype = getattr(dtype, "of", dtype)
     if g is None or g._array.dtype == dtype or dtype.kind not in "fc":
         return g
     return g.cast(dtype)

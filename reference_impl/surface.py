@@ -16,6 +16,7 @@ from reference_impl import (
     copies,
     copying,
     factories,
+    grad_dtypes,
     hooks,
     joint,
     plain,
@@ -78,6 +79,7 @@ def install() -> None:
         attributes.METHODS,
         attributes.PROPERTIES,
         copying.METHODS,
+        grad_dtypes.METHODS,
         resized.METHODS,
     ):
         for name, attribute in table.items():

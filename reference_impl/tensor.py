@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.grad_dtypes import cast_to, grad_dtype_of
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn
 from specs.layout import without_elements
@@ -164,11 +165,12 @@ class Tensor:
             refuse("grad/assign-type", type=type(grad).__name__)
         if grad is self:
             refuse("grad/assign-self")
-        want = self._array.dtype
+        want = grad_dtype_of(self)
         if by("grad/assign-asks-history"):
             node = self.grad_fn
             want = want if node is None else node.metadata[self._nr][1]
-        if grad._array.dtype != want:
+        want = cast_to(want)
+        if want is not None and grad._array.dtype != want:
             refuse("grad/assign-dtype", got=grad.dtype, want=dtypes.of(want))
         if grad._array.shape != self._array.shape:
             refuse("grad/assign-size", got=list(grad.shape), want=list(self.shape))

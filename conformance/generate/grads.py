@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.generate import leaves
 from conformance.generate.scene import Live, Scene, recorded
+from conformance.program import Dtype
 
 
 def _filled(live: Live) -> bool:
@@ -19,6 +20,7 @@ def _receiver(live: Live) -> bool:
     return live.grad and (live.leaf or live.filled)
 
 
+_GRAD_DTYPES = (Dtype("float64"), Dtype("float32"), None)
 _OWNERS = (_filled, _filled, _receiver, recorded)
 
 
@@ -65,6 +67,17 @@ def assign(scene: Scene, about: Any = None) -> bool:
     if scene.emit(".grad=", (live.ref, g.ref)):
         live.filled = g.store.grad = True
         scene.heed((g, live))
+        scene.then(scene.vocabulary.reach, live)
+    return True
+
+
+def own_dtype(scene: Scene, about: Live | None = None) -> bool:
+    """A dtype for the grad of a leaf, or of anything."""
+    live = scene.some() if scene.wild else scene.find(_receiver)
+    if live is None or live.kind != "f":
+        return False
+    if scene.emit(".grad_dtype=", (live.ref, scene.pick(_GRAD_DTYPES))):
+        scene.heed((live,))
         scene.then(scene.vocabulary.reach, live)
     return True
 

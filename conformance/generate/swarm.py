@@ -76,7 +76,7 @@ WITH: dict[int, dict[Action, int]] = {
     GRAD_CALL: {grad_call.grad_call: 8, grad_call.by_edge: 2},
     DOUBLE: {},
     ROOTS: {},
-    DTYPES: {maths.cast: 4},
+    DTYPES: {maths.cast: 4, grads.own_dtype: 3},
     OPERATORS: {maths.operator: 10},
     DELETE: {flags.delete: 3},
     HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4},
@@ -89,6 +89,7 @@ WITH: dict[int, dict[Action, int]] = {
 EMITS: dict[Action, tuple[str, ...]] = {
     grads.read: (".grad",),
     grads.assign: (".grad=",),
+    grads.own_dtype: (".grad_dtype=",),
     flags.detach: ("detach",),
     flags.detach_in_place: ("detach_",),
     flags.data: (".data",),

@@ -198,7 +198,7 @@ def _shown(root: Any) -> Any:
     if not isinstance(root, GradientEdge):
         return root
     shape, dtype = root.node.metadata[root.output_nr]
-    shown = wrap(np.empty(shape, dtype))
+    shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))
     shown._flag = True
     return shown
 

@@ -1,0 +1,109 @@
+"""A leaf's grad may have a dtype of its own."""
+
+import torch
+
+from specs.case import refused
+
+
+def a_grad_has_the_grad_dtype():
+    """What arrives is cast to it before hooks see it, whatever the graph was made of and whenever.
+
+    rule: grad/own-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert x.grad_dtype == torch.float32
+    y = x * 2
+    x.grad_dtype = torch.float64
+    seen = []
+    x.register_hook(lambda g: seen.append(g.dtype))
+    y.sum().backward()
+    assert x.grad.dtype == torch.float64 and seen == [torch.float64]
+    x.backward(torch.ones(2))
+    assert x.grad.tolist() == [3.0, 3.0]
+    (g,) = torch.autograd.grad((x * 3).sum(), x)
+    assert g.dtype == torch.float64
+    with refused("grad/assign-dtype"):
+        x.grad = torch.ones(2)
+
+
+def a_grad_dtype_stays_with_its_tensor():
+    """Writes and assigned data leave it; views, copies and detached aliases have their own.
+
+    rule: grad/own-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad_dtype = torch.float16
+    with torch.no_grad():
+        x.mul_(2)
+    x.data = torch.ones(2, dtype=torch.float64)
+    assert x.grad_dtype == torch.float16
+    assert x.detach().grad_dtype == torch.float64
+    x.backward(torch.ones(2))
+    assert x.grad.dtype == torch.float16
+    w = torch.ones(2)
+    w.grad_dtype = torch.float64
+    w.mul_(torch.ones(2, requires_grad=True))
+    w.retain_grad()
+    w.backward(torch.ones(2))
+    assert w.grad.dtype == torch.float64
+
+
+def any_dtype_arrives_where_none_is_asked_for():
+    """None lets gradients through; a sum has the dtype of the grad that was there first.
+
+    rule: grad/any-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad_dtype = None
+    assert x.grad_dtype is None
+    x.backward(torch.ones(2, dtype=torch.float64))
+    assert x.grad.dtype == torch.float64
+    x.backward(torch.ones(2))
+    assert x.grad.dtype == torch.float64 and x.grad.tolist() == [2.0, 2.0]
+    x.grad = torch.ones(2, dtype=torch.int64)
+    assert x.grad.dtype == torch.int64
+
+
+def a_grad_dtype_is_set_on_leaves():
+    """A non-leaf has none of its own.
+
+    rule: grad/own-dtype-on-leaves.
+    """
+    y = torch.ones(2, requires_grad=True) * 2
+    with refused("grad/own-dtype-on-leaves"):
+        y.grad_dtype = torch.float64
+
+
+def a_grad_dtype_is_read_on_leaves():
+    """Nor could it be read before 2.15.
+
+    rule: grad/own-dtype-read-on-leaves.
+    """
+    y = torch.ones(2, requires_grad=True) * 2
+    with refused("grad/own-dtype-read-on-leaves"):
+        y.grad_dtype
+
+
+def a_grad_dtype_fits_the_grad_there_is():
+    """Another is refused until the grad is gone; None and the same are not.
+
+    rule: grad/own-dtype-fits-the-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad = torch.ones(2)
+    x.grad_dtype = None
+    x.grad_dtype = torch.float32
+    with refused("grad/own-dtype-fits-the-grad"):
+        x.grad_dtype = torch.float64
+    x.grad = None
+    x.grad_dtype = torch.float64
+
+
+def a_grad_dtype_is_a_dtype():
+    """A name is none.
+
+    rule: grad/own-dtype-type.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("grad/own-dtype-type"):
+        x.grad_dtype = "float64"
