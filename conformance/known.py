@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import specs
 from specs.rule import within
@@ -41,10 +42,30 @@ class Known:
         )
 
 
+def _registry() -> dict[str, Any]:
+    return tomllib.loads(REGISTRY.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlyScript:
+    """A script on record that torch does not survive, in what no program can say."""
+
+    torch: str
+    error: str
+    what: str
+    script: str
+
+
+@cache
+def scripts() -> tuple[DeadlyScript, ...]:
+    """Every such script on record."""
+    return tuple(DeadlyScript(**entry) for entry in _registry().get("script", ()))
+
+
 @cache
 def records() -> tuple[Known, ...]:
     """Every crash on record."""
-    entries = tomllib.loads(REGISTRY.read_text(encoding="utf-8")).get("crash", ())
+    entries = _registry().get("crash", ())
     return tuple(Known(**entry | {"steps": tuple(entry["steps"])}) for entry in entries)
 
 

@@ -352,8 +352,8 @@ def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool
         g = sum_to(g, shape)
     if array.dtype.kind == "c" and not complex_too:
         refuse("backward/gradient-complexity")
-    casts = "backward/gradient-is-cast" if at_root else "grad/casts-to-leaf-dtype"
-    if array.dtype != dtype and dtype.kind in "fc" and by(casts):
+    casts = array.dtype != dtype and dtype.kind in "fc"
+    if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
         g = _copied(g, dtype)
     if dtype.kind not in "fc":
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))

@@ -4,6 +4,10 @@ only what is on record is excused.
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -13,12 +17,13 @@ from conformance.campaign import Sides
 from conformance.case import parse_case
 from conformance.departures import departed
 from conformance.judge import Finding
-from conformance.known import Known, issue_of, records
+from conformance.known import DeadlyScript, Known, issue_of, records, scripts
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Trace
 from specs.case import Case, cases
 from specs.force import knocked_out
+from specs.rule import within
 
 
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.issue)
@@ -31,6 +36,14 @@ def test_a_crash_on_record_still_happens(record: Known):
     operations = [step.op for step in program]
     known = None if crash is None else issue_of(operations, record.side, version, crash)
     assert (record.issue if record.speaks_of(version) else None) == known
+
+
+@pytest.mark.parametrize("record", scripts(), ids=lambda record: record.script.splitlines()[-1])
+def test_a_script_on_record_still_crashes(record: DeadlyScript):
+    """In a process of its own; it ends well on releases that are out of the record's range."""
+    ended = subprocess.run([sys.executable, "-c", record.script], capture_output=True, check=False)
+    how = signal.Signals(-ended.returncode).name if ended.returncode < 0 else "no crash"
+    assert (how == record.error) == within(torch.__version__, record.torch)
 
 
 @pytest.mark.parametrize(
