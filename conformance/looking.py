@@ -107,63 +107,83 @@ def shown_by_the_reference(program: Program, found: Dependent, smaller: Program)
     return again is not None and alike(program, found.first, smaller, again[1])
 
 
-def rules_behind(program: Program, found: Dependent) -> tuple[str, ...]:
-    """The rules that the reference obeys at a step of one run and not of the other, and without which the
-    program comes out alike.
-    """
-    with knocked_out(*found.departs):
-        traces = traces_on(REFERENCE, program, found.densities)
-    again = differing(traces)
-    if again is None:
-        return ()
-    until = again[1].step + 1
-    runs = (traces[density].observations[:until] for density in found.densities)
-    once = {rule for x, y in zip(*runs, strict=True) for rule in set(x.fired) ^ set(y.fired)}
-    return tuple(rule for rule in sorted(once) if _alike_without((rule, *found.departs), program, found))
+class Reading(NamedTuple):
+    """A step of a program after which the history of a name is read."""
+
+    after: int
+    name: str
 
 
-def _alike_without(rules: tuple[str, ...], program: Program, found: Dependent) -> bool:
-    with knocked_out(*rules):
-        return differing(traces_on(REFERENCE, program, found.densities)) is None
-
-
-class Glance(NamedTuple):
-    """What one reading changes, expected with it, and the steps refused in either run (of the program with
-    the reading).
-    """
-
-    changes: Divergence
-    refused: frozenset[int]
-
-
-def with_reading(program: Program, after: int, name: str) -> Program:
-    """The program with ``name.grad_fn`` read after a step."""
-    steps = program.steps
+def with_reading(program: Program, reading: Reading) -> Program:
+    """The program with ``name.grad_fn`` as one more step."""
+    steps, after = program.steps, reading.after
     blocks, decorated = decoration(steps[after].mode)
-    reading = Step(".grad_fn", (ref(name),), mode=() if decorated else blocks)
-    return Program((*steps[: after + 1], reading, *steps[after + 1 :]))
+    look = Step(".grad_fn", (ref(reading.name),), mode=() if decorated else blocks)
+    return Program((*steps[: after + 1], look, *steps[after + 1 :]))
 
 
-def glanced(program: Program, after: int, name: str, side: str = REFERENCE) -> Glance | None:
-    """What reading ``name.grad_fn`` after a step changes in a program that is else looked at in the end."""
-    longer = with_reading(program, after, name)
-    (read,), (unread,) = (traces_on(side, each, ("end",)).values() for each in (longer, program))
-    rest = (*read.observations[: after + 1], *read.observations[after + 2 :])
-    found = compare(at_any_density(replace(read, program=program, observations=rest)), at_any_density(unread))
-    if not isinstance(found, Diverge):
-        return None
-    return Glance(found.first, frozenset((*read.refused, *(at + (at > after) for at in unread.refused))))
+class Runs(NamedTuple):
+    """A program looked at more, and less, as traces of the same steps; the rules that looking obeyed."""
+
+    more: Trace
+    less: Trace
+    by_looking: frozenset[str]
+
+    @property
+    def refused(self) -> set[int]:
+        """The steps refused in either."""
+        return {*self.more.refused, *self.less.refused}
+
+    @property
+    def first(self) -> Divergence | None:
+        """Where they first differ, expected where more was looked at."""
+        found = compare(at_any_density(self.more), at_any_density(self.less))
+        return found.first if isinstance(found, Diverge) else None
 
 
-def glance(program: Program, found: Dependent) -> tuple[int, str] | None:
-    """After which step (the last such) reading which name's history makes the difference on the reference;
-    None if it takes more.
+def run_both(side: str, program: Program, densities: tuple[str, str], reading: Reading | None = None) -> Runs:
+    """The runs at two densities; with a reading, those with it and without, looked at in the end."""
+    if reading is None:
+        more, less = traces_on(side, program, densities).values()
+        pairs = zip(more.observations, less.observations, strict=True)
+        return Runs(more, less, frozenset(rule for x, y in pairs for rule in set(x.fired) ^ set(y.fired)))
+    at = reading.after + 1
+    (more,) = traces_on(side, with_reading(program, reading), ("end",)).values()
+    (less,) = traces_on(side, program, ("end",)).values()
+    rest = (*more.observations[:at], *more.observations[at + 1 :])
+    return Runs(replace(more, program=program, observations=rest), less, frozenset(more[at].fired))
+
+
+def reading_behind(program: Program, found: Dependent) -> Reading | None:
+    """The one reading, as late as can be, that makes the difference on the reference; None if it takes
+    more.
     """
     with knocked_out(*found.departs):
         for after in reversed(range(found.first.step)):
             bound = (name for step in program.steps[: after + 1] for name in binds(step))
             for name in dict.fromkeys(bound):
-                seen = glanced(program, after, name)
-                if seen is not None and alike(program, found.first, program, seen.changes):
-                    return after, name
+                reading = Reading(after, name)
+                first = run_both(REFERENCE, program, found.densities, reading).first
+                if first is not None and alike(program, found.first, program, first):
+                    return reading
     return None
+
+
+def rules_behind(program: Program, found: Dependent, reading: Reading | None) -> tuple[str, ...]:
+    """The rules that the reference obeys in one run and not in the other, or for looking, and without which
+    the program comes out alike.
+    """
+    with knocked_out(*found.departs):
+        runs = run_both(REFERENCE, program, found.densities, reading)
+    first = runs.first
+    if first is None:
+        return found.departs
+    more, less = (
+        {rule for seen in trace.observations[: first.step + 1] for rule in seen.fired} for trace in runs[:2]
+    )
+    behind = []
+    for rule in sorted(more ^ less | runs.by_looking):
+        with knocked_out(rule, *found.departs):
+            if run_both(REFERENCE, program, found.densities, reading).first is None:
+                behind.append(rule)
+    return (*behind, *found.departs)

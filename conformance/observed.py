@@ -18,9 +18,9 @@ from conformance.looking import (
     alike,
     compared,
     examine,
-    glance,
-    glanced,
+    reading_behind,
     rules_behind,
+    run_both,
     shown_by_the_reference,
     traces_on,
     with_reading,
@@ -132,17 +132,17 @@ class Looks(Sums):
 
 def told_of(where: str, program: Program, found: Dependent, kills: Callable[[Program], bool]) -> Finding:
     """The finding, by the one reading that makes the difference if there is one, else by the densities."""
-    first, sides, shown, at = found.first, found.densities, program, found.first.step
-    refused: frozenset[int] = frozenset()
-    notes: dict[int, list[str]] = {}
-    read = glance(program, found)
-    if read is not None and not kills(with_reading(program, *read)):
-        seen = glanced(program, *read, side=TORCH)
-        if seen is not None and alike(program, first, program, seen.changes):
-            first, sides, shown, refused = seen.changes, LOOKED, with_reading(program, *read), seen.refused
-            notes[read[0] + 1] = ["# ^ this reading makes the difference"]
-            at = first.step + (first.step > read[0])
+    shown, first, refused, notes = program, found.first, set[int](), dict[int, list[str]]()
+    sides = found.densities
+    reading = reading_behind(program, found)
+    if reading is not None and not kills(longer := with_reading(program, reading)):
+        runs = run_both(TORCH, program, found.densities, reading)
+        if runs.first is not None and alike(program, first, program, runs.first):
+            shown, first, sides = longer, runs.first, LOOKED
+            refused = {step + (step > reading.after) for step in runs.refused}
+            notes[reading.after + 1] = ["# ^ this reading makes the difference"]
     told = words.value(first.expected), words.value(first.actual)
+    at = first.step + len(shown) - len(program)
     return Finding(
         where=where,
         blames=Verdict.CONFORMS,
@@ -151,7 +151,7 @@ def told_of(where: str, program: Program, found: Dependent, kills: Callable[[Pro
         fact=first.fact,
         expected=told[0],
         actual=told[1],
-        because=rules_behind(program, found) or found.departs,
+        because=rules_behind(program, found, reading),
         downstream=0,
         script=script(shown, refused=refused, notes=notes | {at: printing(first, sides, told)}),
         sides=sides,

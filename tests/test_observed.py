@@ -18,9 +18,9 @@ from conformance.generate.guide import Drawn
 from conformance.looking import (
     at_any_density,
     examine,
-    glance,
-    glanced,
+    reading_behind,
     rules_behind,
+    run_both,
     traces_on,
     with_reading,
 )
@@ -75,7 +75,7 @@ x.add_(1.0)
     ("text", "fact", "rules"),
     [
         (LEAF, "outcome", {"view/stale-regenerates", "view/unread-passes-for-a-leaf", "write/leaf-refused"}),
-        (RETAINED, "grad", {"view/stale-regenerates", "retain/moves-with-write"}),
+        (RETAINED, "grad", {"retain/fills-grad", "retain/moves-with-write", "view/stale-regenerates"}),
     ],
 )
 def test_a_program_that_depends_is_found_and_explained(text, fact, rules):
@@ -84,7 +84,8 @@ def test_a_program_that_depends_is_found_and_explained(text, fact, rules):
     found = examine(program)
     assert found is not None
     assert (None, fact) == (found.unexplained, found.first.fact)
-    assert rules <= set(rules_behind(program, found))
+    assert rules == set(rules_behind(program, found, reading_behind(program, found)))
+    assert rules <= set(rules_behind(program, found, None))
 
 
 def test_an_ordinary_program_does_not_depend():
@@ -118,12 +119,12 @@ def test_one_reading_makes_the_difference():
     program = from_text(LEAF)
     found = examine(program)
     assert found is not None
-    read = glance(program, found)
-    assert (3, "v") == read
-    seen = glanced(program, *read, side=TORCH)
-    assert seen is not None
-    assert "outcome" == seen.changes.fact
-    assert "v.grad_fn" == to_text(with_reading(program, *read)).splitlines()[6]
+    reading = reading_behind(program, found)
+    assert (3, "v") == reading
+    first = run_both(TORCH, program, found.densities, reading).first
+    assert first is not None
+    assert "outcome" == first.fact
+    assert "v.grad_fn" == to_text(with_reading(program, reading)).splitlines()[6]
 
 
 def looks(*texts: str) -> Looks:

@@ -146,8 +146,8 @@ def show_observed(found: Observed, console: Console) -> None:
     counts.
     """
     for kind in found.kinds:
-        programs = f"{kind.alike:,} program{'s' if kind.alike > 1 else ''}, such as {kind.where}"
-        console.print(divergence(replace(kind, alike=1), title=f"{programs}: explained"))
+        others = f" and {kind.alike - 1:,} more" if kind.alike > 1 else ""
+        console.print(divergence(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
     for finding in found.unexplained:
         console.print(divergence(finding, title=f"{finding.where}: unexplained"))
     for crash in (*found.unknown_crashes, *(c for c in found.crashes if c.known)):

@@ -150,3 +150,36 @@ def where_a_view_leads_whose_base_lost_its_flag():
     b.requires_grad_(True)
     (v + w).sum().backward()
     assert b.grad.tolist() == [0.0, 1.0]
+
+
+def where_a_view_leads_whose_base_gained_its_flag():
+    """A stale view that was looked at while its base was plain leads nowhere ever after.
+
+    rules: view/stale-regenerates, grad/plain-leaves-get-none. Source: measured on torch 2.13.
+    """
+    b = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = b[:1]
+    w = b[1:]
+    b.requires_grad_(False)
+    b.mul_(2)
+    assert w.grad_fn.next_functions[0][0] is None
+    b.requires_grad_(True)
+    assert v.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    assert w.grad_fn.next_functions[0][0] is None
+    (v + w).sum().backward()
+    assert b.grad.tolist() == [1.0, 0.0]
+
+
+def dropping_the_flag_of_a_stale_view():
+    """A stale view that nobody looked at may drop the flag, as leaves may; once looked at it may not.
+
+    rules: view/stale-regenerates, requires_grad/non-leaf-cannot-drop. Source: measured on torch 2.13.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    b = torch.tensor([1.0, 1.0])
+    v = b[:1]
+    b.mul_(x)
+    v.requires_grad_(False)
+    assert v.is_leaf is False
+    with refused("requires_grad/non-leaf-cannot-drop"):
+        v.requires_grad_(False)
