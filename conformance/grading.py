@@ -37,6 +37,7 @@ from conformance.report.value import (
 from conformance.standing import standings
 from conformance.tally import Tally
 from conformance.text import to_text
+from conformance.trace import Crashed
 from conformance.witness import finding, witness
 from specs.case import cases
 from specs.fact import DENSITIES
@@ -86,7 +87,7 @@ def check(
     witnessed, tally = _cases(spec, against, chosen, workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
-        tally += campaign(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
+        tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in chosen}
     limits = adapters.capabilities(subject)
     standing = standings(chosen, tally, by_rule, limited=limits != type(limits)())
@@ -199,7 +200,7 @@ Work = Callable[[Chunk], Tally]
 """What is done with a chunk; to be found by its name in other processes."""
 
 
-def campaign(whole: Chunk, workers: int, tick: Progress, work: Work = work) -> Tally:
+def in_chunks(whole: Chunk, workers: int, tick: Progress, work: Work = work) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs."""
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
@@ -241,8 +242,8 @@ def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
     who = TORCH if side == 0 else chunk.subject
     # What dies when nobody looks may live when somebody does.
     traces = (run_isolated(program, who, density) for density in DENSITIES)
-    steps = (i for trace in traces for i, seen in enumerate(trace.observations) if seen.crash is not None)
-    at = next(steps, len(program) - 1)
+    seen = (pair for trace in traces for pair in enumerate(trace.observations))
+    at = next((i for i, each in seen if type(each.outcome) is Crashed), len(program) - 1)
     cut = Program(program.steps[: at + 1])
     known = issue_of([step.op for step in cut], who, adapters.load(who).version, how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE

@@ -12,7 +12,7 @@ from dataclasses import replace
 from conformance.campaign import REFERENCE, TORCH, Chunk, Sums, of_chunk, printing
 from conformance.compare import Incomparable
 from conformance.generate.guide import Drawn
-from conformance.grading import Progress, campaign, versions
+from conformance.grading import Progress, in_chunks, versions
 from conformance.looking import (
     Dependent,
     alike,
@@ -47,7 +47,7 @@ def observed(
     """Run drawn programs on torch at every density, and explain by rules what differs."""
     tick = progress or (lambda what, done, total: None)
     whole = Chunk(TORCH, REFERENCE, source, seed, 0, programs)
-    found = campaign(whole, workers or os.cpu_count() or 1, tick, work)
+    found = in_chunks(whole, workers or os.cpu_count() or 1, tick, work)
     unexplained = tuple(one for one in found.findings if one.blames)
     explained = [one for one in found.findings if not one.blames]
     return Observed(

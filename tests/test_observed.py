@@ -12,9 +12,12 @@ import sys
 import pytest
 
 from conformance import observed as search
+from conformance.adapters.isolated import run_isolated
 from conformance.campaign import REFERENCE, TORCH, Chunk
 from conformance.compare import Agree, compare
 from conformance.generate.guide import Drawn
+from conformance.grading import _crash as crash_of
+from conformance.known import records
 from conformance.looking import (
     at_any_density,
     examine,
@@ -178,6 +181,17 @@ def test_a_crash_on_record_is_counted_as_one():
     ).tally()
     assert (1, 1) == (tally.totals.programs, tally.totals.crashed)
     assert all(crash.known for crash in tally.crashes)
+
+
+def test_what_dies_unlooked_at_alone_is_cut_where_it_dies():
+    """Looked at after each step the program lives; the crash is told up to the step that dies else."""
+    (record,) = (known for known in records() if known.issue.endswith("/196459"))
+    program = from_text(f"{record.program}z = x + 1.0\n")
+    assert run_isolated(program, TORCH).crashed is None
+    chunk = Chunk(TORCH, REFERENCE, "prng", 0, 0, 1)
+    (crash,) = crash_of(chunk, program, 0, "SIGSEGV").crashes
+    assert record.issue == crash.known
+    assert "y.register_hook(None)" == crash.script.splitlines()[-1]
 
 
 def test_told_by_densities_where_no_single_reading_does():
