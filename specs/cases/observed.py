@@ -183,3 +183,41 @@ def dropping_the_flag_of_a_stale_view():
     assert v.is_leaf is False
     with refused("requires_grad/non-leaf-cannot-drop"):
         v.requires_grad_(False)
+
+
+def the_hook_of_a_stale_view_that_nobody_looked_at():
+    """A view that was a leaf and joined a graph since: the hooks it had as a leaf are called by older graphs,
+    which are refused only then.
+
+    rule: backward/leaf-moved-inside. Source: measured on torch 2.13.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor([1.0, -1.0])
+    v = b.view(2, 1)
+    v.requires_grad_(True)
+    seen = []
+    v.register_hook(lambda g: seen.append(g.tolist()))
+    y = v.sum()
+    b.add_(x)
+    with refused("backward/leaf-moved-inside"):
+        y.backward()
+    assert seen == [[[1.0], [1.0]]]
+
+
+def the_hook_of_a_stale_view_that_was_looked_at():
+    """Once its history was read they are called no more: the view is no leaf, and has forgotten them.
+
+    rules: view/stale-regenerates, hook/stays-with-old-history. Source: measured on torch 2.13.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor([1.0, -1.0])
+    v = b.view(2, 1)
+    v.requires_grad_(True)
+    seen = []
+    v.register_hook(lambda g: seen.append(g.tolist()))
+    y = v.sum()
+    b.add_(x)
+    assert v.is_leaf is False
+    with refused("backward/leaf-moved-inside"):
+        y.backward()
+    assert seen == []
