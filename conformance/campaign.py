@@ -134,7 +134,7 @@ class Sums:
 
     def program(self, number: int, drawn: Drawn) -> None:
         """Judge one program and count what comes of it."""
-        if self.over or (self.chunk.skip and to_text(drawn.program) in self.chunk.skip):
+        if self.over or self.kills(drawn.program):
             return
         try:
             found, reference, right = self.sides.judged(drawn.program, drawn.density, drawn.trace)
@@ -151,6 +151,10 @@ class Sums:
             self.incomparable[getattr(found.comparison, "why", "nothing was compared")] += 1
         elif found.finding is Found.KNOWN:
             self.known.update(found.because)
+
+    def kills(self, program: Program) -> bool:
+        """Whether the program is known to kill a process."""
+        return bool(self.chunk.skip) and to_text(program) in self.chunk.skip
 
     def _count(self, found: Judgement, reference: Trace) -> None:
         counts = self.counts
@@ -185,7 +189,9 @@ class Sums:
             return replace(explain(where, drawn.program, found, right), blames=Verdict.CONFORMS, flaky=True)
 
         def still_fails(program: Program) -> bool:
-            return same(found, self.sides.judged(program, drawn.density)[0], drawn.program, program)
+            return not self.kills(program) and same(
+                found, self.sides.judged(program, drawn.density)[0], drawn.program, program
+            )
 
         small = reduce(drawn.program, still_fails).program
         final, _, right = self.sides.judged(small, drawn.density)
@@ -198,7 +204,11 @@ class Sums:
         dead = self._death(drawn.program, drawn.density)
         program, (side, at, error) = drawn.program, dead
         if not self.crashes:
-            program = reduce(program, lambda p: self._death(p, drawn.density)[::2] == (side, error)).program
+
+            def still_dies(program: Program) -> bool:
+                return not self.kills(program) and self._death(program, drawn.density)[::2] == (side, error)
+
+            program = reduce(program, still_dies).program
             side, at, error = self._death(program, drawn.density)
         cut = Program(program.steps[: at + 1])
         known = None
@@ -243,7 +253,12 @@ COUNTED_AS = {
 
 def work(chunk: Chunk) -> Tally:
     """Work through a chunk; the same chunk gives the same tally in any process."""
-    sums = Sums(chunk)
+    return of_chunk(Sums(chunk))
+
+
+def of_chunk(sums: Sums) -> Tally:
+    """The tally of the programs of its chunk."""
+    chunk = sums.chunk
     capabilities = adapters.capabilities(adapters.load(chunk.subject))
     programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, sums.program)
     return sums.tally()
@@ -293,11 +308,16 @@ def script(
     program: Program, right: Trace, first: Divergence, sides: tuple[str, str], told: tuple[str, str]
 ) -> str:
     """A script that runs by itself under torch and prints the fact in question where it differs."""
+    return text_of(program, refused=right.refused, notes={first.step: printing(first, sides, told)})
+
+
+def printing(first: Divergence, sides: tuple[str, str], told: tuple[str, str]) -> list[str]:
+    """The lines that print the fact in question, and what each side shows."""
     fact = first.fact.partition(".")[0]
     note = [f"# {side}: {value}" for side, value in zip(sides, told, strict=True)]
     if first.name is not None and fact in READING:
         note.insert(0, f"print({READING[fact].format(first.name)})")
-    return text_of(program, refused=right.refused, notes={first.step: note})
+    return note
 
 
 def reach(rule: str, programs: int) -> tuple[int, int]:

@@ -37,8 +37,10 @@ from conformance.report.value import (
 from conformance.standing import standings
 from conformance.tally import Tally
 from conformance.text import to_text
+from conformance.trace import Crashed
 from conformance.witness import finding, witness
 from specs.case import cases
+from specs.fact import DENSITIES
 from specs.rule import RULES
 
 Progress = Callable[[str, int, int], None]
@@ -85,7 +87,7 @@ def check(
     witnessed, tally = _cases(spec, against, chosen, workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
-        tally += _programs(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
+        tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in chosen}
     limits = adapters.capabilities(subject)
     standing = standings(chosen, tally, by_rule, limited=limits != type(limits)())
@@ -194,7 +196,11 @@ def _cases(
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
 
 
-def _programs(whole: Chunk, workers: int, tick: Progress) -> Tally:
+Work = Callable[[Chunk], Tally]
+"""What is done with a chunk; to be found by its name in other processes."""
+
+
+def in_chunks(whole: Chunk, workers: int, tick: Progress, work: Work = work) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs."""
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
@@ -203,7 +209,7 @@ def _programs(whole: Chunk, workers: int, tick: Progress) -> Tally:
     total, tally = whole.count, Tally()
     results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST)
     for chunk, result in zip(chunks, results, strict=True):
-        tally += _surviving(chunk, result)
+        tally += _surviving(chunk, result, work)
         tick("programs", chunk.first + chunk.count, total)
         if tally.broken or (
             whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
@@ -212,7 +218,7 @@ def _programs(whole: Chunk, workers: int, tick: Progress) -> Tally:
     return tally
 
 
-def _surviving(chunk: Chunk, result: Tally | Died) -> Tally:
+def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     """The tally of a chunk; where a program killed its process, the chunk is worked through again without
     it.
     """
@@ -234,10 +240,10 @@ def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
     record.
     """
     who = TORCH if side == 0 else chunk.subject
-    trace = run_isolated(program, who)
-    at = next(
-        (i for i, seen in enumerate(trace.observations) if seen.outcome is trace.crashed), len(program) - 1
-    )
+    # What dies when nobody looks may live when somebody does.
+    traces = (run_isolated(program, who, density) for density in DENSITIES)
+    seen = (pair for trace in traces for pair in enumerate(trace.observations))
+    at = next((i for i, each in seen if type(each.outcome) is Crashed), len(program) - 1)
     cut = Program(program.steps[: at + 1])
     known = issue_of([step.op for step in cut], who, adapters.load(who).version, how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE

@@ -44,8 +44,12 @@ class Case:
 
     @property
     def is_program(self) -> bool:
-        """Whether it speaks of tensors alone, so that it can be read as a program."""
-        return all(RULES[rule].in_programs for rule in self.rules if rule in RULES)
+        """Whether it speaks of tensors alone, so that it can be read as a program; one about not being looked
+        at cannot, since a trace is made by looking.
+        """
+        return self.chapter != "observed" and all(
+            RULES[rule].in_programs for rule in self.rules if rule in RULES
+        )
 
     def holds_for(self, torch_version: str) -> bool:
         """Whether that torch release knows all its rules."""

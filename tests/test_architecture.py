@@ -37,10 +37,12 @@ ALLOWED: tuple[tuple[str, frozenset[str]], ...] = (
 )
 # Inside conformance, the core knows no adapter, no check and no command line; these may.
 BRIDGES = tuple(f"conformance/{name}" for name in (
-    "__init__.py", "__main__.py", "adapters/", "campaign.py", "cli/", "draws.py", "grading.py", "witness.py",
+    "__init__.py", "__main__.py", "adapters/", "campaign.py", "cli/", "draws.py", "grading.py", "looking.py",
+    "observed.py", "witness.py",
 ))  # fmt: skip
 ABOVE = tuple(
-    f"conformance.{name}" for name in ("adapters", "campaign", "cli", "draws", "grading", "witness")
+    f"conformance.{name}"
+    for name in ("adapters", "campaign", "cli", "draws", "grading", "looking", "observed", "witness")
 )
 # Plain values that adapters hand to whoever asks; knowing them is knowing no adapter.
 VALUES = ("conformance.adapters.capabilities", "conformance.adapters.errors")

@@ -203,6 +203,7 @@ def test_rules_narrow_what_is_reported(graded):
         (2, ["run", "program.py", "--on", "nope"], "no adapter 'nope'"),
         (2, ["run", "program.py", "--density", "nope"], "no density"),
         (2, ["rules", "nope"], "no rule matches"),
+        (2, ["observed", "--json", "missing/report.json"], "no folder"),
     ],
 )
 def test_bad_input_is_one_line_with_a_hint(cli, tmp_path, monkeypatch, code, arguments, words):

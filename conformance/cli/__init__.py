@@ -10,6 +10,7 @@ import sys
 import typer
 
 from conformance.cli.grade import grade
+from conformance.cli.observed import observed
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
@@ -23,6 +24,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance grade mine.py` grades an adapter of yours, from a file
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
+- `autograd-conformance observed` finds programs that come out otherwise for being looked at
 """
 EPILOG = (
     "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
@@ -41,6 +43,9 @@ app = typer.Typer(
 app.command(epilog=EPILOG)(grade)
 app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 bad usage.")(run)
 app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
+app.command(
+    epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 bad usage."
+)(observed)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.loading import load_adapter
+from conformance.cli.loading import load_adapter, writable
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
@@ -77,10 +77,7 @@ def grade(
     """
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
-    if json is not None and not json.absolute().parent.is_dir():
-        raise Trouble(
-            f"there is no folder {json.parent} to write {json.name} to", "create it, or give another --json"
-        )
+    writable(json)
     load_adapter(impl)
     judge = str(against) if against else ("reference" if impl == "torch" else "torch")
     load_adapter(judge)

@@ -1,4 +1,4 @@
-"""Finding what a verb is pointed at, adapters and program files, with one clear line where that fails."""
+"""Finding what a verb is pointed at, adapters and files, with one clear line where that fails."""
 
 from __future__ import annotations
 
@@ -43,3 +43,11 @@ def load_program(path: Path) -> Program:
     if not program.steps:
         raise Trouble(f"{path} holds no step", hint)
     return program
+
+
+def writable(json: Path | None) -> None:
+    """See to it that there is a folder for the report before it has been worked out."""
+    if json is not None and not json.absolute().parent.is_dir():
+        raise Trouble(
+            f"there is no folder {json.parent} to write {json.name} to", "create it, or give another --json"
+        )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import specs
-from conformance.report.value import Report
+from conformance.report.value import Observed, Report
 
 FORMAT = 1
 SCHEMA = Path(specs.__file__).parent / "schema" / "report.schema.json"
@@ -46,6 +46,24 @@ def to_json(report: Report) -> dict[str, Any]:
 def to_text(report: Report) -> str:
     """The JSON document that ``--json`` writes."""
     return json.dumps(to_json(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def observed_to_text(found: Observed) -> str:
+    """The JSON document about programs that come out otherwise for being looked at."""
+    form = {
+        "format": FORMAT,
+        "verdict": found.verdict.name.lower().replace("_", " "),
+        "exit_code": int(found.verdict),
+        "seed": found.seed,
+        "source": found.source,
+        "versions": dict(found.versions),
+        "totals": asdict(found.totals),
+        "kinds": [_blamed(kind) for kind in found.kinds],
+        "unexplained": [_blamed(finding) for finding in found.unexplained],
+        "crashes": [_blamed(crash) for crash in found.crashes],
+        "broken": list(found.broken),
+    }
+    return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema() -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""The report for people: a scorecard by chapter and rule, then the first divergences with a because and a
-script.
+"""The reports for people: a scorecard by chapter and rule, then the first divergences with a because and a
+script; and the programs that come out otherwise for being looked at.
 
 Only words and layout; what they say stands in ``conformance.report.value``.
 """
@@ -7,6 +7,7 @@ Only words and layout; what they say stands in ``conformance.report.value``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 
 from rich.console import Console, Group, RenderableType
@@ -17,7 +18,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.value import Crash, Finding, Report, RuleResult, Status, Verdict
+from conformance.report.value import Crash, Finding, Observed, Report, RuleResult, Status, Verdict
 
 STYLES = {
     Status.HELD: "green",
@@ -85,7 +86,7 @@ def _count_row(table: Table, name: Text, rules: Iterable[RuleResult]) -> None:
     table.add_row(name, *(str(n) if n else "" for n in counts), "", "", style="bold")
 
 
-def divergence(finding: Finding) -> RenderableType:
+def divergence(finding: Finding, title: str | None = None) -> RenderableType:
     """One divergence: what was expected and seen, why, and the script that shows it under torch."""
     facts = Table.grid(padding=(0, 2))
     facts.add_row("at", f"[bold]{escape(finding.line)}[/bold]")
@@ -98,7 +99,8 @@ def divergence(finding: Finding) -> RenderableType:
     if finding.alike > 1:
         facts.add_row("alike", f"{finding.alike} programs differ in this way")
     blame = "flaky: a repetition differed" if finding.flaky else BLAMES.get(finding.blames, "")
-    return Panel(Group(facts, _script(finding.script)), title=f"{finding.where}: {blame}", title_align="left")
+    title = title or f"{finding.where}: {blame}"
+    return Panel(Group(facts, _script(finding.script)), title=title, title_align="left")
 
 
 def crashed(crash: Crash) -> RenderableType:
@@ -137,3 +139,30 @@ def summary(report: Report) -> RenderableType:
         lines.append("times      " + ", ".join(f"{name} {s:.1f} s" for name, s in report.times.items()))
     style, words = VERDICTS[report.verdict]
     return Group(Text("\n".join(lines)), Text(f"\n{report.subject.name} {words}", style=style))
+
+
+def show_observed(found: Observed, console: Console) -> None:
+    """Print each kind of program that comes out otherwise for being looked at, what is unexplained, and the
+    counts.
+    """
+    for kind in found.kinds:
+        others = f" and {kind.alike - 1:,} more" if kind.alike > 1 else ""
+        console.print(divergence(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
+    for finding in found.unexplained:
+        console.print(divergence(finding, title=f"{finding.where}: unexplained"))
+    for crash in (*found.unknown_crashes, *(c for c in found.crashes if c.known)):
+        console.print(crashed(crash))
+    for complaint in found.broken:
+        console.print(Text(complaint, style="red"))
+    t = found.totals
+    known = sum(crash.alike for crash in found.crashes if crash.known)
+    lines = [
+        f"programs   {t.programs:,}: {t.agree:,} come out alike however they are looked at, "
+        f"{t.known + t.diverge:,} do not, {t.incomparable:,} incomparable, {t.crashed:,} crashed"
+        + (f" ({known:,} known)" if known else ""),
+        f"explained  {t.known:,}, of {len(found.kinds)} kinds; {t.diverge:,} unexplained",
+        f"facts      {t.compared:,} compared",
+        f"seed       {found.seed}, source {found.source}",
+        "versions   " + ", ".join(f"{name} {version}" for name, version in found.versions.items()),
+    ]
+    console.print(Text("\n".join(lines)), soft_wrap=True)

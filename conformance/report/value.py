@@ -208,3 +208,31 @@ class Report:
     def without_times(self) -> Report:
         """The same report, free of what differs between two runs."""
         return replace(self, times=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What became of programs that were looked at more and less densely: in ``totals`` those that come out
+    alike ``agree``, of the others the explained are ``known`` and the unexplained ``diverge``.
+
+    ``kinds`` holds for each set of rules that explains any the shortest program, which counts the others.
+    """
+
+    seed: int
+    source: str
+    versions: Mapping[str, str]
+    totals: Totals
+    kinds: tuple[Finding, ...] = ()
+    unexplained: tuple[Finding, ...] = ()
+    crashes: tuple[Crash, ...] = ()
+    broken: tuple[str, ...] = ()
+
+    @property
+    def unknown_crashes(self) -> tuple[Crash, ...]:
+        return tuple(crash for crash in self.crashes if crash.known is None)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Conforms if everything is explained, and every crash is on record."""
+        bad = self.unexplained or self.unknown_crashes or self.broken
+        return Verdict.NONCONFORMANCE if bad else Verdict.CONFORMS

@@ -1,0 +1,48 @@
+"""``observed``: which programs come out otherwise for being looked at. The search itself lives in
+``conformance.observed``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.grade import Source
+from conformance.cli.loading import load_adapter, writable
+from conformance.cli.screen import console, progress_bar
+from conformance.observed import observed as search
+from conformance.report import as_json, terminal
+
+
+def observed(
+    programs: Annotated[int, typer.Option(min=0, help="How many programs to draw.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same report.")] = 0,
+    source: Annotated[
+        Source, typer.Option(help="What draws them: a plain PRNG, or Hypothesis.")
+    ] = Source.PRNG,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
+    ] = None,
+) -> None:
+    """Find programs that come out otherwise on torch for being looked at, and explain them by rules.
+
+    Reading the history of a view whose base was written since makes that history anew. So each program is run
+    on torch three times: looked at after each step, looked at where a step touched something, and looked at
+    in the end alone. What shows in all three is compared: outcome, warnings and calls of each step, and all
+    facts in the end, but for the ages of nodes.
+
+    A program that differs is **explained** if the reference does at each density what torch does; the rules
+    behind it name its kind, of which the shortest program is shown. Any other is a finding.
+    """
+    writable(json)
+    load_adapter("torch")
+    with progress_bar() as tick:
+        found = search(programs=programs, seed=seed, source=str(source), workers=workers, progress=tick)
+    if json is not None:
+        json.write_text(as_json.observed_to_text(found), encoding="utf-8")
+    terminal.show_observed(found, console())
+    raise typer.Exit(int(found.verdict))
