@@ -325,7 +325,7 @@ def _retain(node: Node, arrived: Buffer) -> None:
 
 def _copied(g: Tensor, dtype: np.dtype | None = None) -> Tensor:
     """A copy by rows, or a cast. NB: PyTorch records neither of an inference tensor, but the copy within."""
-    if g._inference and g._flag and not STATE.inference:
+    if g._inference and not STATE.inference and g.requires_grad:
         return wrap(np.empty(g._array.shape, dtype or g._array.dtype)).copy_(g)
     return g.clone_contiguous() if dtype is None else g.cast(dtype)
 
