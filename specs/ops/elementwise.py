@@ -211,7 +211,12 @@ def reciprocal(x: Tensor):
     return np.reciprocal(x)
 
 
-reciprocal.wrt(x=lambda g, out: g.neg().mul(conj(out.mul(out))))
+def _reciprocal_backward(g: Any, out: Any) -> Any:
+    square = conj(out.mul(out))  # NB: first, as in what compilers make of PyTorch's formulas: from the right
+    return g.neg().mul(square)
+
+
+reciprocal.wrt(x=_reciprocal_backward)
 
 
 @composite(domain={"x": "power_of_two"})
@@ -301,10 +306,12 @@ def sigmoid_backward(dy: Tensor, y: Tensor):
     return np.multiply(dy, _conjugate(np.multiply(1 - y, y)))
 
 
-sigmoid_backward.wrt(
-    dy=lambda g, y: g.sigmoid_backward(conj(y)),
-    y=lambda g, dy, y: conj(g).mul(dy).mul(conj(y).mul_scalar(-2).add_scalar(1)),
-)
+def _sigmoid_twice(g: Any, dy: Any, y: Any) -> Any:
+    slope = conj(y).mul_scalar(-2).add_scalar(1)
+    return conj(g).mul(dy).mul(slope)
+
+
+sigmoid_backward.wrt(dy=lambda g, y: g.sigmoid_backward(conj(y)), y=_sigmoid_twice)
 
 
 @op(inplace=True, node="ReluBackward0", dtypes="numeric")

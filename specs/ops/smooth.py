@@ -33,7 +33,12 @@ def rsqrt(x: Tensor) -> Any:
     return np.reciprocal(np.sqrt(x))
 
 
-rsqrt.wrt(x=lambda g, out: g.mul_scalar(-0.5).mul(conj(out.pow(3))))
+def _rsqrt_backward(g: Any, out: Any) -> Any:
+    cube = conj(out.pow(3))
+    return g.mul_scalar(-0.5).mul(cube)
+
+
+rsqrt.wrt(x=_rsqrt_backward)
 
 
 @op(internal=True, inplace=True, node="Expm1Backward0", dtypes="float", exact=False, ulp=4)

@@ -42,7 +42,8 @@ def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool)
     rest = _count(x.shape, dim) - (1 if correction is None else correction)
     mean = x.mean(dim, True) if dim else x.mean()
     scale = math.inf if not rest else 2 / rest
-    return restored(g, x.shape, dim, keepdim).mul_scalar(scale).mul(x.sub(mean))
+    apart = x.sub(mean)
+    return restored(g, x.shape, dim, keepdim).mul_scalar(scale).mul(apart)
 
 
 @op(internal=True, node="VarBackward0", dtypes="keep")
@@ -157,8 +158,9 @@ softmax.wrt(x=lambda g, out, dim: g._softmax_backward(out, dim))
 
 
 def _softmax_twice(g: Any, dy: Any, y: Any, dim: int) -> Any:
-    first, second = dy.mul(g), y.mul(g).sum(dim, True)
-    return first.sub(y.mul(dy).sum(dim, True).mul(g)).sub(dy.mul(second))
+    third = dy.mul(y.mul(g).sum(dim, True))
+    second = y.mul(dy).sum(dim, True).mul(g)
+    return dy.mul(g).sub(second).sub(third)
 
 
 _softmax_backward.wrt(dy=lambda g, y, dim: g._softmax_backward(y, dim), y=_softmax_twice)
