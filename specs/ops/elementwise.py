@@ -6,6 +6,8 @@ reach when they multiply by a plain number; from Python a number is always wrapp
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from specs.kind import Number, Scale, Tensor, Wrapped
