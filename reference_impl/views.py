@@ -35,15 +35,16 @@ class ViewOf:
     """What a tensor is a differentiable view of.
 
     ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up
-    to date.
+    to date; ``replay`` how it is made of the base, step by step, where the dtype changes on the way.
     """
 
-    __slots__ = ("base", "seen", "tag")
+    __slots__ = ("base", "replay", "seen", "tag")
 
     def __init__(self, base: Tensor, tag: Tag, seen: int) -> None:
         self.base = base
         self.tag = tag
         self.seen = seen
+        self.replay: tuple[str | Window, ...] = ()
 
     def history(self, view: Tensor) -> Node | None:
         """The view's node, made anew if the storage was written since it was made."""
@@ -54,11 +55,21 @@ class ViewOf:
         if self.seen != version and by("view/stale-regenerates"):
             if self.tag is not Tag.DEFAULT:
                 refuse("view/stale-tag-refused", which=described(view, self))
-            fresh = AsStridedBackward0(self.base, view)
+            fresh = self.replayed() if self.replay else AsStridedBackward0(self.base, view)
             self.seen = version
             view._node = fresh
             change_history(view, node, fresh)
         return view._node
+
+    def replayed(self) -> Node:
+        """The node of a view made anew by the steps on record."""
+        was, STATE.enabled = STATE.enabled, True
+        made = self.base
+        for step in self.replay:
+            made = getattr(made, step)() if isinstance(step, str) else made.as_strided(*step)
+        STATE.enabled = was
+        assert made._node is not None
+        return made._node
 
 
 def described(tensor: Tensor, view: ViewOf) -> str:
@@ -94,7 +105,12 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
             tag = parent.tag
     if not by("version/shared-by-views"):
         view._counter = [0]
-    view._view = ViewOf(base, tag, view._counter[0])
+    view._view = made = ViewOf(base, tag, view._counter[0])
+    changes = view._array.dtype is not source._array.dtype
+    if changes or (parent is not None and parent.replay):
+        before = () if parent is None else parent.replay or (geometry_of(source),)
+        step = "view_as_complex" if view._array.dtype.kind == "c" else "view_as_real"
+        made.replay = (*before, step if changes else geometry_of(view))
 
 
 def change_history(tensor: Tensor, old: Node | None, new: Node, was: int | None = None) -> None:

@@ -114,3 +114,19 @@ def test_what_is_kept_for_mutation_is_seen(torch):
         x.zero_()
         assert len(context.cloned) == 0
     assert (0, 0, 0) == (len(context.original), len(context.sid_to_tid), len(context.tid_to_weakhandle))
+
+
+def test_a_stale_view_is_replayed_where_the_dtype_changes(torch):
+    """Its new history goes through the view that made reals of complex numbers, step by step."""
+    x = torch.ones(4, dtype=torch.complex128, requires_grad=True)
+    base = x * 1
+    reals = torch.view_as_real(base[:2])
+    parts = reals.select(-1, 1)
+    base.mul_(2)
+    names, node = [], parts.grad_fn
+    while node is not None and len(names) < 4:
+        names.append(node.name())
+        node = node.next_functions[0][0]
+    assert names == ["AsStridedBackward0", "ViewAsRealBackward0", "AsStridedBackward0", "MulBackward0"]
+    (g,) = torch.autograd.grad(parts.sum(), x)
+    assert g.tolist() == [2j, 2j, 0, 0]
