@@ -294,9 +294,9 @@ def _bury(pool: _Pool, worker: _Worker, waiting: deque[Chunk], alone: deque[Chun
     """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone."""
     chunk = worker.chunk
     ended, (item, step, program) = pool.remove(worker)
-    if item < 0:
+    if item < 0 and how is None and ended == "exit code 1":  # by an exception, while it imported
         raise RuntimeError(
-            f"an isolated process ended before it did anything ({how or ended}); a script that checks must "
+            f"an isolated process ended before it did anything ({ended}); a script that checks must "
             'do so under `if __name__ == "__main__":`, since each process imports it'
         )
     died = Died(how or ended, program, step)
