@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 
 
+class NoSuchDtype(NotImplementedError):
+    """PyTorch has a dtype here that numpy has not."""
+
+
 class dtype:
     """One element type; prints as PyTorch's does."""
 
@@ -99,7 +103,7 @@ def differentiable(numpy: np.dtype) -> bool:
 def complex_of(numpy: np.dtype) -> np.dtype:
     """The complex dtype of that precision."""
     if numpy not in _COMPLEX:
-        raise NotImplementedError(f"numpy has no complex dtype as narrow as {numpy}")
+        raise NoSuchDtype(f"numpy has no complex dtype as narrow as {numpy}")
     return _COMPLEX[numpy]
 
 

@@ -25,7 +25,7 @@ class Reference(TorchShaped):
     newest.
     """
 
-    unsupported = (NotImplementedError,)
+    unsupported = (dtypes.NoSuchDtype,)
 
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
