@@ -57,7 +57,7 @@ GRAD_FACTS = ("dtype", "shape", "value", "requires_grad", "is_leaf", "grad_fn")
 
 WIRING = (
     Fact("history", "exact", "the number of its node, and the nodes first met from it: name, edges"),
-    Fact("age", "exact", "the rank of its node by age, among the nodes of all that is live"),
+    Fact("age", "exact", "the ranks of those nodes by sequence number, among all that are met"),
     Fact("memory", "exact", "the first name on that storage, the offset there, the strides that matter"),
     Fact("grad_memory", "exact", "the same of its grad, which may share memory with any tensor or grad"),
 )

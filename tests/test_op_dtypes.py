@@ -7,7 +7,6 @@ What the bodies compute on floats is tested in `test_ops_declarations`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -140,7 +139,4 @@ def test_a_product_with_zeros_has_every_derivative(values):
     """Up to the fourth derivative, recorded or not, a product with zeros among its factors is torch's."""
     for call, recorded in product(("prod()", "prod(0)", "prod(-1, keepdim=True)"), (True, False)):
         one = from_text(DERIVATIVES.format(values=values, call=call, recorded=recorded))
-        # NB: not how the graph of the third derivative hangs together: in which order its many nodes are
-        # summed follows the order in which a C++ compiler evaluates the operands of cumprod's own formula.
-        real, ours = (replace(run(one, side), wiring=None) for side in (TORCH, REFERENCE))
-        assert isinstance(compare(real, ours), Agree)
+        assert isinstance(compare(run(one, TORCH), run(one, REFERENCE)), Agree)

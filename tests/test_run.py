@@ -235,6 +235,7 @@ def test_what_hangs_together_is_observed(adapter: Any) -> None:
         (2, (("ViewBackward0", ((0, 0),)),)),
         (3, (("MulBackward0", ((0, 0), (4, 0))), ("SelectBackward0", ((2, 0),)))),
     ]
-    assert [wiring[name][1] for name in "abcd"] == [None, 0, 1, 2]
+    # NB: a leaf's accumulator has the highest number, so that it runs as soon as it is ready.
+    assert [wiring[name][1] for name in "abcd"] == [(), (0, 4), (1,), (3, 2)]
     assert [wiring[name][2] for name in "abcdg"] == [(owner, 0, (1,)) for owner in "abbdg"]
     assert wiring["a"][3] == ("a.grad", 0, (1,))

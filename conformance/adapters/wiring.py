@@ -17,26 +17,24 @@ def wiring(
     """The facts `specs.fact.WIRING` of each tensor and of its grad if it is ``graded``; ``refused`` tells
     what a failed reading shows.
     """
-    histories, made_by = _histories(tensors, refused)
-    # NB: only of what has a name: of the nodes within a formula the compiler decides which is made first.
-    ages = {name: node._sequence_nr() for name, node in made_by.items()}
-    ranks = {age: rank for rank, age in enumerate(sorted(set(ages.values())))}
+    histories, ages = _histories(tensors, refused)
+    ranks = {age: rank for rank, age in enumerate(sorted({age for nodes in ages.values() for age in nodes}))}
     owners: dict[int, str] = {}
     seen = {}
     for name, x in tensors.items():
         memory = _memory(name, x, owners)
         kept = _memory(f"{name}.grad", x.grad, owners) if name in graded else None
-        seen[name] = (histories[name], ranks[ages[name]] if name in ages else None, memory, kept)
+        seen[name] = (histories[name], tuple([ranks[age] for age in ages.get(name, ())]), memory, kept)
     return seen
 
 
 def _histories(
     tensors: Mapping[str, Any], refused: Callable[[Exception], Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Each tensor's node and the nodes behind it that no earlier tensor led to, as facts; and the node."""
+) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    """Each tensor's node and the nodes behind it that no earlier tensor led to, as facts; and their ages."""
     numbers: dict[Any, int | None] = {None: None}
     made_by: dict[str, Any] = {}
-    behind: dict[str, list[tuple[str, Any]]] = {}
+    behind: dict[str, list[tuple[str, Any, int]]] = {}
     shown: dict[str, Any] = {}
     for name, x in tensors.items():
         try:
@@ -49,13 +47,13 @@ def _histories(
             made_by[name] = node
             behind[name] = _behind(node, numbers)
     for name, new in behind.items():
-        nodes = [(kind, tuple([(numbers[child], nr) for child, nr in edges])) for kind, edges in new]
+        nodes = [(kind, tuple([(numbers[child], nr) for child, nr in edges])) for kind, edges, _ in new]
         shown[name] = (numbers[made_by[name]], tuple(nodes))
-    return shown, made_by
+    return shown, {name: [age for _, _, age in new] for name, new in behind.items()}
 
 
-def _behind(node: Any, numbers: dict[Any, int | None]) -> list[tuple[str, Any]]:
-    """Name and edges of the nodes that can be reached and have no number yet, numbered as they are met."""
+def _behind(node: Any, numbers: dict[Any, int | None]) -> list[tuple[str, Any, int]]:
+    """Name, edges and age of the nodes that can be reached and have no number yet; they are given one."""
     new = []
     stack = [node]
     while stack:
@@ -63,7 +61,7 @@ def _behind(node: Any, numbers: dict[Any, int | None]) -> list[tuple[str, Any]]:
         if node not in numbers:
             numbers[node] = len(numbers) - 1
             edges = node.next_functions
-            new.append((node.name(), edges))
+            new.append((node.name(), edges, node._sequence_nr()))
             stack += [child for child, _ in reversed(edges) if child not in numbers]
     return new
 

@@ -211,13 +211,9 @@ def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
     return made.div_scalar(math.prod(here_shape)) if reduction == "mean" else made
 
 
-def _mse_of_gradient(g: Any, here: Any, there: Any, reduction: str) -> Any:
-    made = g._mse_loss_backward(here, there, reduction)
-    return made if reduction == "none" else made.sum()
-
-
 _mse_loss_backward.wrt(
-    dy=_mse_of_gradient,
+    # NB: of a reduced loss the engine sums it, after all formulas.
+    dy=lambda g, here, there, reduction: g._mse_loss_backward(here, there, reduction),
     here=_mse_twice,
     there=lambda g, dy, here_shape, reduction: _mse_twice(g, dy, here_shape, reduction).neg(),
 )

@@ -151,13 +151,11 @@ def _cumprod_backward_at_zero(g, x, dim):
     ones = g.new_ones((1,)).expand([1 if d == dim else n for d, n in enumerate(x.shape)])
     shares = g.new_zeros(x.shape)
     for k in range(size):
-        later = x.slice(dim, k + 1).cumprod(dim) if k < size - 1 else None
-        if k:
-            first = left_out = x.slice(dim, 0, k).prod(dim, True)
-            rest = None if later is None else first.expand(later.shape).mul(later)
-        else:
-            first, rest = ones, later
-        if rest is not None:
+        first = left_out = x.slice(dim, 0, k).prod(dim, True) if k else ones
+        if k < size - 1:
+            rest = x.slice(dim, k + 1).cumprod(dim)
+            if k:
+                rest = first.expand(rest.shape).mul(rest)
             left_out = first._cat(rest, dim=dim, sizes=(1, size - k - 1))
         shares.select(dim, k).copy_(g.slice(dim, k).mul(left_out).sum(dim))
     return shares
