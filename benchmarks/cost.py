@@ -20,7 +20,7 @@ from conformance import adapters
 from conformance.draws import programs_from
 from conformance.generate.choices import Prng
 from conformance.generate.guide import Drawn, draw
-from conformance.isolate import Died, survive
+from conformance.isolate import Died, spare_collector, survive
 from conformance.judge import judge
 from conformance.program import Program
 from conformance.run import Runner, run
@@ -107,7 +107,7 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
     }
     best = dict.fromkeys(parts, float("inf"))
     gc.collect()
-    gc.freeze()  # as the processes of a campaign do
+    spare_collector()  # as the processes of a campaign do
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(rounds):
@@ -164,7 +164,9 @@ def _lives(item: tuple[int, int]) -> bool:
 
 def _check(seed: int, numbers: list[int], reference: Any, torch: Any, density: str | None) -> None:
     """What a campaign does with each program that agrees."""
-    for drawn in _draw(seed, numbers, reference, density):
+    choices = Prng()
+    for number in numbers:
+        drawn = draw(choices.restart(seed, number), reference, density=density)
         assert drawn.trace is not None
         actual = run(drawn.program, torch, drawn.density)
         judge(drawn.trace, actual, actual)

@@ -98,12 +98,18 @@ def note(program: Program | None = None, step: int | None = None) -> None:
             _here.step(step)
 
 
+def spare_collector() -> None:
+    """Have the garbage collector leave alone what is imported, and come once in some tens of programs."""
+    gc.freeze()
+    gc.set_threshold(20_000)
+
+
 def _serve(function: Callable[[Any], Any], pipe: connection.Connection, crumbs: str) -> None:
     """A process's life: chunks in, results out, a crumb before each item."""
     global _here
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _here = Crumbs(crumbs)
-    gc.freeze()  # what is imported stays: not to be gone through again and again
+    spare_collector()
     while (chunk := pipe.recv()) is not None:
         results: list[Any] = []
         try:

@@ -104,10 +104,13 @@ class Runner:
         self.close()
 
     def close(self) -> None:
-        """Leave the modes and end the session; a second call does nothing."""
+        """Leave the modes, let go of all values and end the session; a second call does nothing."""
         if self._open:
             self._open = False
             self._leave(0)
+            # A tensor with a hook leads to the runner: left to each other they would wait for the collector.
+            for held in (self.env, self._tensors, self._plain):
+                held.clear()
             stop = getattr(self.adapter, "stop", None)
             if stop is not None:
                 stop(self.session)
