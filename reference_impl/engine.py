@@ -15,7 +15,7 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.grad_dtypes import cast_to
-from reference_impl.graph import AccumulateGrad, Edge, Node
+from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.ready import Buffer, Ready, pop, push
@@ -23,6 +23,7 @@ from reference_impl.rule_marks import by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.zeros import Zeros
+from specs.domain import dense
 from specs.layout import as_torch_lays_out
 
 
@@ -286,7 +287,14 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
             del waiting[target]
         if g is not None:
             old = buffer[nr]
-            buffer[nr] = g if old is None or not by("grad/sums-paths") else _sum(old, g)
+            if old is None or not by("grad/sums-paths"):
+                buffer[nr] = g
+            elif old._array.dtype is g._array.dtype or STATE.enabled:
+                buffer[nr] = _sum(old, g)
+            else:
+                passed_on = [x is old for x in (*outputs, *arrived, *(given or ()))].count(True)
+                del old
+                _sum_of_two_dtypes(buffer, g, passed_on)
         if not left:
             push(ready, (target.sequence_nr, target, buffer))
 
@@ -297,6 +305,20 @@ def _sum(old: Tensor, new: Tensor) -> Tensor:
         return old.add(new)
     both = (old._array, new._array)
     return wrap(as_torch_lays_out(np.asarray(np.add(*both)), both))
+
+
+def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
+    """What comes by several paths in more than one dtype, as only a leaf whose grad_dtype is None takes it.
+
+    ``passed_on`` are the references to what came first that PyTorch has let go of already.
+    """
+    alone = held_alone(buffer, passed_on)
+    old = buffer[0]
+    assert old is not None
+    if alone and dense(old._array) and by("grad/sums-into-the-first"):
+        old.add_(new)
+    else:
+        buffer[0] = old.add(new)
 
 
 def _arrive(node: Node, arrived: Buffer) -> None:

@@ -178,7 +178,7 @@ def _check_layout(leaf: Tensor) -> None:
 
 def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tensor:
     """The tensor that becomes ``leaf.grad``: the arriving one if nobody else can see it, a copy otherwise."""
-    alone = _holders(grads) - watched <= _ALONE
+    alone = held_alone(grads, watched)
     grad = grads[0]
     assert grad is not None
     may_steal = not STATE.enabled and (alone or not by("grad/copied-when-shared"))
@@ -199,6 +199,11 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
     copy._array[...] = grad._array
     copy._counter[0] = 1  # as copy_ leaves it
     return copy
+
+
+def held_alone(grads: list[Tensor | None], more: int = 0) -> bool:
+    """Whether nobody but the list holds the first gradient in it, apart from so many references ``more``."""
+    return _holders(grads) - more <= _ALONE
 
 
 def _holders(grads: list[Tensor | None]) -> int:

@@ -63,6 +63,25 @@ def any_dtype_arrives_where_none_is_asked_for():
     assert x.grad.dtype == torch.int64
 
 
+def paths_of_two_dtypes_are_summed_into_the_first():
+    """What nobody else holds takes up what comes later; what is held is left as it is.
+
+    rule: grad/sums-into-the-first.
+    """
+    a = torch.tensor(2.0, requires_grad=True)
+    a.grad_dtype = None
+    b = a.half()
+    b.mul_(a)
+    b.backward()
+    assert a.grad.dtype == torch.float16 and a.grad.item() == 4.0
+    a.grad = None
+    g = torch.ones((), dtype=torch.float16)
+    b = a.half()
+    b.add_(a)
+    b.backward(g)
+    assert a.grad.dtype == torch.float32 and a.grad.item() == 2.0 and g.item() == 1.0
+
+
 def a_grad_dtype_is_set_on_leaves():
     """A non-leaf has none of its own.
 
