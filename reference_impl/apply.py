@@ -13,7 +13,7 @@ import numpy as np
 
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
-from reference_impl.record import Kernel, OpNode, recorded_mask
+from reference_impl.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import as_view
@@ -23,6 +23,8 @@ from specs.refusal import Refusal
 def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op whose result has memory of its own."""
     recorded = STATE.enabled and kernel.edges and recorded_mask(kernel, operands)
+    if recorded == MADE_OF_CALLS and not STATE.inference:
+        return _call_alone(kernel, operands, attributes)
     node = OpNode(kernel, operands, attributes) if recorded else None
     prepare, compute = kernel.prepare, kernel.compute
     arrays, target = prepare(operands)
@@ -51,6 +53,24 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     elif kernel.boolean and STATE.enabled and _wrongly_recorded(operands):
         out._node = Node((NOWHERE,))
     return out
+
+
+def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Run an op on inference tensors alone whose kernel makes calls that may be recorded."""
+    assert kernel.alone is not None
+    become = kernel.alone(*operands, **attributes) if by("inference/alone-but-for-calls") else ""
+    if become == "saved":
+        refuse("inference/not-saved")
+    if isinstance(become, Tensor):
+        return become
+    STATE.enabled = False
+    try:
+        made = call(kernel, operands, attributes)
+    finally:
+        STATE.enabled = True
+    if become == "out":
+        refuse("write/out-is-not-recorded")
+    return made.copy_(operands[0]) if become else made
 
 
 def _wrongly_recorded(operands: tuple[Any, ...]) -> bool:

@@ -340,16 +340,9 @@ def _retain(node: Node, arrived: Buffer) -> None:
         if tensor is None or g is None or not by("retain/fills-grad"):
             continue
         if tensor._grad is None or not by("retain/accumulates"):
-            tensor._grad = _copied(g) if by("retain/keeps-a-copy") else g
+            tensor._grad = g.clone_contiguous() if by("retain/keeps-a-copy") else g
         else:
             tensor._grad = tensor._grad.add(g)
-
-
-def _copied(g: Tensor, dtype: np.dtype | None = None) -> Tensor:
-    """A copy by rows, or a cast. NB: PyTorch records neither of an inference tensor, but the copy within."""
-    if g._inference and not STATE.inference and g.requires_grad:
-        return wrap(np.empty(g._array.shape, dtype or g._array.dtype)).copy_(g)
-    return g.clone_contiguous() if dtype is None else g.cast(dtype)
 
 
 def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> None:
@@ -376,7 +369,7 @@ def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool
         refuse("backward/gradient-complexity")
     casts = array.dtype != dtype and dtype.kind in "fc"
     if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
-        g = _copied(g, dtype)
+        g = g.cast(dtype)
     if dtype.kind not in "fc":
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g

@@ -14,6 +14,7 @@ from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
 from reference_impl.saving import Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
+from specs.alone import ALONE
 from specs.op import Op, Slot, picker
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Kernel:
     """
 
     __slots__ = (
+        "alone",
         "attributes",
         "boolean",
         "compute",
@@ -53,6 +55,7 @@ class Kernel:
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.alone = ALONE.get(op.key)
         self.defaults = op.defaults
         self.mutates = op.mutates
         self.multi = op.view == "multi"
@@ -229,6 +232,10 @@ METADATA: dict[str, Callable[[Any], Any]] = {
 }
 
 
+MADE_OF_CALLS = -1
+"""Instead of a mask: nothing is recorded but what the op's kernel calls, see `specs.alone`."""
+
+
 def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
     """Which operands require grad, as a bit mask; 0 if nothing is to be recorded."""
     mask = plain = 0
@@ -249,7 +256,7 @@ def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
     if STATE.inference and by("inference/records-nothing"):
         return 0
     if inference and all_inference(kernel, operands) and by("inference/alone-records-nothing"):
-        return 0
+        return 0 if kernel.alone is None else MADE_OF_CALLS
     return mask
 
 

@@ -98,18 +98,13 @@ AVOIDANCES = {
         lambda operands, attributes: "c" in {a.dtype.kind for a in operands} != {"c"},
         "a formula that holds for real numbers only then meets a complex one that its op was never drawn on",
     ),
-    "inference_alone": Avoidance(
-        lambda operands, attributes: all(made for made, _ in operands) and any(flag for _, flag in operands),
-        "whether an op is recorded outside inference mode whose operands all were made inside, and one of "
-        "which requires grad, depends on the kernels that it is made of",
-    ),
     "inexact_power": Avoidance(
         lambda operands, attributes: operands[1] not in (0, 1, 2, 3, 4),
         "fractional and negative powers round",
     ),
 }
-"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes, of ``.data =`` and of
-inference tensors by the generator).
+"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =``
+by the generator).
 """
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import islice, product
 from typing import Any
 
 import pytest
 import torch as pytorch
+from test_op_dtypes import RECIPES, differs, programs
 
 import reference_impl
+from conformance.generate.recipe import Recipe
+from conformance.program import Program
+from conformance.text import to_text
 from specs.rule import classify
 
 MODES = {
@@ -228,3 +234,24 @@ def test_backward_in_each_mode(mode):
         return [*seen, kind(g)]
 
     assert run(pytorch) == run(reference_impl)
+
+
+def alone(program: Program) -> Iterator[Program]:
+    """The program with each choice of inference tensors among its tensors, and of those that require grad."""
+    made = [at for at, step in enumerate(program.steps) if step.op == "torch.tensor"]
+    for inside_, graded in product(product((False, True), repeat=len(made)), repeat=2):
+        steps = list(program.steps)
+        for at, inference, grad in zip(made, inside_, graded, strict=True):
+            flag = ("requires_grad", True)
+            kwargs = tuple([pair for pair in steps[at].kwargs if pair != flag or grad])
+            steps[at] = steps[at]._replace(kwargs=kwargs, mode=("inference_mode",) if inference else ())
+        if any(inside_):
+            yield Program(tuple(steps))
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: f"{recipe.spelled}-{recipe.op.key}")
+def test_an_op_on_inference_tensors_does_what_its_kernel_does(recipe: Recipe) -> None:
+    """Alone or beside normal tensors, an op is recorded, refused or neither as on torch."""
+    for made in islice(programs(recipe, (("float64", "float32"),)), 12):
+        for one in alone(made):
+            assert not differs(one), to_text(one)

@@ -6,7 +6,7 @@ What the bodies compute on floats is tested in `test_ops_declarations`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -63,9 +63,9 @@ def choices(recipe: Recipe, shapes: tuple[Any, Any], dtypes: tuple[str, ...]) ->
     return found
 
 
-def programs(recipe: Recipe) -> Iterator[Program]:
+def programs(recipe: Recipe, together: Iterable[tuple[str, ...]] = TOGETHER) -> Iterator[Program]:
     """The op on each choice of operands, floats requiring grad, and a backward through what it gives."""
-    for shapes, dtypes in product(SHAPES, TOGETHER):
+    for shapes, dtypes in product(SHAPES, together):
         for operands in product(*choices(recipe, shapes, dtypes)):
             given = tuple([o[1] if isinstance(o, tuple) else None for o in operands])
             table = recipe.table(given)

@@ -14,7 +14,7 @@ from conformance.generate.bounds import of_number
 from conformance.generate.groups import DATA, DOUBLE, GRAD_CALL, HOOKS
 from conformance.generate.recipe import At, Call, Recipe
 from conformance.generate.scene import CAP, Live, Scene, Store
-from conformance.program import REST, Dtype, grad_and_inference
+from conformance.program import REST, Dtype
 from specs.domain import AVOIDANCES
 
 TWICE = DOUBLE | GRAD_CALL
@@ -27,8 +27,6 @@ _CASTS = (
     ("to", (Dtype("float64"),)),
     ("to", (Dtype("float32"),)),
 )
-_PLAIN_KERNELS = frozenset(["add", "sub", "mul", "neg", "sum", "tanh", "exp"])
-"""Ops of one kernel, which are not recorded for inference tensors alone."""
 _CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
 
 
@@ -59,8 +57,6 @@ def cast(scene: Scene, about: Any = None) -> bool:
     x = scene.some()
     op, args = scene.pick(_CASTS)
     dtype = {"double": "float64", "float": "float32", "half": "float16"}.get(op) or args[0].name
-    if scene.inference and _alone(scene, (x,)):
-        return False
     if not scene.fits(dtype, x.store.bits, x.store.frac):
         return False
     name = scene.name()
@@ -172,8 +168,6 @@ def perform(
     """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
     gives.
     """
-    if scene.inference and not _settled(scene, recipe, operands):
-        return False
     if recipe.view:
         return _view(scene, recipe, x, operands, args, call)
     if len(operands) == 1:
@@ -202,19 +196,6 @@ def perform(
             scene.then(scene.vocabulary.backward, live)
             scene.then(scene.vocabulary.resize, next(o for o in _tensors(operands) if o.kind in "ib"))
     return True
-
-
-def _alone(scene: Scene, operands: tuple[Live, ...]) -> bool:
-    """Whether it is not settled if an op on these is recorded."""
-    if grad_and_inference(scene.mode)[1]:
-        return False
-    kinds = tuple([(scene.oracle.inference(o.name), o.grad) for o in operands])
-    return AVOIDANCES["inference_alone"].meets(kinds, {})
-
-
-def _settled(scene: Scene, recipe: Recipe, operands: Sequence[Any]) -> bool:
-    plain = recipe.name in _PLAIN_KERNELS and all(o.__class__ is Live for o in operands)
-    return plain or not _alone(scene, _tensors(operands))
 
 
 def _tensors(operands: Sequence[Any]) -> tuple[Live, ...]:

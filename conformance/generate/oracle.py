@@ -46,9 +46,6 @@ class Oracle(Protocol):
     def grads(self) -> list[Any]:
         """The arrays of all grads, where memory can be told."""
 
-    def inference(self, name: str) -> bool:
-        """Whether the tensor bound to ``name`` is an inference tensor."""
-
 
 class Beside:
     """The oracle that a runner is; an adapter with ``peek(value) -> Peek`` is guided without being observed.
@@ -78,9 +75,6 @@ class Beside:
 
     def memory(self, name: str) -> Any:
         return self._memory(self.env[name])
-
-    def inference(self, name: str) -> bool:
-        return bool(self.env[name].is_inference())
 
     def grads(self) -> list[Any]:
         grads = (getattr(value, "_grad", None) for value in self.env.values())
