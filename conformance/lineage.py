@@ -81,9 +81,15 @@ class Tensor:
     __slots__ = ("families", "grads", "made", "memory")
 
     def __init__(self, memory: Iterable[Memory], families: Iterable[Family], made: bool) -> None:
-        self.memory, self.families, self.made = set(memory), set(families), made
+        self.memory, self.made = set(memory), made
+        self.families: set[Family] = set()
         self.grads: set[Tensor] = set()
-        for family in self.families:
+        self.join(families)
+
+    def join(self, families: Iterable[Family]) -> None:
+        """Be of these families too."""
+        for family in set(families) - self.families:
+            self.families.add(family)
             family.tensors.append(self)
 
 

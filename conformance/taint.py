@@ -68,6 +68,9 @@ KEYWORDS = {
 WRITTEN_ALL_THE_SAME = "inference/write-outside-refused"
 """The refusal that comes when the elements have been written."""
 
+CROWD = 100
+"""How many tensors a run of the engine may reach for their gradients to be told apart."""
+
 Look = tuple[Any, ...]
 """The facts of a name."""
 
@@ -249,6 +252,8 @@ class Taint:
             if op == ".grad=":
                 target.grads = value if sure else target.grads | value
             elif op == ".data=":
+                for memory in target.memory:
+                    memory.owner = None  # it may come to lie on a part of what it covered
                 target.memory = memory_of(value) | (set() if sure else target.memory)
 
     def _optimize(self, index: int, step: Step, held: set[Tensor]) -> None:
@@ -328,20 +333,35 @@ class Taint:
         )
         create = any(given["create_graph"])
 
+        crowded = len(arrived) > CROWD
+        kinds: dict[Rounded | None, tuple[Tensor, Memory, Node]] = {}
+
         def gradient(arrival: Arrival, old: set[Tensor]) -> Tensor:
-            """What arrived, added to an old grad; it may still be, or look at, what it began as."""
-            memory = Memory(arrival.onto(level_of(memory_of(old))))
+            """What arrived, added to an old grad; it may still be, or look at, what it began as.
+
+            In a crowd those for tensors of one kind are told apart no more: under create_graph a gradient of
+            each gradient would double their number with every run.
+            """
+            level = arrival.onto(level_of(memory_of(old)))
+            kind = self.roundings[max(arrival.roundings)] if arrival.roundings else None
+            if crowded and kind in kinds:
+                made, memory, node = kinds[kind]
+                memory.level |= level
+            else:
+                memory, node = Memory(level), Node(self._rounding(index, step))
+                if kind is not None:  # it is of the dtype of where it arrived, not of the root's
+                    self.roundings[node.rounding] = kind
+                if create:
+                    node.parents = {*ran, *nodes_of(begun)}
+                    node.keeps = {memory}.union(*(each.keeps for each in ran))
+                    node.rounds = any(each.rounds for each in ran)
+                made = memory.owner = Tensor({memory}, {Family(node)}, create)
+                kinds[kind] = made, memory, node
             for carrier in arrival.carriers:
                 memory.may_be(carrier)
-            node = Node(self._rounding(index, step))
-            if arrival.roundings:  # it is of the dtype of where it arrived, not of the root's
-                self.roundings[node.rounding] = self.roundings[max(arrival.roundings)]
             if create:
-                node.parents = {*ran, *nodes_of(begun | old)}
-                node.keeps = {memory}.union(*(each.keeps for each in ran))
-                node.rounds = any(each.rounds for each in ran)
-            families = {Family(node)} | families_of(sharing(begun, arrival.carriers))
-            made = memory.owner = Tensor({memory}, families, create)
+                node.parents |= nodes_of(old) - {node}
+            made.join(families_of(sharing(begun, arrival.carriers)))
             return made
 
         captures = step.op == "torch.autograd.grad"
