@@ -191,12 +191,17 @@ class FunctionNode(FunctionCtx, Node):
                 warn("function/dirty-is-an-input")
             if out._view is not None and several:
                 refuse("function/dirty-view-is-alone")
-            out._grad = out._hooks = None  # NB: gone even if the write is refused now
+            out._grad = None  # NB: gone even if the write is refused now
             accumulator = accumulator_of(out)
             if accumulator is not None:
                 accumulator.variable = wrap(np.zeros(()))  # it fills nobody's grad any more
             check_tracked(out)
-            rebase(out, self, number)
+            hooks, out._hooks = out._hooks, None
+            try:
+                rebase(out, self, number)
+            except Exception:
+                out._hooks = hooks  # which stays with the node that it was
+                raise
             return out
         if is_input:
             out = _view_of(out) if by("function/input-comes-back-as-view") else out.detach()
