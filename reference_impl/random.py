@@ -15,6 +15,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.factories import made, shape_of
 from reference_impl.tensor import Tensor, wrap
+from specs.layout import laid_out_like
 
 
 class Generator:
@@ -107,7 +108,7 @@ def _like(draw: str) -> Any:
         """Random numbers in a new tensor of that one's shape, dtype and layout."""
         numbers = np.empty_like(x._array, (x.dtype if dtype is None else dtype).numpy)
         numbers[...] = _drawn(draw, x._array.shape, None, dtypes.of(numbers.dtype))
-        return made(numbers, requires_grad, **where)
+        return made(laid_out_like(numbers, x._array), requires_grad, **where)
 
     return make
 

@@ -148,3 +148,16 @@ def test_what_has_no_elements_keeps_its_strides() -> None:
         x.requires_grad_()
         x.backward(t.ones(0, 2))
         assert x.grad.stride() == (4, 2)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("made", ["zeros_like", "ones_like", "rand_like"])
+def test_what_is_made_alike_is_laid_out_alike(layout, made):
+    """Factories, and zeros for what a gradient does not reach, keep the order of dimensions as torch does."""
+    strides = []
+    for t in (torch, reference_impl):
+        x = LAYOUTS[layout](t).requires_grad_()
+        y = t.ones(2, requires_grad=True).sum()
+        (zeros,) = t.autograd.grad(y, x, materialize_grads=True)
+        strides.append((getattr(t, made)(x).stride(), zeros.stride()))
+    assert strides[0] == strides[1]

@@ -34,6 +34,7 @@ from reference_impl.modes import (
 from reference_impl.ready import Buffer
 from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
 from reference_impl.tensor import Tensor, accumulator_of, wrap
+from specs.layout import laid_out_like
 
 __all__ = [
     "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad",
@@ -123,10 +124,10 @@ def grad(
         if g is None and materialize_grads and isinstance(target, GradientEdge):
             refuse("edge/no-zeros-for-edges")
         elif g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
-            result[index] = wrap(np.zeros_like(target._array))
+            result[index] = _filled(target, 0)
             result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
         elif g is None and not by("grad_call/allow-unused-gives-none"):
-            result[index] = wrap(np.zeros_like(target._array))
+            result[index] = _filled(target, 0)
     return tuple(result)
 
 
@@ -174,7 +175,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
                 refuse(
                     "backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype
                 )
-            filled.append(seed if by("backward/gradient-is-upstream") else _ones(root))
+            filled.append(seed if by("backward/gradient-is-upstream") else _filled(root, 1))
         elif seed is not None:
             refuse("backward/gradient-type", type=type(seed).__name__)
         elif root._node is None and not root.requires_grad:
@@ -184,7 +185,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
                 refuse("backward/implicit-needs-scalar", shape=list(root.shape))
             if root._array.dtype.kind != "f":
                 refuse("backward/implicit-needs-real", dtype=root.dtype)
-            one = _ones(root) if by("backward/implicit-one") else wrap(np.zeros_like(root._array))
+            one = _filled(root, 1 if by("backward/implicit-one") else 0)
             one._flag = create_graph and not by("double/constant-root-grad")
             filled.append(one)
     if len(filled) != len(roots):
@@ -203,10 +204,11 @@ def _shown(root: Any) -> Any:
     return shown
 
 
-def _ones(root: Tensor) -> Tensor:
-    array = np.empty_like(root._array)
-    array.fill(1)
-    return wrap(array)
+def _filled(like: Tensor, value: int) -> Tensor:
+    """A tensor of that value, laid out as another."""
+    array = np.empty_like(like._array)
+    array.fill(value)
+    return wrap(laid_out_like(array, like._array))
 
 
 def _run(
