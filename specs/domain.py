@@ -84,7 +84,7 @@ AVOIDANCES = {
         lambda operands, attributes: any(
             _tangled(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
         ),
-        "which elements are overwritten already when they are read depends on the order of the loop",
+        "what is overwritten already when it is read depends on how much the processor takes at once",
     ),
     "gradient_shares_a_grad": Avoidance(
         lambda operands, attributes: any(np.shares_memory(operands[0], grad) for grad in operands[1:]),

@@ -82,6 +82,39 @@ def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray
     found = x[key].copy("C")
     if x.flags.c_contiguous and all(getattr(item, "ndim", 1) == 1 for item in key):
         return found
+    here, *indices = _indexing(x, key, found.shape)
+    return as_torch_lays_out(found, [here, *indices])
+
+
+def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np.ndarray) -> None:
+    """``out[key] = value`` for a copy of ``x``, element by element where ``value`` shares its memory.
+
+    What was written before it is read is read as written, in the order in which torch goes through them.
+    """
+    if not np.shares_memory(x, value):
+        out[key] = value
+        return
+    written = _offsets(x)[key]
+    read = np.broadcast_to(_offsets(value) + value.ctypes.data - x.ctypes.data, written.shape)
+    here, *indices = _indexing(x, key, written.shape)
+    operands = [here, np.broadcast_to(value, written.shape), *indices]
+    order = _fastest_first(written.shape, [_strides(array, written.ndim) for array in operands])[::-1]
+    places = dict(zip(_offsets(x).flat, np.ndindex(x.shape), strict=True))
+    values = np.broadcast_to(value, written.shape).transpose(order).flat
+    for to, of, old in zip(written.transpose(order).flat, read.transpose(order).flat, values, strict=True):
+        out[places[to]] = out[places[of]] if of in places else old
+
+
+def _offsets(array: np.ndarray) -> np.ndarray:
+    """How many bytes after the first each element begins."""
+    offsets = np.zeros(array.shape, np.int64)
+    for dim, stride in enumerate(array.strides):
+        offsets += np.indices(array.shape)[dim] * stride
+    return offsets
+
+
+def _indexing(x: np.ndarray, key: tuple[Any, ...], shape: tuple[int, ...]) -> list[np.ndarray]:
+    """Arrays with the strides by which torch goes through ``x[key]``, of that shape, and the indices."""
     indices: list[Any] = []
     at: list[int] = []
     for item in key:
@@ -97,11 +130,11 @@ def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray
     new = [0] * arrays[0].ndim
     strides = [*rest[:before], *new, *rest[before:]]
     after = (1,) * (len(rest) - before)
-    deciding = [as_strided(np.empty(1, x.dtype), found.shape, strides)]
+    deciding = [as_strided(np.empty(1, x.dtype), shape, strides)]
     for array in arrays:
         steps = (*array.strides, *(array.itemsize,) * len(after))
         deciding.append(as_strided(np.empty(1, array.dtype), (*array.shape, *after), steps))
-    return as_torch_lays_out(found, deciding)
+    return deciding
 
 
 def _strides(array: np.ndarray, ndim: int) -> list[int]:

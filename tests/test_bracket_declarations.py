@@ -6,9 +6,13 @@ The composites run on torch's own tensors, the numpy bodies on their arrays; no 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
+
+from specs.layout import put_in_order
 
 torch = pytest.importorskip("torch")
 
@@ -221,3 +225,40 @@ def test_index_put(indices: Any, places: Any, accumulate: bool) -> None:
             check_body(op, operands, attributes, getattr(written, name)(value, *indices, **given).detach())
             if name == "_index_put":
                 check_gradients(op, operands, attributes, written._index_put(value, *indices, **given))
+
+
+WINDOWS: tuple[Any, ...] = (
+    lambda x: x[::2],
+    lambda x: x[:3],
+    lambda x: x[1::2],
+    lambda x: x.reshape(2, 3)[:, ::2],
+    lambda x: x.reshape(3, 2).T,
+    lambda x: x.reshape(3, 2)[:2],
+    lambda x: x.reshape(2, 3)[:, :1],
+)
+POSITIONS: tuple[Any, ...] = (
+    ([0, -1],),
+    ([1, 0, 1],),
+    ([[0, 1], [1, 0]],),
+    ([1, 0], slice(None)),
+    (slice(None), [-1, 0]),
+    ([True, False],),
+    ([0, 1], [1, 0]),
+)
+
+
+@pytest.mark.parametrize("positions", POSITIONS, ids=str)
+def test_positions_are_written_one_by_one(positions: Any) -> None:
+    """A value that shares memory with what is written is read as it is by then, in torch's order."""
+    for target, source in product(WINDOWS, repeat=2):
+        real, ours = torch.arange(6.0), np.arange(6.0, dtype="float32")
+        x, value = target(ours), source(ours)
+        key = tuple([np.array(item) if isinstance(item, list) else item for item in positions])
+        try:
+            target(real)[positions] = source(real)
+        except (RuntimeError, IndexError):  # they do not fit, or torch can tell that they overlap
+            continue
+        out = x.copy()
+        put_in_order(out, x, key, value)
+        x[...] = out
+        assert real.tolist() == ours.tolist()

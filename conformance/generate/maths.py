@@ -250,7 +250,7 @@ def _write(
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
     tensors = _tensors(operands)
-    if len(tensors) > 1 and tangled(scene, x, call.op, args, tensors):
+    if len(tensors) > 1 and _tangled(scene, x, call.op, args, tensors):
         return False
     done = scene.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())
     if done or scene.inference:  # what is refused of inference tensors has been written
@@ -258,14 +258,16 @@ def _write(
     return True
 
 
-def tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
+def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
     """Whether the result of a write would depend on the order of its loop."""
     if all(y is x or not _may_share(x.store, y.store) for y in tensors):
         return False
     target = scene.oracle.memory(x.name)
     if target is None:
         return False
-    if op == "__setitem__" and _basic(args[1]):
+    if op == "__setitem__":
+        if not _basic(args[1]):
+            return False  # torch goes through positions one by one, in an order that is known
         try:
             target = target[args[1]] if isinstance(args[1], tuple) else target[(args[1], ...)]
         except IndexError:

@@ -16,7 +16,7 @@ import numpy as np
 
 from specs.force import by
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
-from specs.layout import indexed_as_torch_lays_out
+from specs.layout import indexed_as_torch_lays_out, put_in_order
 from specs.op import Op, composite, op
 from specs.ops.index import masked_fill_number
 from specs.refusal import refuse
@@ -107,7 +107,7 @@ def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool 
     if accumulate:
         np.add.at(out, key, value)
     else:
-        out[key] = value
+        put_in_order(out, x, key, value)
     return out
 
 
