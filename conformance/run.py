@@ -140,6 +140,9 @@ class Runner:
     def finish(self) -> Trace:
         """Observe all there is, unless just done, close, and give the trace of the steps performed."""
         if self.observations and not self._seen_all:
+            for name, since in self._since.items():
+                if type(since) is not int and name in self._tensors:  # none then, and none now
+                    self._since[name] = self._counted(self._tensors[name])
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
@@ -290,11 +293,15 @@ class Runner:
                 self._plain[name] = (value,)
             else:
                 self._tensors[name] = value
-                try:
-                    self._since[name] = self._counter(value)
-                except RuntimeError as error:  # an inference tensor has none, and never will
-                    self._since[name] = refused(self.adapter.refusal(error) or str(error))
+                self._since[name] = self._counted(value)
         return DONE
+
+    def _counted(self, value: Any) -> Any:
+        """The version counter, or what asking an inference tensor for it shows."""
+        try:
+            return self._counter(value)
+        except RuntimeError as error:
+            return refused(self.adapter.refusal(error) or str(error))
 
     def _count(self, value: Any) -> Any:
         """The version counter as an adapter without a shorter way shows it."""
