@@ -19,6 +19,7 @@ from reference_impl.autograd.anomaly_mode import (
 )
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
+from reference_impl.composed import stack
 from reference_impl.engine import RUNNING, run
 from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import (
@@ -103,6 +104,9 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, one each; None for an unused one if that is
     allowed.
+
+    NB: gradients in batches, which PyTorch carries back together under vmap, go back one by one here: the
+    results are the same, but hooks are called for each.
     """
     if materialize_grads and allow_unused is False:
         refuse("grad_call/materialize-conflict")
@@ -113,11 +117,27 @@ def grad(
         refuse("grad_call/inputs-empty")
     if not only_inputs:
         warn("grad_call/only-inputs-deprecated")
-    seeds = _seeds(roots, _seed_tuple(grad_outputs, len(roots)), create_graph)
+    given = _seed_tuple(grad_outputs, len(roots))
+    if is_grads_batched and by("grad_call/batches-go-back-one-by-one"):
+        keep = _keeps(retain_graph, create_graph)
+        how = {"create_graph": create_graph, "allow_unused": True}
+        *rows, last = _rows(roots, given)
+        found = [grad(roots, targets, row, retain_graph=True, **how) for row in rows]
+        found.append(grad(roots, targets, last, retain_graph=keep, **how))
+        result = [None if column[0] is None else stack(column) for column in zip(*found, strict=True)]
+        return _complete(result, targets, allow_unused, materialize_grads, create_graph)
+    seeds = _seeds(roots, given, create_graph)
     accumulate = not by("grad_call/leaves-grad-alone")
     result = _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate)
     if accumulate:
         return tuple(target.grad for target in targets)
+    return _complete(result, targets, allow_unused, materialize_grads, create_graph)
+
+
+def _complete(
+    result: Buffer, targets: tuple[Any, ...], allow_unused: bool, materialize_grads: bool, create_graph: bool
+) -> tuple[Tensor | None, ...]:
+    """The gradients, with zeros for what was not reached if that is wished, else refused if not allowed."""
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
         if g is None and not allow_unused:
             refuse("grad_call/unused-refused", index=index)
@@ -150,6 +170,21 @@ def _tuple(tensors: Any) -> tuple[Any, ...]:
 
 def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
     return (None,) * length if seeds is None else _tuple(seeds)
+
+
+def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ...]]:
+    """The gradients to start with, batch by batch of which the first dimension counts."""
+    for at, (root, batch) in enumerate(zip(roots, batches, strict=False)):
+        if not isinstance(batch, Tensor):
+            refuse("grad_call/batches-alike", sizes=[None])
+        if batch[0].shape != _shown(root).shape:
+            refuse(
+                "grad_call/batch-shape", at=at, got=list(batch[0].shape), expected=list(_shown(root).shape)
+            )
+    sizes = [batch.shape[0] for batch in batches]
+    if len(set(sizes)) > 1:
+        refuse("grad_call/batches-alike", sizes=sizes)
+    return list(zip(*[batch.unbind() for batch in batches], strict=True))
 
 
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:

@@ -242,3 +242,24 @@ def only_inputs_is_ignored():
         g = torch.autograd.grad(y, x, only_inputs=False)[0]
     assert g.tolist() == [3.0, 4.0]
     assert x.grad is None and u.grad is None
+
+
+def batches_of_gradients_go_back_row_by_row():
+    """The rows of the unit matrix give the Jacobian; what is not reached gets no batch of zeros.
+
+    rules: grad_call/batches-go-back-one-by-one, grad_call/batch-shape, grad_call/batches-alike.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = torch.tensor([3.0], requires_grad=True)
+    y = x * x
+    g, h = torch.autograd.grad(y, [x, z], torch.eye(2), is_grads_batched=True, materialize_grads=True)
+    assert g.tolist() == [[2.0, 0.0], [0.0, 4.0]] and h.tolist() == [0.0]
+    with refused("save/freed-refused"):
+        torch.autograd.grad(y, x, torch.eye(2), is_grads_batched=True)
+    y = x * x
+    with refused("grad_call/batch-shape"):
+        torch.autograd.grad(y, x, torch.ones(2), is_grads_batched=True)
+    with refused("grad_call/batches-alike"):
+        torch.autograd.grad([y, x.sum()], x, [torch.eye(2), torch.ones(3)], is_grads_batched=True)
+    with refused("grad_call/batches-alike"):
+        torch.autograd.grad(x.sum(), x, is_grads_batched=True)
