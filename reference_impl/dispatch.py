@@ -12,7 +12,7 @@ from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from reference_impl.write import call_in_place
-from reference_impl.zeros import Zeros, call_with_zeros
+from reference_impl.zeros import Zeros, call_with_zeros, compose_with_zeros
 from specs.op import Op, Overloads, picker
 from specs.refusal import Refusal
 
@@ -85,7 +85,7 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
 def _runner(op: Op, zeros: bool) -> Callable[..., Any]:
     """Who runs an op that was given zeros without memory, or none."""
     if op.composite:
-        return _call_composite
+        return compose_with_zeros if zeros else _call_composite
     if zeros:
         return call_with_zeros
     if op.mutates:

@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from reference_impl.apply import call, call_view
+from reference_impl.modes import STATE
 from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.write import call_in_place, check_tracked, is_tracked
+from specs.layout import laid_out_like
 
 PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
 QUOTIENTS = frozenset({"div"})
 SUMS = frozenset({"add", "sub"})
+COMPOSED = frozenset({"matmul", "sum_to_size"})
 
 
 class Zeros(Tensor):
@@ -58,6 +61,9 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         operands = tuple([_unwrapped(operand) for operand in operands])
     run = call_view if kernel.op.view else call
     result = run(kernel, operands, attributes)
+    if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
+        whole = np.broadcast_to(other._array, result._array.shape)
+        result._array = result._storage = laid_out_like(result._array.copy("K"), whole)
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         result._array = np.full_like(result._array, np.nan if isinstance(operands[0], Zeros) else np.inf)
@@ -67,6 +73,19 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
             if not kernel.op.view:
                 made._array = made._storage = np.zeros_like(made._array)
     return result
+
+
+def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Take an op apart that was given such zeros. NB: in inference mode PyTorch gives them memory first."""
+    if STATE.inference and kernel.op.name in COMPOSED:
+        operands = tuple([wrap(np.zeros_like(x._array)) if isinstance(x, Zeros) else x for x in operands])
+    return kernel.op.body(*operands, **attributes)
+
+
+def _only_other(operands: tuple[Any, ...]) -> Tensor | None:
+    """Of two tensors the one that has memory, which a sum is a copy of."""
+    others = [x for x in operands if isinstance(x, Tensor) and not isinstance(x, Zeros)]
+    return others[0] if len(others) == 1 < len(operands) else None
 
 
 def _unwrapped(operand: Any) -> Any:

@@ -62,7 +62,7 @@ def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndar
         if not stretched or result.flags.c_contiguous:
             return result
     arrays = [a for a in operands if isinstance(a, np.ndarray) and a.ndim]
-    order = _fastest_first(result.shape, [_strides(array, result.ndim) for array in arrays])
+    order = _fastest_first(result.shape, [_strides(array, result.shape) for array in arrays])
     slowest_first = order[::-1]
     if np.transpose(result, slowest_first).flags.c_contiguous:
         return result
@@ -98,7 +98,7 @@ def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np
     read = np.broadcast_to(_offsets(value) + value.ctypes.data - x.ctypes.data, written.shape)
     here, *indices = _indexing(x, key, written.shape)
     operands = [here, np.broadcast_to(value, written.shape), *indices]
-    order = _fastest_first(written.shape, [_strides(array, written.ndim) for array in operands])[::-1]
+    order = _fastest_first(written.shape, [_strides(array, written.shape) for array in operands])[::-1]
     places = dict(zip(_offsets(x).flat, np.ndindex(x.shape), strict=True))
     values = np.broadcast_to(value, written.shape).transpose(order).flat
     for to, of, old in zip(written.transpose(order).flat, read.transpose(order).flat, values, strict=True):
@@ -137,10 +137,11 @@ def _indexing(x: np.ndarray, key: tuple[Any, ...], shape: tuple[int, ...]) -> li
     return deciding
 
 
-def _strides(array: np.ndarray, ndim: int) -> list[int]:
-    """Strides against a result of ``ndim`` dimensions, 0 where the operand is broadcast."""
-    own = [s if n != 1 else 0 for s, n in zip(array.strides, array.shape, strict=True)]
-    return [0] * (ndim - array.ndim) + [s // array.itemsize for s in own]
+def _strides(array: np.ndarray, shape: tuple[int, ...]) -> list[int]:
+    """Strides against a result of that shape, 0 where the operand is broadcast."""
+    lead = len(shape) - array.ndim
+    own = zip(array.strides, array.shape, shape[lead:], strict=True)
+    return [0] * lead + [0 if n == 1 != m else s // array.itemsize for s, n, m in own]
 
 
 def _fastest_first(shape: tuple[int, ...], strides: list[list[int]]) -> list[int]:

@@ -55,7 +55,13 @@ def _part_of_stack(n: int) -> Callable[..., Any]:
 
 
 def _part_of_cat(n: int) -> Callable[..., Any]:
-    return lambda g, dim, sizes: g.narrow(dim, sum(sizes[:n]), sizes[n])
+    def part(g: Any, dim: int, sizes: Sequence[int]) -> Any:
+        # NB: what is empty and of one dimension takes no part, and has zeros of its own for a gradient
+        if not sizes[n] and g.ndim == 1:
+            return g.new_zeros((0,))
+        return g.narrow(dim, sum(sizes[:n]), sizes[n])
+
+    return part
 
 
 def _family() -> dict[str, Op]:
