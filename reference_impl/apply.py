@@ -17,6 +17,7 @@ from reference_impl.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import as_view
+from specs.layout import laid_out_like
 from specs.refusal import Refusal
 
 
@@ -63,6 +64,8 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
         refuse("inference/not-saved")
     if isinstance(become, Tensor):
         return become
+    if become == "copied":
+        return _like(operands[0], kernel, attributes).copy_(operands[0])
     STATE.enabled = False
     try:
         made = call(kernel, operands, attributes)
@@ -70,7 +73,15 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
         STATE.enabled = True
     if become == "out":
         refuse("write/out-is-not-recorded")
-    return made.copy_(operands[0]) if become else made
+    return made
+
+
+def _like(x: Tensor, kernel: Kernel, attributes: Mapping[str, Any]) -> Tensor:
+    """What a copy of a tensor is written to."""
+    dtype = attributes.get("dtype")
+    if kernel.op.key == "clone_contiguous":
+        return wrap(np.empty(x._array.shape, x._array.dtype))
+    return wrap(laid_out_like(np.empty_like(x._array, dtype), x._array))
 
 
 def _wrongly_recorded(operands: tuple[Any, ...]) -> bool:

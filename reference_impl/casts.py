@@ -19,13 +19,12 @@ def cast(self: Tensor, target: dtype) -> Tensor:
     if self._array.dtype == target.numpy:
         return self
     if dtypes.differentiable(target.numpy):
-        made = self.cast(target.numpy)
-    else:
-        made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
-        if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-            made._flag = True
-    if self._array.dtype.kind == "c" and target.numpy.kind in "fiu" and self._array.size:
-        warn_once("data/complex-to-real-warns")  # NB: not where the history was refused
+        return self.cast(target.numpy)
+    made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
+    if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
+        made._flag = True
+    if self._array.dtype.kind == "c" and target.numpy.kind in "iu" and self._array.size:
+        warn_once("data/complex-to-real-warns")
     return made
 
 

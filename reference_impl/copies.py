@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided as as_strided_window
 
+from reference_impl.rule_marks import warn_once
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
 from specs.layout import converted, laid_out_like
@@ -17,7 +18,12 @@ from specs.refusal import refuse
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=("x",), complex=True)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
-    return laid_out_like(converted(x.real if x.dtype.kind == "c" != np.dtype(dtype).kind else x, dtype), x)
+    real = x
+    if x.dtype.kind == "c" != np.dtype(dtype).kind:
+        real = x.real
+        if x.size:
+            warn_once("data/complex-to-real-warns")
+    return laid_out_like(converted(real, dtype), x)
 
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:

@@ -63,7 +63,9 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     result = run(kernel, operands, attributes)
     if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
         whole = np.broadcast_to(other._array, result._array.shape)
-        result._array = result._storage = laid_out_like(result._array.copy("K"), whole)
+        made = np.empty_like(whole, result._array.dtype)
+        made[...] = result._array
+        result._array = result._storage = laid_out_like(made, whole)
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         result._array = np.full_like(result._array, np.nan if isinstance(operands[0], Zeros) else np.inf)

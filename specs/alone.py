@@ -27,8 +27,10 @@ def _always(become: Become) -> Callable[..., Become]:
 def _flip(x: Any, dims: tuple[int, ...]) -> Become:
     """A copy where nothing moves."""
     shape = tuple(x.shape)
-    known = [d for d in dims if -len(shape) <= d < len(shape)]
-    return "" if prod(shape) > 1 and any(shape[d] > 1 and x.stride(d) for d in known) else "copied"
+    ndim = max(len(shape), 1)
+    if len({d % ndim for d in dims}) < len(dims) or not all(-ndim <= d < ndim for d in dims):
+        return ""  # for the op itself to refuse
+    return "" if prod(shape) > 1 and any(shape[d] > 1 and x.stride(d) for d in dims) else "copied"
 
 
 def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
