@@ -24,7 +24,7 @@ def cast(self: Tensor, target: dtype) -> Tensor:
         made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
         if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
             made._flag = True
-    if self._array.dtype.kind == "c" and target.numpy.kind in "fiu" and self._array.size:
+    if self._array.dtype.kind == "c" and target.numpy.kind in "fiuV" and self._array.size:
         warn_once("data/complex-to-real-warns")  # NB: not where the history was refused
     return made
 
@@ -53,8 +53,8 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
 
 
 LEGACY_NAMES = {
-    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+    "float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
     "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }  # fmt: skip
 
@@ -109,6 +109,7 @@ CASTS: dict[str, Callable[..., Any]] = {
     "double": _to(dtypes.float64),
     "float": _to(dtypes.float32),
     "half": _to(dtypes.float16),
+    "bfloat16": _to(dtypes.bfloat16),
     "long": _to(dtypes.int64),
     "int": _to(dtypes.int32),
     "short": _to(dtypes.int16),

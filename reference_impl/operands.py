@@ -18,13 +18,17 @@ from specs.op import Op, picker
 
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
 """The arrays (and numbers), and the dtype that they were cast to or had anyway; None if they are as given."""
+_COMPUTED = "fdFD"
+"""Numpy's letters of what is computed in as it is; half precision is not."""
 Prepare = Callable[[tuple[Any, ...]], Prepared]
 
 
 def preparer(op: Op) -> Prepare:
     """The function that makes arrays of the op's operands."""
-    if op.dtypes in ("keep", "same") or (op.dtypes == "sum" and op.mutates):
+    if op.dtypes == "keep":
         return _one_as_it_is if len(op.operands) == 1 else _as_they_are
+    if op.dtypes in ("wide", "same") or (op.dtypes == "sum" and op.mutates):
+        return _as_wide_in_place if op.mutates else _as_wide
     if op.dtypes == "sum":
         return _sum
     cast = _caster(op)
@@ -32,7 +36,7 @@ def preparer(op: Op) -> Prepare:
     def one(operands: tuple[Any, ...]) -> Prepared:
         array = operands[0]._array
         dtype = array.dtype
-        return ((array,), dtype) if dtype.kind in "fc" else cast((array,))
+        return ((array,), dtype) if dtype.char in _COMPUTED else cast((array,))
 
     def two(operands: tuple[Any, ...]) -> Prepared:
         x, y = operands
@@ -43,7 +47,7 @@ def preparer(op: Op) -> Prepare:
             alike = y.dtype is dtype
         else:
             alike = type(y) is float or type(y) is int
-        return ((x, y), dtype) if alike and dtype.kind == "f" else cast((x, y))
+        return ((x, y), dtype) if alike and dtype.char in "fd" else cast((x, y))
 
     def several(operands: tuple[Any, ...]) -> Prepared:
         return cast(tuple([x._array if isinstance(x, Tensor) else x for x in operands]))
@@ -65,8 +69,11 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
         target = _result_type(taking(arrays))
         if op.dtypes == "float" and target.kind in "biu":
             target = dtypes.default().numpy
-        pairs = zip(arrays, aside, strict=True)
-        return tuple([a if apart else _as(target, a) for a, apart in pairs]), target
+        wide = dtypes.WIDER.get(target)
+        given = [a if apart else _as(target, a) for a, apart in zip(arrays, aside, strict=True)]
+        if wide is not None:
+            given = [a if apart else converted(a, wide) for a, apart in zip(given, aside, strict=True)]
+        return tuple(given), target
 
     return cast
 
@@ -79,9 +86,29 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
     return tuple([x._array if isinstance(x, Tensor) else x for x in operands]), None
 
 
-def _sum(operands: tuple[Any, ...]) -> Prepared:
+def _as_wide(operands: tuple[Any, ...]) -> Prepared:
+    """Numbers of half precision as float32, to be rounded when it is done, if they are all of one dtype."""
     arrays, _ = _as_they_are(operands)
-    return (arrays[0].astype(np.int64), *arrays[1:]) if arrays[0].dtype.kind in "biu" else arrays, None
+    dtype = arrays[0].dtype
+    if dtype.itemsize != 2 or dtype not in dtypes.WIDER or not _alike(arrays, dtype):
+        return arrays, None
+    wide = dtypes.WIDER[dtype]
+    return tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays]), dtype
+
+
+def _alike(arrays: tuple[Any, ...], dtype: np.dtype) -> bool:
+    given = [a.dtype for a in arrays if isinstance(a, np.ndarray)]
+    return all(other == dtype or not dtypes.differentiable(other) for other in given)
+
+
+def _as_wide_in_place(operands: tuple[Any, ...]) -> Prepared:
+    """The same, rounded by being written."""
+    return _as_wide(operands)[0], None
+
+
+def _sum(operands: tuple[Any, ...]) -> Prepared:
+    arrays, dtype = _as_wide(operands)
+    return ((arrays[0].astype(np.int64),), None) if arrays[0].dtype.kind in "biu" else (arrays, dtype)
 
 
 def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:

@@ -16,6 +16,7 @@ from conformance.adapters import load
 from conformance.compare import Agree, compare
 from conformance.generate.guide import range_of
 from conformance.generate.recipe import Recipe
+from conformance.generate.scene import kind_of
 from conformance.generate.table import At
 from conformance.known import issue_of
 from conformance.program import REST, Dtype, Program, Ref, Step
@@ -33,9 +34,14 @@ VALUES: dict[str, list[Any]] = {
     "float64": [2.0, 1.0, -0.5, 4.0],
     "complex128": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
     "float16": [1.0, -2.0, 4.0, 0.5],
+    "bfloat16": [1.0, -2.0, 4.0, 0.5],
     "complex64": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
 }
-TOGETHER = (("bool", "int64", "float32", "float64", "complex128"), ("float16", "complex64", "float32"))
+TOGETHER = (
+    ("bool", "int64", "float32", "float64", "complex128"),
+    ("float16", "complex64", "float32"),
+    ("bfloat16", "float16", "complex64", "float32", "int64", "bool"),
+)
 """Which dtypes meet each other."""
 NUMBERS = (True, 2, 0.5)
 SHAPES = (((2,), (2,)), ((), (2,)), ((2, 2), (2, 2)), ((0,), (0,)))
@@ -51,7 +57,7 @@ def literal(dtype: str, shape: tuple[int, ...], at: int) -> Any:
 
 def choices(recipe: Recipe, shapes: tuple[Any, Any], dtypes: tuple[str, ...]) -> list[list[Any]]:
     """What may stand at each place: numbers, and ``(dtype, shape)`` for tensors."""
-    every = [name for name in dtypes if name[0] in "fib" + recipe.dtypes + recipe.refused]
+    every = [name for name in dtypes if kind_of(name) in "fib" + recipe.dtypes + recipe.refused]
     found: list[list[Any]] = []
     for at, kind in enumerate(recipe.kinds):
         shape = shapes[0] if at == recipe.first else shapes[1]
@@ -81,7 +87,7 @@ def program(recipe: Recipe, operands: tuple[Any, ...], call: Any) -> Program:
             words.append(operand)
             continue
         (dtype, shape), name = operand, "abc"[at]
-        flag = (("requires_grad", True),) if dtype[0] in "fc" else ()
+        flag = (("requires_grad", True),) if kind_of(dtype) in "fc" else ()
         keywords = (("dtype", Dtype(dtype)), *flag)
         steps.append(Step("torch.tensor", (literal(dtype, shape, at),), keywords, (name,)))
         if recipe.mutates and at == recipe.first and flag:
@@ -110,7 +116,7 @@ def differs(one: Program) -> bool:
     if any(type(seen.outcome) is Unsupported for seen in ours.observations):
         # numpy has no complex numbers of half precision, which is all that may be lacking.
         text = to_text(one)
-        return not ("float16" in text and "complex64" in text)
+        return not ("torch.float16" in text and "complex64" in text)
     return not isinstance(compare(trace, ours), Agree)
 
 

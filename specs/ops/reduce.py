@@ -72,7 +72,7 @@ def _mean(x, dim, keepdim=False):
     return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
 
 
-@op(name="mean", node="MeanBackward0", dtypes="keep", avoid=("inexact_count",))
+@op(name="mean", node="MeanBackward0", dtypes="wide", avoid=("inexact_count",))
 def mean_all(x: Tensor):
     """The mean of all elements."""
     return _mean(x, None)
@@ -81,7 +81,7 @@ def mean_all(x: Tensor):
 mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
 
 
-@op(name="mean", node="MeanBackward1", dtypes="keep", avoid=("inexact_count",))
+@op(name="mean", node="MeanBackward1", dtypes="wide", avoid=("inexact_count",))
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The mean along dimensions, all of them for None or none."""
     return _mean(x, dim, keepdim)
@@ -129,7 +129,7 @@ def _prod_all_backward(g, x, out):
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
 
 
-@op(internal=True, node="CumprodBackward0", dtypes="keep")
+@op(internal=True, node="CumprodBackward0", dtypes="wide")
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
     return np.ascontiguousarray(np.cumprod(x, axis=dim, dtype=x.dtype))
