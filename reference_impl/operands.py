@@ -11,26 +11,28 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.rule_marks import refuse
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from specs.layout import converted
 from specs.op import Op, picker
 
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
 """The arrays (and numbers), and the dtype that they were cast to or had anyway; None if they are as given."""
+Prepare = Callable[[tuple[Any, ...]], Prepared]
 _COMPUTED = "fdFD"
 """Numpy's letters of what is computed in as it is; half precision is not."""
-Prepare = Callable[[tuple[Any, ...]], Prepared]
+_SCALING = frozenset({"mul", "mul_", "mul_scalar", "div", "div_", "div_scalar"})
+"""The ops that may be given a factor."""
 
 
 def preparer(op: Op) -> Prepare:
     """The function that makes arrays of the op's operands."""
-    if op.dtypes == "keep":
+    if op.dtypes in ("keep", "same") or (op.dtypes == "sum" and op.mutates):
+        if op.wide:
+            return _as_wide_in_place if op.mutates else _as_wide
         return _one_as_it_is if len(op.operands) == 1 else _as_they_are
-    if op.dtypes in ("wide", "same") or (op.dtypes == "sum" and op.mutates):
-        return _as_wide_in_place if op.mutates else _as_wide
     if op.dtypes == "sum":
-        return _sum
+        return _sum(_as_wide if op.wide else _as_they_are)
     cast = _caster(op)
 
     def one(operands: tuple[Any, ...]) -> Prepared:
@@ -62,6 +64,7 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
     """The function that casts all operands but masks and indices to the dtype torch.result_type gives."""
     aside = [operand.kind.name in ("mask", "indices") for operand in op.operands]
     taking = picker([i for i, apart in enumerate(aside) if not apart])
+    factor = 1 if op.key in _SCALING else None
 
     def cast(arrays: tuple[Any, ...]) -> Prepared:
         if op.dtypes == "numeric":
@@ -69,11 +72,13 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
         target = _result_type(taking(arrays))
         if op.dtypes == "float" and target.kind in "biu":
             target = dtypes.default().numpy
-        wide = dtypes.WIDER.get(target)
-        given = [a if apart else _as(target, a) for a, apart in zip(arrays, aside, strict=True)]
-        if wide is not None:
-            given = [a if apart else converted(a, wide) for a, apart in zip(given, aside, strict=True)]
-        return tuple(given), target
+        wide = dtypes.WIDER.get(target) if op.wide else None
+        given = enumerate(zip(arrays, aside, strict=True))
+        if wide is None or not by("op/half-rounds-once"):
+            return tuple([a if apart else _as(target, a) for _, (a, apart) in given]), target
+        return tuple(
+            [a if apart else _widened(a, target, wide, at == factor) for at, (a, apart) in given]
+        ), target
 
     return cast
 
@@ -90,15 +95,13 @@ def _as_wide(operands: tuple[Any, ...]) -> Prepared:
     """Numbers of half precision as float32, to be rounded when it is done, if they are all of one dtype."""
     arrays, _ = _as_they_are(operands)
     dtype = arrays[0].dtype
-    if dtype.itemsize != 2 or dtype not in dtypes.WIDER or not _alike(arrays, dtype):
+    if dtype.itemsize != 2 or dtype not in dtypes.WIDER or not by("op/half-rounds-once"):
         return arrays, None
+    given = [a.dtype for a in arrays if isinstance(a, np.ndarray)]
+    if any(other != dtype and dtypes.differentiable(other) for other in given):
+        return arrays, None  # which will be refused
     wide = dtypes.WIDER[dtype]
     return tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays]), dtype
-
-
-def _alike(arrays: tuple[Any, ...], dtype: np.dtype) -> bool:
-    given = [a.dtype for a in arrays if isinstance(a, np.ndarray)]
-    return all(other == dtype or not dtypes.differentiable(other) for other in given)
 
 
 def _as_wide_in_place(operands: tuple[Any, ...]) -> Prepared:
@@ -106,9 +109,14 @@ def _as_wide_in_place(operands: tuple[Any, ...]) -> Prepared:
     return _as_wide(operands)[0], None
 
 
-def _sum(operands: tuple[Any, ...]) -> Prepared:
-    arrays, dtype = _as_wide(operands)
-    return ((arrays[0].astype(np.int64),), None) if arrays[0].dtype.kind in "biu" else (arrays, dtype)
+def _sum(prepare: Prepare) -> Prepare:
+    def counted(operands: tuple[Any, ...]) -> Prepared:
+        arrays, dtype = prepare(operands)
+        if arrays[0].dtype.kind in "biu":
+            return (arrays[0].astype(np.int64), *arrays[1:]), None
+        return arrays, dtype
+
+    return counted
 
 
 def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
@@ -127,3 +135,10 @@ def _as(target: np.dtype, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value if value.dtype == target else converted(value, target)
     return np.asarray(value).astype(target)
+
+
+def _widened(value: Any, target: np.dtype, wide: np.dtype, factor: bool) -> Any:
+    """What is rounded to half precision, as float32; a number to multiply or divide by is not rounded."""
+    if factor and not np.ndim(value) and by("op/half-factor-is-not-rounded"):
+        return np.asarray(value).astype(wide)
+    return converted(_as(target, value), wide)

@@ -132,7 +132,6 @@ DTYPES = {
     "numeric": "as promote, but refused if any operand is bool, before anything is cast",
     "float": "as promote, but bool and integer operands become the default float dtype",
     "keep": "the first operand's dtype; nothing is cast",
-    "wide": "the first operand's dtype; half precision is widened and rounded at the end, as in all but keep",
     "same": "tensor operands must have one dtype; nothing is cast",
     "bool": "operands are promoted, the result is bool",
     "sum": "the first operand's dtype, but bool and integers become int64, unless they are written in place",

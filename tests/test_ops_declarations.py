@@ -154,7 +154,7 @@ def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
 def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Numpy operands cast as the op's ``dtypes`` says, by torch's own promotion."""
     arrays = [o.numpy() if isinstance(o, torch.Tensor) else o for o in operands]
-    if op.dtypes in ("keep", "wide", "same"):
+    if op.dtypes in ("keep", "same"):
         return tuple(arrays)
     taking = [o for o, p in zip(operands, op.operands, strict=True) if p.kind.name != "mask"]
     dtype = taking[0].dtype if len(taking) == 1 else torch.result_type(*taking)

@@ -74,8 +74,7 @@ class Recipe:
         self.reflected = reflected
         self.rebinds = spelled.startswith("__i") and op.mutates
         self.mutates = op.mutates
-        # what it writes, if the dtypes allow it
-        self.casts = op.mutates and op.dtypes not in ("keep", "wide")
+        self.casts = op.mutates and op.dtypes != "keep"  # what it writes, if the dtypes allow it
         self.exact = op.exact
         self.grow = bounds.GROWTH.get(self.name, bounds._contracts)
         self.jumps = self.name in bounds.JUMPS
