@@ -11,7 +11,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+import torch
 
+import reference_impl
 from conformance.adapters import load
 from conformance.compare import Agree, compare
 from conformance.generate.guide import range_of
@@ -23,6 +25,7 @@ from conformance.program import REST, Dtype, Program, Ref, Step
 from conformance.run import run
 from conformance.text import from_text, to_text
 from conformance.trace import Unsupported
+from reference_impl.dtypes import ALL, NoSuchDtype
 
 TORCH, REFERENCE = load("torch"), load("reference")
 RECIPES = range_of(REFERENCE.capabilities).rounding.recipes
@@ -37,6 +40,7 @@ VALUES: dict[str, list[Any]] = {
     "bfloat16": [1.0, -2.0, 4.0, 0.5],
     "complex64": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
 }
+DTYPES = [known.name for known in ALL]
 TOGETHER = (
     ("bool", "int64", "float32", "float64", "complex128"),
     ("float16", "complex64", "float32"),
@@ -124,6 +128,49 @@ def differs(one: Program) -> bool:
 def test_an_op_takes_and_refuses_the_dtypes_that_torch_does(recipe):
     """Results, gradients and refusals are torch's, whatever dtype stands at which place."""
     assert [] == [to_text(one) for one in programs(recipe) if differs(one)][:1]
+
+
+def outcome(text: str, namespace: Any) -> Any:
+    """The values and gradients that a program leaves behind; None if it is refused."""
+    env: dict[str, Any] = {"torch": namespace}
+    try:
+        exec(text.partition("import torch\n")[2], env)
+    except Exception:
+        return None  # how it is refused is looked at above
+    left = {name: env[name] for name in "abcr" if name in env and hasattr(env[name], "tolist")}
+    grads = {name: x.grad.tolist() for name, x in left.items() if x.is_leaf and x.grad is not None}
+    return repr((grads, {name: x.tolist() for name, x in left.items()}))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_rounded_where_torch_rounds_it(dtype, monkeypatch):
+    """Every op, and backward through it, on numbers that do not fit: equal to the last bit."""
+    here = globals()
+    monkeypatch.setitem(VALUES, dtype, [1.9453, 0.8828, 0.2188, 1.2347])
+    monkeypatch.setitem(here, "TOGETHER", ((dtype,),))
+    monkeypatch.setitem(here, "NUMBERS", (1.238,))
+    monkeypatch.setitem(here, "SHAPES", (((4,), (4,)), ((2, 2), (2, 2)), ((4,), ())))
+    texts = [to_text(one) for recipe in RECIPES for one in programs(recipe)]
+    assert len(texts) > 300
+    assert [] == [text for text in texts if outcome(text, torch) != outcome(text, reference_impl)]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_operands_promote_as_in_torch(name: str) -> None:
+    """With each other dtype, tensors or 0-d tensors, and with numbers."""
+    others = [(dtype, shape) for dtype in DTYPES for shape in ((), (2,))]
+    for shape, other in product(((), (2,)), [*others, True, 2, 0.5, 1j]):
+        found = []
+        for namespace in (torch, reference_impl):
+            x, y = [
+                namespace.ones(o[1], dtype=getattr(namespace, o[0])) if isinstance(o, tuple) else o
+                for o in ((name, shape), other)
+            ]
+            try:
+                found.append(str(namespace.result_type(x, y)))
+            except NoSuchDtype:
+                found.append("torch.complex32")
+        assert found[0] == found[1], (name, shape, other)
 
 
 AROUND_ZERO = [list(row) for size in (1, 2, 3) for row in product((0.0, 2.0, -1.0), repeat=size)]

@@ -199,7 +199,7 @@ def half_precision_rounds_once_an_op():
 
 
 def a_factor_is_not_rounded_to_half_precision():
-    """1.00390625 is half-way between two bfloat16, and what is added is rounded to 1; three times it is not 3.
+    """1.00390625 is half-way between two bfloat16: what is added is rounded to 1, three times it is not 3.
 
     rules: op/half-factor-is-not-rounded, op/half-rounds-once.
     """
@@ -215,7 +215,7 @@ def a_factor_is_not_rounded_to_half_precision():
 
 
 def half_precision_promotes():
-    """Neither half holds the other, so both go into float32; numbers and 0-d tensors take the dtype they meet.
+    """Neither half holds the other: both go into float32; numbers and 0-d tensors take the dtype they meet.
 
     rule: grad/casts-to-leaf-dtype. Source: docs: torch.result_type.
     """
