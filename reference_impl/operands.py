@@ -27,12 +27,12 @@ _SCALING = frozenset({"mul", "mul_", "mul_scalar", "div", "div_", "div_scalar"})
 
 def preparer(op: Op) -> Prepare:
     """The function that makes arrays of the op's operands."""
-    if op.dtypes in ("keep", "same") or (op.dtypes == "sum" and op.mutates):
+    if op.dtypes in ("keep", "same", "sum"):
+        alone = len(op.operands) == 1
+        prepare: Prepare = _one_as_it_is if alone else _as_they_are
         if op.wide:
-            return _as_wide_in_place if op.mutates else _as_wide
-        return _one_as_it_is if len(op.operands) == 1 else _as_they_are
-    if op.dtypes == "sum":
-        return _sum(_as_wide if op.wide else _as_they_are)
+            prepare = _widening(alone, op.mutates)
+        return _counting(prepare) if op.dtypes == "sum" and not op.mutates else prepare
     cast = _caster(op)
 
     def one(operands: tuple[Any, ...]) -> Prepared:
@@ -91,30 +91,41 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
     return tuple([x._array if isinstance(x, Tensor) else x for x in operands]), None
 
 
-def _as_wide(operands: tuple[Any, ...]) -> Prepared:
-    """Numbers of half precision as float32, to be rounded when it is done, if they are all of one dtype."""
-    arrays, _ = _as_they_are(operands)
-    dtype = arrays[0].dtype
-    if dtype.itemsize != 2 or dtype not in dtypes.WIDER or not by("op/half-rounds-once"):
-        return arrays, None
-    given = [a.dtype for a in arrays if isinstance(a, np.ndarray)]
-    if any(other != dtype and dtypes.differentiable(other) for other in given):
-        return arrays, None  # which will be refused
-    wide = dtypes.WIDER[dtype]
-    return tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays]), dtype
+def _widening(alone: bool, in_place: bool) -> Prepare:
+    """Half precision as float32, to be rounded when it is done (in place, by being written)."""
+
+    def one(operands: tuple[Any, ...]) -> Prepared:
+        array = operands[0]._array
+        return ((array,), None) if array.itemsize != 2 else widened((array,))
+
+    def several(operands: tuple[Any, ...]) -> Prepared:
+        arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
+        return (arrays, None) if arrays[0].itemsize != 2 else widened(arrays)
+
+    def widened(arrays: tuple[Any, ...]) -> Prepared:
+        dtype = arrays[0].dtype
+        others = [a.dtype for a in arrays if isinstance(a, np.ndarray) and a.dtype != dtype]
+        # What does not go together is refused as it is.
+        if (
+            dtype not in dtypes.WIDER
+            or any(map(dtypes.differentiable, others))
+            or not by("op/half-rounds-once")
+        ):
+            return arrays, None
+        wide = dtypes.WIDER[dtype]
+        arrays = tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays])
+        return arrays, None if in_place else dtype
+
+    return one if alone else several
 
 
-def _as_wide_in_place(operands: tuple[Any, ...]) -> Prepared:
-    """The same, rounded by being written."""
-    return _as_wide(operands)[0], None
+def _counting(prepare: Prepare) -> Prepare:
+    """Integers and bools as int64."""
 
-
-def _sum(prepare: Prepare) -> Prepare:
     def counted(operands: tuple[Any, ...]) -> Prepared:
-        arrays, dtype = prepare(operands)
-        if arrays[0].dtype.kind in "biu":
-            return (arrays[0].astype(np.int64), *arrays[1:]), None
-        return arrays, dtype
+        prepared = prepare(operands)
+        arrays = prepared[0]
+        return ((arrays[0].astype(np.int64),), None) if arrays[0].dtype.kind in "biu" else prepared
 
     return counted
 
