@@ -38,7 +38,7 @@ FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
 NEW = frozenset(["getitem", "narrow", "chunk", "reshape", "reshape_as", "view_as", "expand_as"])
 """Composites whose result may look there and never is the operand itself; that of any other may be."""
 
-CASTS = frozenset(["to", "double", "float", "half"])
+CASTS = frozenset(["to", "double", "float", "half", "bfloat16"])
 """Operations that copy what has another dtype, and return what has theirs."""
 
 FLAGS = frozenset(["requires_grad_", "detach_"])

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.copying import load, save
-from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import (
+    bfloat16,
     complex64,
     complex128,
     dtype,
@@ -29,6 +29,7 @@ from reference_impl.dtypes import (
     int64,
     uint8,
 )
+from reference_impl.dtypes import bool_ as bool
 from reference_impl.dtypes import default as get_default_dtype
 from reference_impl.dtypes import set_default as set_default_dtype
 from reference_impl.engine import queue_callback
@@ -130,6 +131,7 @@ __all__ = [
     "asarray",
     "autograd",
     "bernoulli",
+    "bfloat16",
     "bool",
     "complex",
     "complex64",

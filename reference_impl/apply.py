@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
 from reference_impl.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
@@ -43,7 +44,7 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         array = array.astype(target, copy=False)
     out = wrap(array)
     if node is not None:
-        if array.dtype.kind not in "fc":
+        if array.dtype.kind not in DIFFERENTIABLE:
             refuse("op/no-history-for-integers", dtype=out.dtype)
         node.metadata.append((array.shape, array.dtype))
         out._node = node
@@ -114,7 +115,7 @@ def _view(source: Tensor, array: np.ndarray, node: OpNode | None, multi: bool = 
     view = wrap(array, source) if by("view/shares-storage") else wrap(array.copy())
     as_view(source, view, multi)
     if node is not None:
-        if array.dtype.kind not in "fc":
+        if array.dtype.kind not in DIFFERENTIABLE:
             refuse("op/no-history-for-integers", dtype=view.dtype)
         view._node = node
         number = node.add_output(view)

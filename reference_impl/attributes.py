@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl import dtypes
 from reference_impl.modes import STATE
 from reference_impl.printing import tensor_repr
 from reference_impl.rule_marks import by, refuse, warn_once
@@ -95,9 +96,11 @@ def storage(self: Tensor) -> Storage:
 # -- ways out --------------------------------------------------------------------------------------
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
+    array = np.array(self._array) if force else self._lent()
+    if array.dtype == dtypes.bfloat16.numpy:
+        refuse("copy/bfloat16-refuses-numpy")
     if force:
-        return np.array(self._array)
-    array = self._lent()
+        return array
     if not array.size:
         return np.empty(array.shape, array.dtype)  # as numpy makes one, which has no strides
     return array if by("copy/numpy-shares") else array.copy()

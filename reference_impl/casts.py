@@ -52,8 +52,8 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
 
 
 LEGACY_NAMES = {
-    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+    "float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
     "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }  # fmt: skip
 
@@ -108,6 +108,7 @@ CASTS: dict[str, Callable[..., Any]] = {
     "double": _to(dtypes.float64),
     "float": _to(dtypes.float32),
     "half": _to(dtypes.float16),
+    "bfloat16": _to(dtypes.bfloat16),
     "long": _to(dtypes.int64),
     "int": _to(dtypes.int32),
     "short": _to(dtypes.int16),

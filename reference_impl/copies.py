@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided as as_strided_window
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.rule_marks import warn_once
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
@@ -28,7 +29,7 @@ def cast(x: Tensor, *, dtype: Dtype) -> Any:
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
     # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
-    return (g if x_dtype.kind in "fc" else g.detach()).cast(x_dtype)
+    return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).cast(x_dtype)
 
 
 cast.wrt(x=_cast_backward)

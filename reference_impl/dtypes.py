@@ -1,6 +1,7 @@
 """Element types under PyTorch's names, which of them can carry gradients, and how they promote.
 
-Casting a tensor is an op and does not live here.
+Casting a tensor is an op and does not live here. Numpy has no bfloat16 of its own; the one of ``ml_dtypes``
+is of kind "V" to numpy, as nothing else is that comes here, and so "V" goes with "f" wherever kinds tell.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 
@@ -32,7 +34,7 @@ class dtype:
 
     @property
     def is_floating_point(self) -> bool:
-        return self.numpy.kind == "f"
+        return self.numpy.kind in REAL
 
     @property
     def is_signed(self) -> bool:
@@ -55,15 +57,22 @@ int64 = dtype("int64", np.int64)
 int32 = dtype("int32", np.int32)
 bool_ = dtype("bool", np.bool_)
 float16 = dtype("float16", np.float16)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16)
 int16 = dtype("int16", np.int16)
 int8 = dtype("int8", np.int8)
 uint8 = dtype("uint8", np.uint8)
-# NB: no bfloat16 and no complex32: numpy has neither, and a stand-in would round otherwise.
+# NB: no complex32, which numpy has not: a stand-in would round otherwise.
 
-ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, int16, int8, uint8)
+ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, bfloat16, int16, int8, uint8)
 BY_NUMPY = {known.numpy: known for known in ALL}
-_COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy}
-CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy, bfloat16.numpy: complex64.numpy}
+WIDER = {float16.numpy: float32.numpy, bfloat16.numpy: float32.numpy}
+"""What is computed in the second for the first, and rounded once when it is done."""
+REAL = "fV"
+"""Numpy's kinds of real floating-point numbers."""
+DIFFERENTIABLE = "fcV"
+"""Numpy's kinds that can carry gradients."""
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 _default = float32
 
 
@@ -87,7 +96,8 @@ def set_default(to: dtype) -> None:
 
 def printed(numpy: np.dtype) -> bool:
     """Whether a tensor's repr names this dtype: where its elements would not be read back as such."""
-    return numpy not in (_default.numpy, int64.numpy, bool_.numpy, _COMPLEX.get(_default.numpy))
+    complex_too = _COMPLEX.get(_default.numpy, complex64.numpy)
+    return numpy not in (_default.numpy, int64.numpy, bool_.numpy, complex_too)
 
 
 def of(numpy: np.dtype) -> dtype:
@@ -97,7 +107,7 @@ def of(numpy: np.dtype) -> dtype:
 
 def differentiable(numpy: np.dtype) -> bool:
     """Whether elements of that type can carry gradients."""
-    return numpy.kind in "fc"
+    return numpy.kind in DIFFERENTIABLE
 
 
 def complex_of(numpy: np.dtype) -> np.dtype:
@@ -137,7 +147,7 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
         elif CATEGORY[candidate.kind] > CATEGORY[result.kind]:
             # A weaker operand of a higher category lifts the category only: complex keeps the width of the
             # floats.
-            result = complex_of(result) if candidate.kind == "c" and result.kind == "f" else candidate
+            result = complex_of(result) if candidate.kind == "c" and result.kind in REAL else candidate
     assert result is not None
     return result
 
@@ -147,6 +157,8 @@ def _join(a: np.dtype, b: np.dtype) -> np.dtype:
         return a
     if CATEGORY[a.kind] < CATEGORY[b.kind]:
         a, b = b, a
-    if a.kind in "fc" and b.kind in "biu":
+    if a.kind in DIFFERENTIABLE and b.kind in "biu":
         return a
+    if a in WIDER and b in WIDER:
+        return float32.numpy
     return np.promote_types(a, b)

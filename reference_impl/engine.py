@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.grad_dtypes import cast_to
 from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
@@ -354,7 +355,7 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
         if node is not None:
             shape, dtype = node.metadata[nr]
             array = g._array
-            if array.dtype is not dtype or array.shape != shape or dtype.kind not in "fc":
+            if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
                 grads[index] = _conformed(g, shape, dtype, at_root)
 
 
@@ -367,10 +368,10 @@ def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool
         g = sum_to(g, shape)
     if array.dtype.kind == "c" and not complex_too:
         refuse("backward/gradient-complexity")
-    casts = array.dtype != dtype and dtype.kind in "fc"
+    casts = array.dtype != dtype and dtype.kind in DIFFERENTIABLE
     if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
         g = g.cast(dtype)
-    if dtype.kind not in "fc":
+    if dtype.kind not in DIFFERENTIABLE:
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g
 

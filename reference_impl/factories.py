@@ -78,6 +78,8 @@ def _inferred(array: np.ndarray, data: Any) -> np.dtype:
     if not array.size:
         return dtypes.default().numpy
     if array.dtype.kind == "c":
+        if dtypes.default() is dtypes.bfloat16:
+            raise RuntimeError("complex numbers without a dtype have none where bfloat16 is the default")
         return dtypes.complex_of(dtypes.default().numpy)
     return _KINDS.get(array.dtype.kind, dtypes.default()).numpy
 
@@ -317,6 +319,7 @@ LEGACY = {
         ("FloatTensor", dtypes.float32),
         ("DoubleTensor", dtypes.float64),
         ("HalfTensor", dtypes.float16),
+        ("BFloat16Tensor", dtypes.bfloat16),
         ("LongTensor", dtypes.int64),
         ("IntTensor", dtypes.int32),
         ("ShortTensor", dtypes.int16),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.rule_marks import refuse
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
 from specs.layout import converted
 from specs.op import Op, picker
@@ -19,20 +19,26 @@ from specs.op import Op, picker
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
 """The arrays (and numbers), and the dtype that they were cast to or had anyway; None if they are as given."""
 Prepare = Callable[[tuple[Any, ...]], Prepared]
+_COMPUTED = "fdFD"
+"""Numpy's letters of what is computed in as it is; half precision is not."""
+_SCALING = frozenset({"mul", "mul_", "mul_scalar", "div", "div_", "div_scalar"})
+"""The ops that may be given a factor."""
 
 
 def preparer(op: Op) -> Prepare:
     """The function that makes arrays of the op's operands."""
-    if op.dtypes in ("keep", "same") or (op.dtypes == "sum" and op.mutates):
-        return _one_as_it_is if len(op.operands) == 1 else _as_they_are
-    if op.dtypes == "sum":
-        return _sum
+    if op.dtypes in ("keep", "same", "sum"):
+        alone = len(op.operands) == 1
+        prepare: Prepare = _one_as_it_is if alone else _as_they_are
+        if op.wide:
+            prepare = _widening(alone, op.mutates)
+        return _counting(prepare) if op.dtypes == "sum" and not op.mutates else prepare
     cast = _caster(op)
 
     def one(operands: tuple[Any, ...]) -> Prepared:
         array = operands[0]._array
         dtype = array.dtype
-        return ((array,), dtype) if dtype.kind in "fc" else cast((array,))
+        return ((array,), dtype) if dtype.char in _COMPUTED else cast((array,))
 
     def two(operands: tuple[Any, ...]) -> Prepared:
         x, y = operands
@@ -43,7 +49,7 @@ def preparer(op: Op) -> Prepare:
             alike = y.dtype is dtype
         else:
             alike = type(y) is float or type(y) is int
-        return ((x, y), dtype) if alike and dtype.kind == "f" else cast((x, y))
+        return ((x, y), dtype) if alike and dtype.char in "fd" else cast((x, y))
 
     def several(operands: tuple[Any, ...]) -> Prepared:
         return cast(tuple([x._array if isinstance(x, Tensor) else x for x in operands]))
@@ -58,6 +64,7 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
     """The function that casts all operands but masks and indices to the dtype torch.result_type gives."""
     aside = [operand.kind.name in ("mask", "indices") for operand in op.operands]
     taking = picker([i for i, apart in enumerate(aside) if not apart])
+    factor = 1 if op.key in _SCALING else None
 
     def cast(arrays: tuple[Any, ...]) -> Prepared:
         if op.dtypes == "numeric":
@@ -65,8 +72,13 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
         target = _result_type(taking(arrays))
         if op.dtypes == "float" and target.kind in "biu":
             target = dtypes.default().numpy
-        pairs = zip(arrays, aside, strict=True)
-        return tuple([a if apart else _as(target, a) for a, apart in pairs]), target
+        wide = dtypes.WIDER.get(target) if op.wide else None
+        given = enumerate(zip(arrays, aside, strict=True))
+        if wide is None or not by("op/half-rounds-once"):
+            return tuple([a if apart else _as(target, a) for _, (a, apart) in given]), target
+        return tuple(
+            [a if apart else _widened(a, target, wide, at == factor) for at, (a, apart) in given]
+        ), target
 
     return cast
 
@@ -79,9 +91,43 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
     return tuple([x._array if isinstance(x, Tensor) else x for x in operands]), None
 
 
-def _sum(operands: tuple[Any, ...]) -> Prepared:
-    arrays, _ = _as_they_are(operands)
-    return (arrays[0].astype(np.int64), *arrays[1:]) if arrays[0].dtype.kind in "biu" else arrays, None
+def _widening(alone: bool, in_place: bool) -> Prepare:
+    """Half precision as float32, to be rounded when it is done (in place, by being written)."""
+
+    def one(operands: tuple[Any, ...]) -> Prepared:
+        array = operands[0]._array
+        return ((array,), None) if array.itemsize != 2 else widened((array,))
+
+    def several(operands: tuple[Any, ...]) -> Prepared:
+        arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
+        return (arrays, None) if arrays[0].itemsize != 2 else widened(arrays)
+
+    def widened(arrays: tuple[Any, ...]) -> Prepared:
+        dtype = arrays[0].dtype
+        others = [a.dtype for a in arrays if isinstance(a, np.ndarray) and a.dtype != dtype]
+        # What does not go together is refused as it is.
+        if (
+            dtype not in dtypes.WIDER
+            or any(map(dtypes.differentiable, others))
+            or not by("op/half-rounds-once")
+        ):
+            return arrays, None
+        wide = dtypes.WIDER[dtype]
+        arrays = tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays])
+        return arrays, None if in_place else dtype
+
+    return one if alone else several
+
+
+def _counting(prepare: Prepare) -> Prepare:
+    """Integers and bools as int64."""
+
+    def counted(operands: tuple[Any, ...]) -> Prepared:
+        prepared = prepare(operands)
+        arrays = prepared[0]
+        return ((arrays[0].astype(np.int64),), None) if arrays[0].dtype.kind in "biu" else prepared
+
+    return counted
 
 
 def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
@@ -100,3 +146,10 @@ def _as(target: np.dtype, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value if value.dtype == target else converted(value, target)
     return np.asarray(value).astype(target)
+
+
+def _widened(value: Any, target: np.dtype, wide: np.dtype, factor: bool) -> Any:
+    """What is rounded to half precision, as float32; a number to multiply or divide by is not rounded."""
+    if factor and not np.ndim(value) and by("op/half-factor-is-not-rounded"):
+        return np.asarray(value).astype(wide)
+    return converted(_as(target, value), wide)

@@ -33,7 +33,7 @@ def form_of(values: np.ndarray) -> tuple[Form, int]:
         return lambda z: f"{real(z.real)}{'' if z.imag < 0 else '+'}{imag(z.imag).strip()}j", width + more + 1
     deciding = values
     form: Form = str
-    if values.dtype.kind == "f":
+    if values.dtype.kind in dtypes.REAL:
         deciding = values[np.isfinite(values) & (values != 0)]
         form = _float_form(deciding)
     width = max((len(form(value)) for value in deciding.tolist()), default=1)

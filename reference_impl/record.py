@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE
 from reference_impl.operands import preparer
@@ -212,7 +213,7 @@ def _name_of(op: Op, slot: Slot) -> str:
 def _cast_back(g: Tensor | None, dtype: Any) -> Tensor | None:
     """The gradient of what was copied, in its dtype: it is cast before what broadcasting added is summed."""
     dtype = getattr(dtype, "of", dtype)
-    if g is None or g._array.dtype == dtype or dtype.kind not in "fc":
+    if g is None or g._array.dtype == dtype or dtype.kind not in DIFFERENTIABLE:
         return g
     return g.cast(dtype)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.engine import run as run_backward
 from reference_impl.graph import alias, gradient_edge
 from reference_impl.modes import STATE
@@ -67,7 +68,7 @@ class Level:
             # NB: only the first operand is as it was before the write, also where it is another operand, too.
             before = (operands[0].clone(), *operands[1:]) if kernel.mutates else operands
             made = execute(kernel, operands, attributes)
-            if made._array.dtype.kind not in "fc":
+            if made._array.dtype.kind not in DIFFERENTIABLE:
                 return made
             if kernel.copies and tangents[1] is not None:
                 pushed = tangents[1].expand(made._array.shape).clone()  # NB: in its own dtype

@@ -254,7 +254,7 @@ class Tensor:
         return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
-        return self._array.dtype.kind == "f"
+        return self._array.dtype.kind in dtypes.REAL
 
     def is_complex(self) -> bool:
         return self._array.dtype.kind == "c"

@@ -8,8 +8,10 @@ import numpy as np
 
 from reference_impl.tensor import Tensor
 
-_RELATIVE = {"float16": 1e-3, "float32": 1.3e-6, "complex64": 1.3e-6, "float64": 1e-7, "complex128": 1e-7}
-_ABSOLUTE = {"float64": 1e-7, "complex128": 1e-7, "float16": 1e-5, "float32": 1e-5, "complex64": 1e-5}
+_RELATIVE = {"float16": 1e-3, "bfloat16": 1.6e-2, "float32": 1.3e-6, "complex64": 1.3e-6,
+             "float64": 1e-7, "complex128": 1e-7}  # fmt: skip
+_ABSOLUTE = {"float16": 1e-5, "bfloat16": 1e-5, "float32": 1e-5, "complex64": 1e-5,
+             "float64": 1e-7, "complex128": 1e-7}  # fmt: skip
 
 
 def assert_close(

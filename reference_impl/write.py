@@ -133,7 +133,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         _check_memory(memory, operands[:1])
     if not _fits(result.shape, array.shape):
         return
-    if result.dtype.kind == "c" and array.dtype.kind in "fi":
+    if result.dtype.kind == "c" and array.dtype.kind in "fiV":
         if array.size:
             warn_once("data/complex-to-real-warns")
         result = result.real

@@ -40,9 +40,7 @@ TORCH_NAMES = {"x": "self", "y": "other"}
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value that takes part in the graph, or could: a tensor, or a Python number standing where one may
-    stand.
-    """
+    """What takes part in the graph, or could: a tensor, or a Python number where one may stand."""
 
     name: str
     kind: Kind
@@ -97,6 +95,7 @@ class Op:
     names: tuple[str, ...]  # the operands among them
     node: str = ""  # grad_fn.name() in torch; "" if the op never makes a node
     dtypes: str = "promote"
+    wide: bool = False  # half precision is computed as float32 and rounded at the end; default: unless "keep"
     view: bool | str = False  # True: one view of operand 0; "multi": a tuple of them
     inplace: bool = False  # there also is a `name_`
     mutates: bool = False  # this is such a `name_`: operand 0 is written
@@ -347,6 +346,7 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     names = tuple(p.name for p in params if p.kind is not p.KEYWORD_ONLY and kinds[p.name].operand)
     attributes = tuple(Attribute(p.name, kinds[p.name], p.default) for p in params if p.name not in names)
     order = tuple(kinds)
+    facts.setdefault("wide", facts.get("dtypes") != "keep")
     made = Op(
         name=name or body.__name__,
         key=body.__name__,

@@ -24,7 +24,7 @@ LONG_ALLOWED: dict[str, str] = {}
 ALLOWED: tuple[tuple[str, frozenset[str]], ...] = (
     ("specs/cases/", frozenset({"torch", "numpy", "specs"})),
     ("specs/", frozenset({"numpy", "specs"})),
-    ("reference_impl/", frozenset({"numpy", "specs", "reference_impl"})),
+    ("reference_impl/", frozenset({"ml_dtypes", "numpy", "specs", "reference_impl"})),
     ("conformance/adapters/torch.py", frozenset({"torch", "numpy", "specs", "conformance"})),
     ("conformance/adapters/reference.py", frozenset({"reference_impl", "numpy", "specs", "conformance"})),
     ("conformance/adapters/micrograd.py", frozenset({"micrograd", "numpy", "specs", "conformance"})),

@@ -11,17 +11,21 @@ from itertools import product
 from typing import Any
 
 import pytest
+import torch
 
+import reference_impl
 from conformance.adapters import load
 from conformance.compare import Agree, compare
 from conformance.generate.guide import range_of
 from conformance.generate.recipe import Recipe
+from conformance.generate.scene import kind_of
 from conformance.generate.table import At
 from conformance.known import issue_of
 from conformance.program import REST, Dtype, Program, Ref, Step
 from conformance.run import run
 from conformance.text import from_text, to_text
 from conformance.trace import Unsupported
+from reference_impl.dtypes import ALL, NoSuchDtype
 
 TORCH, REFERENCE = load("torch"), load("reference")
 RECIPES = range_of(REFERENCE.capabilities).rounding.recipes
@@ -33,9 +37,15 @@ VALUES: dict[str, list[Any]] = {
     "float64": [2.0, 1.0, -0.5, 4.0],
     "complex128": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
     "float16": [1.0, -2.0, 4.0, 0.5],
+    "bfloat16": [1.0, -2.0, 4.0, 0.5],
     "complex64": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
 }
-TOGETHER = (("bool", "int64", "float32", "float64", "complex128"), ("float16", "complex64", "float32"))
+DTYPES = [known.name for known in ALL]
+TOGETHER = (
+    ("bool", "int64", "float32", "float64", "complex128"),
+    ("float16", "complex64", "float32"),
+    ("bfloat16", "float16", "complex64", "float32", "int64", "bool"),
+)
 """Which dtypes meet each other."""
 NUMBERS = (True, 2, 0.5)
 SHAPES = (((2,), (2,)), ((), (2,)), ((2, 2), (2, 2)), ((0,), (0,)))
@@ -51,7 +61,7 @@ def literal(dtype: str, shape: tuple[int, ...], at: int) -> Any:
 
 def choices(recipe: Recipe, shapes: tuple[Any, Any], dtypes: tuple[str, ...]) -> list[list[Any]]:
     """What may stand at each place: numbers, and ``(dtype, shape)`` for tensors."""
-    every = [name for name in dtypes if name[0] in "fib" + recipe.dtypes + recipe.refused]
+    every = [name for name in dtypes if kind_of(name) in "fib" + recipe.dtypes + recipe.refused]
     found: list[list[Any]] = []
     for at, kind in enumerate(recipe.kinds):
         shape = shapes[0] if at == recipe.first else shapes[1]
@@ -81,7 +91,7 @@ def program(recipe: Recipe, operands: tuple[Any, ...], call: Any) -> Program:
             words.append(operand)
             continue
         (dtype, shape), name = operand, "abc"[at]
-        flag = (("requires_grad", True),) if dtype[0] in "fc" else ()
+        flag = (("requires_grad", True),) if kind_of(dtype) in "fc" else ()
         keywords = (("dtype", Dtype(dtype)), *flag)
         steps.append(Step("torch.tensor", (literal(dtype, shape, at),), keywords, (name,)))
         if recipe.mutates and at == recipe.first and flag:
@@ -110,7 +120,7 @@ def differs(one: Program) -> bool:
     if any(type(seen.outcome) is Unsupported for seen in ours.observations):
         # numpy has no complex numbers of half precision, which is all that may be lacking.
         text = to_text(one)
-        return not ("float16" in text and "complex64" in text)
+        return not ("torch.float16" in text and "complex64" in text)
     return not isinstance(compare(trace, ours), Agree)
 
 
@@ -118,6 +128,48 @@ def differs(one: Program) -> bool:
 def test_an_op_takes_and_refuses_the_dtypes_that_torch_does(recipe):
     """Results, gradients and refusals are torch's, whatever dtype stands at which place."""
     assert [] == [to_text(one) for one in programs(recipe) if differs(one)][:1]
+
+
+def outcome(text: str, namespace: Any) -> Any:
+    """The values and gradients that a program leaves behind; None if it is refused."""
+    env: dict[str, Any] = {"torch": namespace}
+    try:
+        exec(text.partition("import torch\n")[2], env)
+    except Exception:
+        return None  # how it is refused is looked at above
+    left = {name: env[name] for name in "abcr" if name in env and hasattr(env[name], "tolist")}
+    grads = {name: x.grad.tolist() for name, x in left.items() if x.is_leaf and x.grad is not None}
+    return repr((grads, {name: x.tolist() for name, x in left.items()}))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_rounded_where_torch_rounds_it(dtype, monkeypatch):
+    """Every op, and backward through it, on numbers that do not fit: equal to the last bit."""
+    here = globals()
+    monkeypatch.setitem(VALUES, dtype, [1.9453, 0.8828, 0.2188, 1.2347])
+    monkeypatch.setitem(here, "NUMBERS", (1.238,))
+    monkeypatch.setitem(here, "SHAPES", (((4,), (4,)), ((2, 2), (2, 2)), ((4,), ())))
+    texts = [to_text(one) for recipe in RECIPES for one in programs(recipe, ((dtype,),))]
+    assert len(texts) > 300
+    assert [] == [text for text in texts if outcome(text, torch) != outcome(text, reference_impl)]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_operands_promote_as_in_torch(name: str) -> None:
+    """With each other dtype, tensors or 0-d tensors, and with numbers."""
+    others = [(dtype, shape) for dtype in DTYPES for shape in ((), (2,))]
+    for shape, other in product(((), (2,)), [*others, True, 2, 0.5, 1j]):
+        found = []
+        for namespace in (torch, reference_impl):
+            x, y = [
+                namespace.ones(o[1], dtype=getattr(namespace, o[0])) if isinstance(o, tuple) else o
+                for o in ((name, shape), other)
+            ]
+            try:
+                found.append(str(namespace.result_type(x, y)))
+            except NoSuchDtype:
+                found.append("torch.complex32")
+        assert found[0] == found[1], (name, shape, other)
 
 
 AROUND_ZERO = [list(row) for size in (1, 2, 3) for row in product((0.0, 2.0, -1.0), repeat=size)]

@@ -8,6 +8,7 @@ The reprs are compared as text, so a list of expressions tests printing too. Wha
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,10 @@ torch.tensor([1 + 2j]).conj().resolve_conj()
 REFUSED = """
 torch.ones(2, requires_grad=True).numpy()
 np.asarray(torch.ones(2, requires_grad=True))
+np.asarray(torch.ones(2, dtype=torch.bfloat16))
+torch.ones(2, dtype=torch.bfloat16).numpy(force=True)
+torch.complex(torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.bfloat16))
+torch.testing.assert_close(torch.ones(2).bfloat16(), torch.tensor([1.0, 1.03125]).bfloat16())
 torch.zeros(2, device="cuda")
 torch.zeros(2).to("cuda")
 torch.zeros(2).cuda()
@@ -255,6 +260,32 @@ torch.ones(2).requires_grad_().view(1, 2)
 torch.ones(3).expand(2, 3)
 """
 
+HALF = """
+torch.bfloat16
+[torch.bfloat16.itemsize, torch.bfloat16.is_signed, torch.bfloat16.is_floating_point]
+torch.tensor([1.2345, -2.0, float("inf"), 1e39], dtype=torch.bfloat16, requires_grad=True)
+torch.tensor(1.3, dtype=torch.bfloat16).item()
+torch.tensor([1.3], dtype=torch.bfloat16).tolist()
+f"{torch.tensor(1.3, dtype=torch.bfloat16)}"
+torch.BFloat16Tensor([1.5]).type()
+torch.ones(2).bfloat16()
+torch.ones(2, requires_grad=True).bfloat16()
+torch.ones(2).type("torch.BFloat16Tensor")
+(lambda x: x.bfloat16() is x)(torch.ones(2, dtype=torch.bfloat16))
+torch.tensor([1.5, 0.0], dtype=torch.bfloat16).to(torch.bool)
+torch.tensor([1.5, 0.0], dtype=torch.bfloat16).cdouble()
+torch.tensor([1 + 2j]).bfloat16()
+torch.tensor([257, 258]).bfloat16()
+torch.tensor([1.0009765625, 65520.0]).bfloat16().half()
+torch.nn.Linear(2, 3).bfloat16().weight.dtype
+torch.rand(3, dtype=torch.bfloat16).dtype
+torch.randn_like(torch.ones(2, dtype=torch.bfloat16)).shape
+torch.tensor([3, 1, 3], dtype=torch.bfloat16).unique()
+__import__("copy").deepcopy(torch.tensor([1.5], dtype=torch.bfloat16))
+__import__("pickle").loads(__import__("pickle").dumps(torch.tensor([1.5], dtype=torch.bfloat16)))
+torch.testing.assert_close(torch.ones(2).bfloat16(), torch.tensor([1.0, 1.0078125]).bfloat16())
+"""
+
 
 def lines(*blocks: str) -> list[str]:
     """The expressions, one a line."""
@@ -273,7 +304,7 @@ def text(result: Any) -> str:
     return getattr(result, "__name__", None) or repr(result)
 
 
-@pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED))
+@pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF))
 def test_an_expression_prints_the_same(expression: str) -> None:
     """What it gives is written by the reference as torch writes it."""
     assert text(value(expression, torch)) == text(value(expression, reference_impl))
@@ -286,6 +317,29 @@ def test_what_torch_refuses_is_refused(expression: str) -> None:
         value(expression, torch)
     with pytest.raises(theirs.type):
         value(expression, reference_impl)
+
+
+@pytest.fixture
+def bfloat16_by_default() -> Iterator[None]:
+    """bfloat16 is what Python floats become."""
+    for namespace in (torch, reference_impl):
+        namespace.set_default_dtype(namespace.bfloat16)
+    yield
+    for namespace in (torch, reference_impl):
+        namespace.set_default_dtype(namespace.float32)
+
+
+@pytest.mark.usefixtures("bfloat16_by_default")
+@pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF, REFUSED))
+def test_an_expression_prints_the_same_with_another_default(expression: str) -> None:
+    """Also where bfloat16 is the default; and is refused, where torch refuses it, by the same class."""
+    results = []
+    for namespace in (torch, reference_impl):
+        try:
+            results.append(text(value(expression, namespace)))
+        except Exception as refused:
+            results.append(next(c for c in type(refused).__mro__ if c.__module__ == "builtins"))
+    assert results[0] == results[1]
 
 
 def test_a_seed_fixes_what_follows() -> None:

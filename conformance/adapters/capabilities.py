@@ -23,7 +23,7 @@ class Capabilities:
     ops: frozenset[str] | None = None
     shapes: str = "any"
     dtypes: frozenset[str] = frozenset(
-        ["float64", "float32", "float16", "complex128", "complex64", "int64", "bool"]
+        ["float64", "float32", "float16", "bfloat16", "complex128", "complex64", "int64", "bool"]
     )
     features: frozenset[str] = FEATURES
     facts: tuple[str, ...] = FACTS

@@ -99,6 +99,7 @@ GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
             "to",
             "double",
             "half",
+            "bfloat16",
             "float",
             "sort",
             "pos",

@@ -28,7 +28,7 @@ LEAST_STEPS = 4
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
 """How many steps a program has at least; as a rule one or two more."""
 _LAST = 12
-_DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16")
+_DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16", "bfloat16")
 
 TURNS = tuple(product((False,) * 4 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
 """What holds of a turn: whether it is drawn without regard to validity, takes up the agenda, enters a grad

@@ -86,7 +86,7 @@ _KINDS = tuple(
     product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
 )
 """What a leaf holds, and whether it requires grad."""
-FLOATING = ("float64", "float32", "float16")
+FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 
 def leaf(scene: Scene, about: Any = None) -> bool:

@@ -24,10 +24,13 @@ _CASTS = (
     ("double", ()),
     ("float", ()),
     ("half", ()),
+    ("bfloat16", ()),
     ("to", (Dtype("float64"),)),
     ("to", (Dtype("float32"),)),
 )
-_CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "float32": 2, "float64": 2, "complex64": 3, "complex128": 3}
+_CAST_TO = {"double": "float64", "float": "float32", "half": "float16", "bfloat16": "bfloat16"}
+_CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "bfloat16": 2, "float32": 2, "float64": 2,
+             "complex64": 3, "complex128": 3}  # fmt: skip
 
 
 def maths(scene: Scene, about: Any = None) -> bool:
@@ -56,7 +59,7 @@ def cast(scene: Scene, about: Any = None) -> bool:
     """A change of dtype; one to the dtype it has gives the tensor itself."""
     x = scene.some()
     op, args = scene.pick(_CASTS)
-    dtype = {"double": "float64", "float": "float32", "half": "float16"}.get(op) or args[0].name
+    dtype = _CAST_TO.get(op) or args[0].name
     if not scene.fits(dtype, x.store.bits, x.store.frac):
         return False
     name = scene.name()

@@ -22,7 +22,15 @@ _HOT = -6
 """The first of the picks that go by attention instead of by age."""
 _AGES = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11, *range(-1, _HOT - 1, -1))
 """How far back to pick a tensor; negative ones count in the list of those that deserve attention."""
-CAP = {"float64": 20, "complex128": 18, "complex64": 11, "float32": 11, "float16": 5, "int64": 20}
+CAP = {
+    "float64": 20,
+    "complex128": 18,
+    "complex64": 11,
+    "float32": 11,
+    "float16": 5,
+    "bfloat16": 5,
+    "int64": 20,
+}
 """How many bits values may span (integer and fraction together); gradients need the rest of the mantissa."""
 
 _step = partial(tuple.__new__, Step)
@@ -32,6 +40,11 @@ _step = partial(tuple.__new__, Step)
 @cache
 def _size(shape: tuple[int, ...]) -> int:
     return prod(shape)
+
+
+def kind_of(dtype: str) -> str:
+    """The kind of a dtype's elements: b, i, f or c."""
+    return "f" if dtype == "bfloat16" else dtype[0]
 
 
 class Store:
@@ -58,8 +71,8 @@ class Live:
 
     ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
     ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
-    that several views came with it; ``gone`` that the name was deleted or bound anew. ``kind`` is the first
-    letter of the dtype.
+    that several views came with it; ``gone`` that the name was deleted or bound anew. ``kind`` is what
+    `kind_of` says of the dtype.
     """
 
     base: Live | None = None
@@ -75,7 +88,7 @@ class Live:
         self.parents = parents
         self.shape, dtype, self.grad, self.leaf = seen
         self.dtype = dtype
-        self.kind = dtype[0]
+        self.kind = kind_of(dtype)
         self.size = _size(self.shape)
 
 
@@ -184,7 +197,7 @@ class Scene:
     def look(self, live: Live) -> None:
         """Read a tensor's raw state again."""
         live.shape, live.dtype, live.grad, live.leaf = self.peek(self.env[live.name])
-        live.kind = live.dtype[0]
+        live.kind = kind_of(live.dtype)
         live.size = _size(live.shape)
 
     def look_around(self, live: Live) -> None:

@@ -104,7 +104,7 @@ EMITS: dict[Action, tuple[str, ...]] = {
     hooks.on_node: (".grad_fn", "register_prehook"),
     functions.call: ("Double.apply",),
     grad_call.grad_call: ("torch.autograd.grad",),
-    maths.cast: ("double", "float", "half", "to"),
+    maths.cast: ("double", "float", "half", "bfloat16", "to"),
     training.parameter: ("torch.nn.Parameter",),
     training.optimizer: ("torch.optim.SGD", "step", "zero_grad"),
     training.loss: ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss"),

@@ -20,6 +20,7 @@ from reference_impl.autograd.anomaly_mode import (
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
 from reference_impl.composed import stack
+from reference_impl.dtypes import REAL
 from reference_impl.engine import RUNNING, run
 from reference_impl.graph import Edge, Node, gradient_edge
 from reference_impl.modes import (
@@ -218,7 +219,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
         else:
             if root._array.size != 1:
                 refuse("backward/implicit-needs-scalar", shape=list(root.shape))
-            if root._array.dtype.kind != "f":
+            if root._array.dtype.kind not in REAL:
                 refuse("backward/implicit-needs-real", dtype=root.dtype)
             one = _filled(root, 1 if by("backward/implicit-one") else 0)
             one._flag = create_graph and not by("double/constant-root-grad")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import NamedTuple
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.modes import STATE
 from reference_impl.tangents import Level, apart
 from reference_impl.tensor import Tensor
@@ -69,7 +70,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
         )
     for what, x in (("primal", tensor), ("tangent", tangent)):
-        if x._array.dtype.kind not in "fc":
+        if x._array.dtype.kind not in DIFFERENTIABLE:
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
     if STATE.level.tangent(tensor) is not None:
         raise RuntimeError("the primal already has a forward gradient at the same level")

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reference_impl.autograd.pushing import push
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.engine import Task
 from reference_impl.graph import LAST, Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
@@ -168,7 +169,7 @@ class FunctionNode(FunctionCtx, Node):
         self._zeros.append((out._array.shape, out._array.dtype))
         is_input = any(out is arg for arg in args)
         is_dirty = any(out is dirty for dirty in self.dirty_tensors)
-        differentiable = self.recorded and out._array.dtype.kind in "fc"
+        differentiable = self.recorded and out._array.dtype.kind in DIFFERENTIABLE
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):
             differentiable = False
         as_it_came = is_input and not is_dirty and (differentiable or not out.requires_grad)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.tangents import Level, forward_view
 from reference_impl.tensor import Tensor
 
@@ -37,7 +38,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
         raise RuntimeError(f"jvp gave {len(pushed)} tangents for {len(raws)} outputs")
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, pushed, strict=True)):
         marked = any(inner is x for x in node.non_differentiable)
-        if not isinstance(out, Tensor) or marked or out._array.dtype.kind not in "fc":
+        if not isinstance(out, Tensor) or marked or out._array.dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
                 raise RuntimeError(
                     f"jvp gave a tangent for output {at}, which can have none. You should return None at "
@@ -52,7 +53,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
 
 def _given(node: Any, x: Any, tangent: Tensor | None) -> Tensor | None:
     """What jvp gets for an argument: zeros for a tensor that has no tangent, None for what can have none."""
-    if tangent is not None or not isinstance(x, Tensor) or x._array.dtype.kind not in "fc":
+    if tangent is not None or not isinstance(x, Tensor) or x._array.dtype.kind not in DIFFERENTIABLE:
         return tangent
     return x.zeros_like() if node.materialize_grads else None
 

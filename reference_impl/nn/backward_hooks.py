@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.tensor import Tensor
@@ -30,7 +31,9 @@ class BackwardHookFunctionBackward(Node):
 
 def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
     """Aliases of the tensors behind one such node; what is no tensor stays."""
-    places = [at for at, x in enumerate(tensors) if isinstance(x, Tensor) and x._array.dtype.kind in "fc"]
+    places = [
+        at for at, x in enumerate(tensors) if isinstance(x, Tensor) and x._array.dtype.kind in DIFFERENTIABLE
+    ]
 
     def told(grads: Grads) -> Grads:
         every: Grads = [None] * len(tensors)

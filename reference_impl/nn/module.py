@@ -249,6 +249,10 @@ class Module:
         """The module with floating-point tensors as float16."""
         return self._swap(lambda x: x.half() if x.is_floating_point() else x)
 
+    def bfloat16(self) -> Module:
+        """The module with floating-point tensors as bfloat16."""
+        return self._swap(lambda x: x.bfloat16() if x.is_floating_point() else x)
+
     def cpu(self) -> Module:
         """The module itself, which is on the CPU."""
         return self

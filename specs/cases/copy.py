@@ -57,6 +57,23 @@ def numpy_of_zeros_without_memory_is_refused():
     assert h.numpy(force=True).tolist() == [0.0, 0.0]
 
 
+def numpy_of_bfloat16_is_refused():
+    """What numpy has no dtype for it cannot share, nor have copied; numbers come out as Python's own.
+
+    rules: copy/bfloat16-refuses-numpy, copy/numpy-refused-with-grad.
+    """
+    x = torch.tensor([1.0, 2.5], dtype=torch.bfloat16, requires_grad=True)
+    with refused("copy/numpy-refused-with-grad"):
+        x.numpy()
+    k = x.detach()
+    with refused("copy/bfloat16-refuses-numpy"):
+        k.numpy()
+    with refused("copy/bfloat16-refuses-numpy"):
+        k.numpy(force=True)
+    assert k.tolist() == [1.0, 2.5] and k.sum().item() == 3.5
+    assert k.float().numpy().tolist() == [1.0, 2.5]
+
+
 def numpy_and_back_is_one_memory():
     """Through numpy and from_numpy a tensor shows its own memory: writes go both ways, uncounted.
 

@@ -179,3 +179,54 @@ def four_functions_take_a_number_first():
         torch.maximum(2.0, x)
     with refused("op/arguments"):
         torch.gt(2.0, x)
+
+
+# -- half precision --------------------------------------------------------------------------------
+def half_precision_rounds_once_an_op():
+    """bfloat16 has eight bits: 257 is none of its numbers, and what adds up to 258 gets there all the same.
+
+    rule: op/half-rounds-once.
+    """
+    x = torch.tensor([256.0, 1.0, 1.0], dtype=torch.bfloat16, requires_grad=True)
+    assert (x[0] + x[1]).item() == 256.0
+    y = x.sum()
+    assert y.item() == 258.0 and y.dtype == torch.bfloat16
+    assert x.cumsum(0).tolist() == [256.0, 256.0, 258.0]
+    assert x.dot(torch.ones_like(x)).item() == 258.0
+    assert ((x[0] + x[1]) + x[2]).item() == 256.0
+    y.backward()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def a_factor_is_not_rounded_to_half_precision():
+    """1.00390625 is half-way between two bfloat16: what is added is rounded to 1, three times it is not 3.
+
+    rules: op/half-factor-is-not-rounded, op/half-rounds-once.
+    """
+    x = torch.tensor([3.0], dtype=torch.bfloat16, requires_grad=True)
+    y = x * 1.00390625
+    assert y.tolist() == [3.015625]
+    assert (x * torch.tensor(1.00390625)).tolist() == [3.015625]
+    assert (x * torch.tensor([1.00390625], dtype=torch.bfloat16)).tolist() == [3.0]
+    assert torch.mul(1.00390625, x).tolist() == [3.0]
+    assert (x - 1.00390625).tolist() == [2.0]
+    y.backward()
+    assert x.grad.tolist() == [1.0]
+
+
+def half_precision_promotes():
+    """Neither half holds the other: both go into float32; numbers and 0-d tensors take the dtype they meet.
+
+    rule: grad/casts-to-leaf-dtype. Source: docs: torch.result_type.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True)
+    y = torch.tensor([0.5, 0.25], dtype=torch.float16, requires_grad=True)
+    z = x * y
+    assert z.dtype == torch.float32
+    z.sum().backward()
+    assert x.grad.dtype == torch.bfloat16 and x.grad.tolist() == [0.5, 0.25]
+    assert y.grad.dtype == torch.float16 and y.grad.tolist() == [1.0, 2.0]
+    assert (x + 1.5).dtype == torch.bfloat16
+    assert (x + torch.tensor(1.5)).dtype == torch.bfloat16
+    assert (x + torch.tensor([1.5])).dtype == torch.float32
+    assert (x + 1j).dtype == torch.complex64

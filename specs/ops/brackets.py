@@ -71,7 +71,7 @@ def _room(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
     for place, dim in _integers(x, key):
         shape[dim], probe[place] = 1, np.zeros_like(key[place])
     try:
-        return np.broadcast_to(x.dtype.type(), shape)[tuple(probe)].shape
+        return np.broadcast_to(np.zeros((), x.dtype), shape)[tuple(probe)].shape
     except IndexError:
         refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
 

@@ -145,13 +145,13 @@ def _bounded(x, min, max):
     return x if max is None else np.minimum(x, max)
 
 
-@op(node="ClampBackward1", dtypes="keep", layout=("x",))
+@op(node="ClampBackward1", dtypes="keep", wide=True, layout=("x",))
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``x`` held between two numbers, either may be None; whether a bound gets a gradient is a rule."""
     return _bounded(x, min, max)
 
 
-@op(inplace="only", node="ClampBackward1", dtypes="keep", layout=("x",))
+@op(inplace="only", node="ClampBackward1", dtypes="keep", wide=True, layout=("x",))
 def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``clamp`` in place, which cannot change the dtype."""
     out = _bounded(x, min, max)

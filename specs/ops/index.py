@@ -126,6 +126,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
     inplace=True,
     node="ScatterAddBackward0",
     dtypes="keep",
+    wide=True,
     complex=True,
     torch_names={"y": "src"},
 )

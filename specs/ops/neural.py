@@ -229,7 +229,7 @@ def _class_weights(target: np.ndarray, weight: Any, ignore: int, count: int) -> 
     return np.where(kept, weights[np.where(kept, target, 0)], 0)
 
 
-@op(internal=True, node="NllLossBackward0", dtypes="keep")
+@op(internal=True, node="NllLossBackward0", dtypes="keep", wide=True)
 def _nll_loss(x: Tensor, target: Indices, *, weight: Weights, ignore: Dim, reduction: Reduction) -> Any:
     """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
     counts = _class_weights(target, weight, ignore, x.shape[1]).astype(x.dtype)
@@ -240,7 +240,7 @@ def _nll_loss(x: Tensor, target: Indices, *, weight: Weights, ignore: Dim, reduc
     return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
 
 
-@op(internal=True, node="NllLossBackwardBackward0", dtypes="keep")
+@op(internal=True, node="NllLossBackwardBackward0", dtypes="keep", wide=True)
 def _nll_loss_backward(
     dy: Tensor, logs: Tensor, target: Indices, *, weight: Weights, ignore: Dim, reduction: Reduction
 ) -> Any:

@@ -72,7 +72,7 @@ def _mean(x, dim, keepdim=False):
     return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
 
 
-@op(name="mean", node="MeanBackward0", dtypes="keep", avoid=("inexact_count",))
+@op(name="mean", node="MeanBackward0", dtypes="keep", wide=True, avoid=("inexact_count",))
 def mean_all(x: Tensor):
     """The mean of all elements."""
     return _mean(x, None)
@@ -81,7 +81,7 @@ def mean_all(x: Tensor):
 mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
 
 
-@op(name="mean", node="MeanBackward1", dtypes="keep", avoid=("inexact_count",))
+@op(name="mean", node="MeanBackward1", dtypes="keep", wide=True, avoid=("inexact_count",))
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The mean along dimensions, all of them for None or none."""
     return _mean(x, dim, keepdim)
@@ -129,7 +129,7 @@ def _prod_all_backward(g, x, out):
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
 
 
-@op(internal=True, node="CumprodBackward0", dtypes="keep")
+@op(internal=True, node="CumprodBackward0", dtypes="keep", wide=True)
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
     return np.ascontiguousarray(np.cumprod(x, axis=dim, dtype=x.dtype))
@@ -164,19 +164,25 @@ def _cumprod_backward_at_zero(g, x, dim):
 cumprod.wrt(x=_cumprod_backward)
 
 
-@op(name="prod", node="ProdBackward0", dtypes="sum", domain="zero_or_power_of_two")
+def _one_by_one(x, axis=None):
+    """The product along a dimension, rounded at each factor: numpy would round half precision once."""
+    return np.take(np.multiply.accumulate(x, axis), [-1], axis) if x.size and x.ndim else x
+
+
+@op(name="prod", node="ProdBackward0", dtypes="sum", wide=False, domain="zero_or_power_of_two")
 def prod_all(x: Tensor):
     """The product of all elements."""
-    return _reduce(np.multiply, x, None)
+    return _reduce(np.multiply, _one_by_one(x.reshape(-1), 0) if x.dtype == np.float16 else x, None)
 
 
 prod_all.wrt(x=_prod_all_backward)
 
 
-@op(name="prod", node="ProdBackward1", dtypes="sum", domain="zero_or_power_of_two")
+@op(name="prod", node="ProdBackward1", dtypes="sum", wide=False, domain="zero_or_power_of_two")
 def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
     """The product along a dimension."""
-    return _reduce(np.multiply, x, _axes((dim,), x.ndim), keepdim)
+    axes = _axes((dim,), x.ndim)
+    return _reduce(np.multiply, _one_by_one(x, *axes) if x.dtype == np.float16 else x, axes, keepdim)
 
 
 def _prod_dim_backward(g, x, out, dim, keepdim):

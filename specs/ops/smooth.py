@@ -266,7 +266,7 @@ softplus_backward.wrt(
 )
 
 
-@op(internal=True, node="LeakyReluBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",))
 def leaky_relu(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     """``x`` where positive, a small part of it elsewhere."""
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
@@ -278,7 +278,7 @@ def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
     return np.where(y > 0, dy, dy * negative_slope)
 
 
-@op(internal=True, inplace="only", node="LeakyReluBackward1", dtypes="keep", layout=("x",))
+@op(internal=True, inplace="only", node="LeakyReluBackward1", dtypes="keep", wide=True, layout=("x",))
 def leaky_relu_(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     """``leaky_relu`` in place, which saves its result."""
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
@@ -291,7 +291,7 @@ leaky_relu_backward.wrt(
 )
 
 
-@op(internal=True, node="EluBackward0", dtypes="keep", layout=("x",), exact=False, ulp=4)
+@op(internal=True, node="EluBackward0", dtypes="keep", wide=True, layout=("x",), exact=False, ulp=4)
 def elu(x: Tensor, alpha: Scale = 1.0) -> Any:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
     return np.where(x > 0, x, x.dtype.type(alpha) * np.expm1(np.minimum(x, 0)))
@@ -333,7 +333,7 @@ gelu.wrt(x=lambda g, x: g.gelu_backward(x))
 gelu_backward.wrt(dy=lambda g, y: g.gelu_backward(y), y=_gelu_twice)
 
 
-@op(internal=True, node="ThresholdBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",))
 def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``x`` where it is above the threshold, a value elsewhere."""
     return np.where(x > threshold, x, x.dtype.type(value))
@@ -342,7 +342,7 @@ def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
 threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 
 
-@op(internal=True, inplace="only", node="ThresholdBackward1", dtypes="keep", layout=("x",))
+@op(internal=True, inplace="only", node="ThresholdBackward1", dtypes="keep", wide=True, layout=("x",))
 def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``threshold`` in place."""
     return np.where(x > threshold, x, x.dtype.type(value))
@@ -351,7 +351,7 @@ def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
 threshold_.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 
 
-@op(internal=True, inplace=True, node="HardtanhBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, inplace=True, node="HardtanhBackward0", dtypes="keep", wide=True, layout=("x",))
 def hardtanh(x: Tensor, min_val: Scale = -1.0, max_val: Scale = 1.0) -> Any:
     """``x`` held between two numbers, at which the gradient stops."""
     return np.clip(x, x.dtype.type(min_val), x.dtype.type(max_val))

@@ -46,7 +46,7 @@ def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool)
     return restored(g, x.shape, dim, keepdim).mul_scalar(scale).mul(apart)
 
 
-@op(internal=True, node="VarBackward0", dtypes="keep")
+@op(internal=True, node="VarBackward0", dtypes="keep", wide=True)
 def var(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: Bool = False) -> Any:
     """The mean square of what elements are away from their mean, over their number less ``correction``."""
     return _variance(x, dim, correction, keepdim)
@@ -55,7 +55,7 @@ def var(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: B
 var.wrt(x=_variance_backward)
 
 
-@op(internal=True, node="StdBackward0", dtypes="keep")
+@op(internal=True, node="StdBackward0", dtypes="keep", wide=True)
 def std(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: Bool = False) -> Any:
     """The square root of the variance."""
     return np.sqrt(_variance(x, dim, correction, keepdim))
@@ -70,7 +70,7 @@ std.wrt(x=_std_backward)
 
 
 # -- size ------------------------------------------------------------------------------------------
-@op(internal=True, node="LinalgVectorNormBackward0", dtypes="keep")
+@op(internal=True, node="LinalgVectorNormBackward0", dtypes="keep", wide=True)
 def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The p-norm of all elements or along dimensions, p being ``ord``."""
     axes, sizes = _axes(dim, x.ndim), np.abs(x)
@@ -258,13 +258,13 @@ constant_pad_nd.wrt(x=lambda g, pad: g.constant_pad_nd(tuple(-n for n in pad), 0
 
 
 # -- bounds ----------------------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep")
+@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True)
 def clamp_min(x: Tensor, min: Scalar) -> Any:
     """``x``, or ``min`` where that is larger."""
     return np.maximum(x, x.dtype.type(min))
 
 
-@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep")
+@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True)
 def clamp_max(x: Tensor, max: Scalar) -> Any:
     """``x``, or ``max`` where that is smaller."""
     return np.minimum(x, x.dtype.type(max))

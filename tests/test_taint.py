@@ -1,0 +1,22 @@
+"""How far rounding is followed along a program, where that is more than `test_rounding` asks of it."""
+
+from __future__ import annotations
+
+from test_rounding import LEAF, reached, trace
+
+from conformance.taint import Taint
+
+
+def test_what_a_tensor_left_is_not_overwritten_as_a_whole() -> None:
+    """A tensor whose data was assigned covers what that covers."""
+    text = "a = torch.tensor([1.0, 3.0])\na.cos_()\nb, c = a.split(1, 0)\na.data = c\na.zero_()\n"
+    assert reached(text)[0] == "a b c"
+
+
+def test_gradients_of_gradients_stay_few() -> None:
+    """However often a graph is run through that holds its own gradients, they do not double each time."""
+    runs = "b.backward(b, create_graph=True)\n"
+    seen = trace(LEAF + "b = a.exp()\n" + 14 * runs)
+    taint = Taint(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")
+    taint.value(len(seen) - 1, "a")
+    assert len(taint.roundings) < 50 * len(seen)
