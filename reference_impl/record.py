@@ -47,6 +47,7 @@ class Kernel:
         "needed",
         "op",
         "overwrites",
+        "parts",
         "prepare",
         "real",
         "result",
@@ -64,6 +65,7 @@ class Kernel:
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"
+        self.parts = op.name in ("_cat", "_stack")  # one formula gives the gradients of all, wanted or not
         self.prepare = preparer(op)
         self.compute = op.compute
         self.computes_first = op.memory in ("value", "constant") or len(op.operands) == 1
@@ -154,9 +156,10 @@ class OpNode(Node):
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
         if given is None:
             return out
+        wanted = kernel.parts and any(task.wants(self, at) for at in range(len(out)))
         for fn, pick, at in kernel.formulas:
             target, nr = self.edges[at]
-            if target is not None and (task.only is None or task.runs(target)):
+            if wanted or (target is not None and (task.only is None or task.runs(target))):
                 out[at] = fn(*pick(values))
                 if kernel.real:
                     out[at] = real_part(out[at], target.metadata[nr][1])

@@ -54,6 +54,22 @@ def _rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
     return x.new_full((), y).sub(x, alpha=alpha)
 
 
+def _with_a_tensor(method: str) -> Callable[..., Any]:
+    """The number is made a 0-d tensor, and that is a normal one."""
+    return lambda x, y: getattr(x, method)(x.new_full((), y))
+
+
+def _into_zeros(view: str) -> Callable[..., Any]:
+    """A copy into a view of zeros."""
+
+    def lay(x: Any, *, size: Any, **where: Any) -> Any:
+        zeros = x.new_zeros(size)
+        getattr(zeros, view)(**where).copy_(x)
+        return zeros
+
+    return lay
+
+
 ALONE: dict[str, Callable[..., Any]] = {
     "clone": _always("copied"),
     "clone_contiguous": _always("copied"),
@@ -71,6 +87,8 @@ ALONE: dict[str, Callable[..., Any]] = {
     "masked_fill_number": _masked_fill,
     "masked_fill_tensor": _masked_fill,
     "rsub_scalar": _rsub,
+    **{f"{name}_scalar": _with_a_tensor(name) for name in ("add", "sub", "mul", "div")},
+    **{f"{view}_backward": _into_zeros(view) for view in ("select", "slice", "diagonal")},
     "cumsum": _cumsum,
 }
 """By the key of an op: what becomes of it given operands and attributes, or its result itself."""
