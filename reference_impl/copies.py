@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided as as_strided_window
 
 from reference_impl.dtypes import DIFFERENTIABLE
+from reference_impl.record import real_part
 from reference_impl.rule_marks import warn_once
 from reference_impl.views import as_strided_backward
 from specs.kind import Dtype, IntList, Offset, Tensor
@@ -28,6 +29,9 @@ def cast(x: Tensor, *, dtype: Dtype) -> Any:
 
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
+    g = real_part(g, x_dtype)
+    if g._array.dtype == x_dtype:
+        return g
     # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
     return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).cast(x_dtype)
 

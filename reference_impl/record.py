@@ -161,7 +161,7 @@ class OpNode(Node):
             target, nr = self.edges[at]
             if wanted or (target is not None and (task.only is None or task.runs(target))):
                 out[at] = fn(*pick(values))
-                if kernel.real:
+                if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])
                     if kernel.copies:
                         out[at] = _cast_back(out[at], target.metadata[nr][1])

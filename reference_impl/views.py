@@ -44,7 +44,7 @@ class ViewOf:
         self.base = base
         self.tag = tag
         self.seen = seen
-        self.replay: tuple[str | Window, ...] = ()
+        self.replay: Replay = ()
 
     def history(self, view: Tensor) -> Node | None:
         """The view's node, made anew if the storage was written since it was made."""
@@ -64,12 +64,17 @@ class ViewOf:
     def replayed(self) -> Node:
         """The node of a view made anew by the steps on record."""
         was, STATE.enabled = STATE.enabled, True
-        made = self.base
-        for step in self.replay:
-            made = getattr(made, step)() if isinstance(step, str) else made.as_strided(*step)
+        made = replayed(self.base, self.replay)
         STATE.enabled = was
         assert made._node is not None
         return made._node
+
+
+def replayed(base: Tensor, replay: Replay) -> Tensor:
+    """The view of ``base`` that these steps make."""
+    for step in replay:
+        base = getattr(base, step)() if isinstance(step, str) else base.as_strided(*step)
+    return base
 
 
 def described(tensor: Tensor, view: ViewOf) -> str:
@@ -149,6 +154,7 @@ class AsStridedBackward0(Node):
 
 
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
+Replay = tuple[str | Window, ...]
 
 
 def geometry_of(tensor: Tensor) -> Window:
@@ -207,7 +213,7 @@ class CopySlices(Node):
     the rest.
     """
 
-    __slots__ = ("base_geometry", "geometry", "write")
+    __slots__ = ("base_geometry", "geometry", "replay", "write")
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -216,6 +222,7 @@ class CopySlices(Node):
         super().__init__((gradient_edge(base), *write.edges[1:]))
         self.base_geometry = geometry_of(base)
         self.geometry = geometry_of(view)
+        self.replay: Replay = () if view._view is None else view._view.replay
         self.write: Node | None = write
         self.add_output(base)
 
@@ -230,7 +237,10 @@ class CopySlices(Node):
         size = g._array.itemsize
         whole = wrap(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
         whole.copy_(g)
-        window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
+        if self.replay:
+            window = replayed(whole, self.replay)
+        else:
+            window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
         if task.wants(self, 0):
             # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
             task.want(self.write.edges[0][0])

@@ -130,3 +130,14 @@ def test_a_stale_view_is_replayed_where_the_dtype_changes(torch):
     assert names == ["AsStridedBackward0", "ViewAsRealBackward0", "AsStridedBackward0", "MulBackward0"]
     (g,) = torch.autograd.grad(parts.sum(), x)
     assert g.tolist() == [2j, 2j, 0, 0]
+
+
+@pytest.mark.parametrize("joined", ["cat", "stack"])
+def test_a_joined_tensors_node_gives_the_gradients_of_all_parts(torch, joined):
+    """Its hooks are shown that of a part which requires none, too."""
+    shown: list[Any] = []
+    part = torch.tensor([3.0, 4.0])
+    y = getattr(torch, joined)([part, leaf(torch)])
+    y.grad_fn.register_hook(lambda inputs, outputs: shown.extend(g.tolist() for g in inputs))
+    y.sum().backward()
+    assert [[1.0, 1.0], [1.0, 1.0]] == shown
