@@ -13,7 +13,7 @@ import numpy as np
 from reference_impl import dtypes
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
-from specs.layout import converted
+from specs.layout import converted, laid_out_like
 from specs.op import Op, picker
 
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
@@ -144,7 +144,9 @@ def _result_type(arrays: Any) -> np.dtype:
 
 def _as(target: np.dtype, value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return value if value.dtype == target else converted(value, target)
+        if value.dtype == target:
+            return value
+        return laid_out_like(converted(value, target), value)  # NB: in memory of its own, also what is expanded
     return np.asarray(value).astype(target)
 
 
