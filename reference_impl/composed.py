@@ -116,9 +116,9 @@ def broadcast_to(x: Tensor, size: Any) -> Tensor:
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views stretched to one shape."""
+    """Views stretched to one shape; what has it is returned itself."""
     shape = np.broadcast_shapes(*[x._array.shape for x in tensors])
-    return tuple(x.expand(shape) for x in tensors)
+    return tuple(x if x._array.shape == shape else x.expand(shape) for x in tensors)
 
 
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:

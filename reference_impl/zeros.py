@@ -62,7 +62,9 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     run = call_view if kernel.op.view else call
     result = run(kernel, operands, attributes)
     if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
-        whole = np.broadcast_to(other._array, result._array.shape)
+        whole, shape = other._array, result._array.shape
+        if whole.shape != shape:  # NB: numpy gives a dimension of one element stride 0 all the same
+            whole = np.broadcast_to(whole, shape)
         made = np.empty_like(whole, result._array.dtype)
         made[...] = result._array
         result._array = result._storage = laid_out_like(made, whole)

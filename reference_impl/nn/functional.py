@@ -11,7 +11,7 @@ import numpy as np
 from reference_impl import composed
 from reference_impl.modes import STATE
 from reference_impl.random import source
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.surface import FUNCTIONS
 from reference_impl.tensor import Tensor, wrap
 
@@ -260,16 +260,27 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squares of differences."""
+    input, target = _together(input, target)
     return input._mse_loss(target, _known(reduction))
+
+
+def _together(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
+    """What is compared, broadcast if need be."""
+    if input._array.shape == target._array.shape:
+        return input, target
+    warn("nn/loss-size-warns")
+    return composed.broadcast_tensors(input, target)
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The sizes of differences."""
+    input, target = _together(input, target)
     return _reduced(input.sub(target).abs(), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half the squares of small differences, a line beyond. NB: of several nodes."""
+    input, target = _together(input, target)
     apart = input.sub(target).abs()
     near = apart.detach().lt(delta)
     losses = apart.mul(apart).mul(0.5).where(near, apart.sub(0.5 * delta).mul(delta))

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def parameter_is_a_leaf_that_requires_grad():
@@ -159,3 +159,19 @@ def class_weights_are_constant():
         torch.nn.functional.nll_loss(x, target, weight=w)
     torch.nn.functional.nll_loss(x, target, weight=w.detach()).backward()
     assert x.grad.tolist() == [[-1.0, 0.0]]
+
+
+def a_target_of_another_size_warns():
+    """A column against a row gives the mean over every pair.
+
+    rule: nn/loss-size-warns.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with warned("nn/loss-size-warns"):
+        y = torch.nn.functional.mse_loss(x, torch.tensor([[0.0], [4.0]]))
+    assert y.item() == 4.5
+    assert y.grad_fn.next_functions[0][0].name() == "ExpandBackward0"
+    y.backward()
+    assert x.grad.tolist() == [-1.0, 0.0]
+    with warned("nn/loss-size-warns"):
+        torch.nn.functional.l1_loss(x, torch.tensor(1.0))

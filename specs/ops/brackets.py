@@ -16,7 +16,7 @@ import numpy as np
 
 from specs.force import by
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
-from specs.layout import indexed_as_torch_lays_out, put_in_order
+from specs.layout import indexed_as_torch_lays_out, laid_out_like, put_in_order
 from specs.op import Op, composite, op
 from specs.ops.index import masked_fill_number
 from specs.refusal import refuse
@@ -103,7 +103,7 @@ def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool 
     if value.dtype != x.dtype and not filling:
         refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
     _need_range(x, key)
-    out = x.copy()
+    out = laid_out_like(x.copy(order="K"), x)
     if accumulate:
         np.add.at(out, key, value)
     else:
