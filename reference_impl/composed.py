@@ -15,7 +15,9 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.factories import from_numpy
+from reference_impl.rule_marks import refuse
 from reference_impl.tensor import Tensor, wrap
+from specs.op import clash
 from specs.ops import join
 from specs.ops.reduce import axis_of
 
@@ -117,7 +119,11 @@ def broadcast_to(x: Tensor, size: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Views stretched to one shape; what has it is returned itself."""
-    shape = np.broadcast_shapes(*[x._array.shape for x in tensors])
+    shapes = [x._array.shape for x in tensors]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        refuse("op/shapes-broadcast", **clash(*shapes))
     return tuple(x if x._array.shape == shape else x.expand(shape) for x in tensors)
 
 
