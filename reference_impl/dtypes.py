@@ -12,6 +12,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from reference_impl.rule_marks import by
+
 
 class NoSuchDtype(NotImplementedError):
     """PyTorch has a dtype here that numpy has not."""
@@ -112,7 +114,7 @@ def differentiable(numpy: np.dtype) -> bool:
 
 def complex_of(numpy: np.dtype) -> np.dtype:
     """The complex dtype of that precision."""
-    if numpy not in _COMPLEX:
+    if numpy not in _COMPLEX or (numpy == bfloat16.numpy and not by("op/bfloat16-meets-complex")):
         raise NoSuchDtype(f"numpy has no complex dtype as narrow as {numpy}")
     return _COMPLEX[numpy]
 

@@ -62,6 +62,8 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandl
     """Have ``hook`` called with each gradient of this tensor; what it returns takes the gradient's place."""
     if not self.requires_grad:
         refuse("hook/needs-requires-grad")
+    if self._view is not None and self._hooks is not None and not by("hook/first-alone-looks"):
+        self.grad_fn  # noqa: B018  reading it brings it up to date, which forgets hooks
     if self._hooks is None:
         # There from now on, even if a stale history refuses; one that is brought up to date forgets hooks.
         own: Hooks = {}

@@ -174,7 +174,7 @@ def a_refused_function_leaves_the_hooks():
     """What a function wrote before it was refused is stale; its hooks stay, and another is added
     without a look at its history.
 
-    rules: view/stale-tag-refused, function/views-are-tagged.
+    rules: hook/first-alone-looks, view/stale-tag-refused, function/views-are-tagged.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = Flat.apply(x)

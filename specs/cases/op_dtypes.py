@@ -229,4 +229,12 @@ def half_precision_promotes():
     assert (x + 1.5).dtype == torch.bfloat16
     assert (x + torch.tensor(1.5)).dtype == torch.bfloat16
     assert (x + torch.tensor([1.5])).dtype == torch.float32
+
+
+def bfloat16_and_a_complex_number_are_complex64():
+    """There was no narrower one.
+
+    rule: op/bfloat16-meets-complex.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
     assert (x + 1j).dtype == torch.complex64
