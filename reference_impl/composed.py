@@ -238,6 +238,7 @@ def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if not isinstance(min, Tensor) and not isinstance(max, Tensor):
             return function(x, min=min, max=max)
         if function.__name__.endswith("_"):
+            # NB: it would be one write with one node, which takes an op of its own; README names the lack.
             raise NotImplementedError("bounds that are tensors are not applied in place")
         for bound, inside in ((min, Tensor.ge), (max, Tensor.le)):  # type: ignore[attr-defined]  # ops
             if bound is not None:

@@ -15,7 +15,7 @@ from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
 from reference_impl.saving import Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
-from specs.alone import ALONE
+from specs.inference_alone import ALONE
 from specs.op import Op, Slot, picker
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ METADATA: dict[str, Callable[[Any], Any]] = {
 
 
 MADE_OF_CALLS = -1
-"""Instead of a mask: nothing is recorded but what the op's kernel calls, see `specs.alone`."""
+"""Instead of a mask: nothing is recorded but what the op's kernel calls, see `specs.inference_alone`."""
 
 
 def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:

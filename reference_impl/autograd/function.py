@@ -285,6 +285,7 @@ class Function:
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs, None for what has none; to be overridden."""
+        # NB: as PyTorch's does; it is there to be overridden.
         raise NotImplementedError("a custom function needs a jvp to be used in forward mode")
 
     @classmethod

@@ -164,6 +164,7 @@ def jacobian(
     if strategy not in ("reverse-mode", "forward-mode"):
         refuse("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
+        # NB: PyTorch refuses this with the same class.
         raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
     if strategy == "forward-mode" and not vectorize:
         refuse("functional/forward-mode-at-once-only")

@@ -48,6 +48,8 @@ class Parameter(Tensor):
     def data(self, new: Tensor) -> None:
         own = type(self)
         Tensor.data.fset(self, new)  # type: ignore[attr-defined]  # a property's setter
+        if own in (Parameter, ParameterWithoutMemory):
+            own = ParameterWithoutMemory if isinstance(new, Zeros) else Parameter
         self.__class__ = own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:

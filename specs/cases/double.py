@@ -229,6 +229,10 @@ def the_second_derivative_of_abs_has_no_memory():
         h.mul(x.detach()).tolist()
     assert h.add(1.0).tolist() == [1.0, 1.0]
     assert h.clone().tolist() == [0.0, 0.0]
+    p = torch.nn.Parameter(torch.ones(2))
+    p.data = h
+    with refused("op/zeros-are-not-read"):
+        p.tolist()
 
 
 def zeros_without_memory_are_not_accumulated_into():

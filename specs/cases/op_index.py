@@ -6,7 +6,7 @@ from specs.case import refused
 
 
 def an_index_out_of_range():
-    """Neither 2 nor -3 is an index into two elements.
+    """Neither 2 nor -3 is an index into two elements; where nothing is read nobody asks.
 
     rule: op/index-range.
     """
@@ -18,6 +18,10 @@ def an_index_out_of_range():
     with refused("op/index-range"):
         x[torch.tensor([0, 2])]
     assert x[-2].tolist() == 1.0
+    y = torch.tensor([[], []])
+    assert y[[2]].shape == (1, 0)
+    with refused("op/index-range"):
+        y[:, [0]]
 
 
 def a_scalar_has_no_items():

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 import operator
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 
 from specs.force import by
+from specs.index_key import in_range, key_of, need_mask_shape, need_range, room_of
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
 from specs.layout import indexed_as_torch_lays_out, laid_out_like, put_in_order
 from specs.op import Op, composite, op
@@ -30,79 +30,25 @@ MOST = 3
 
 
 # -- by tensors ------------------------------------------------------------------------------------
-def _key(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
-    """The numpy index with each tensor at its place, checked; a mask covers as many dimensions as it has."""
-    given = dict(zip(places, indices, strict=True))
-    key: list[Any] = []
-    dim = 0
-    for place in range(max(places) + 1):
-        index = given.get(place)
-        if index is None:
-            key.append(slice(None))
-            dim += 1
-            continue
-        index = np.asarray(index, dtype=getattr(index, "dtype", None if np.size(index) else np.int64))
-        if index.dtype.kind == "b":
-            _need_mask_shape(index.shape, x.shape, dim)
-        elif index.dtype.kind != "i":
-            refuse("op/index-dtype-in-brackets", dtype=index.dtype)
-        key.append(index)
-        dim += index.ndim if index.dtype.kind == "b" else 1
-    return tuple(key)
-
-
-def _need_mask_shape(mask: tuple[int, ...], shape: tuple[int, ...], dim: int) -> None:
-    if tuple(mask) != tuple(shape[dim : dim + len(mask)]):
-        refuse("op/mask-shape", mask=list(mask), x=list(shape), dim=dim)
-
-
-def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
-    """Which items of the key are integers, and the dimension that each indexes."""
-    dim = 0
-    for place, item in enumerate(key):
-        if isinstance(item, np.ndarray) and item.dtype.kind == "i":
-            yield place, dim
-        dim += item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
-
-
-def _room(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
-    """The shape of what the key names, inside ``x`` or not; the index tensors must broadcast."""
-    shape, probe = list(x.shape), list(key)
-    for place, dim in _integers(x, key):
-        shape[dim], probe[place] = 1, np.zeros_like(key[place])
-    try:
-        return np.broadcast_to(np.zeros((), x.dtype), shape)[tuple(probe)].shape
-    except IndexError:
-        refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
-
-
-def _need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
-    for place, dim in _integers(x, key):
-        size, index = x.shape[dim], key[place]
-        if size <= most and (wrong := (index < -size) | (index >= size)).any():
-            refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
-
-
 def _index(x: Any, *indices: Any, places: Any) -> Any:
     """The elements that index tensors and masks name together, each at its place among the dimensions."""
-    key = _key(x, indices, places)
-    _room(x, key)
-    _need_range(x, key)
+    key = key_of(x, indices, places)
+    key = in_range(x, key, room_of(x, key))
     return indexed_as_torch_lays_out(x, key)
 
 
 def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
     """``x`` with ``value`` put, or added, where `_index` would read."""
-    key = _key(x, indices, places)
-    room = _room(x, key)
-    _need_range(x, key, most=0)  # a dimension without elements is noticed first
+    key = key_of(x, indices, places)
+    room = room_of(x, key)
+    need_range(x, key, most=0)  # a dimension without elements is noticed first
     if not _fits(value.shape, room):
         refuse("op/index-put-shape", value=list(value.shape), room=list(room))
     # One value for one mask is filled in, which casts.
     filling = value.size == 1 and not accumulate and [np.asarray(i).dtype.kind for i in indices] == ["b"]
     if value.dtype != x.dtype and not filling:
         refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
-    _need_range(x, key)
+    key = in_range(x, key, room)
     out = laid_out_like(x.copy(order="K"), x)
     if accumulate:
         np.add.at(out, key, value)
@@ -207,7 +153,7 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
     at = np.asarray(index, np.int64).reshape(-1)
     out = x.copy(order="K")
     if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
-        _need_range(x, (*(slice(None),) * dim, at))
+        need_range(x, (*(slice(None),) * dim, at))
         out[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
     return out
 
@@ -219,7 +165,7 @@ _index_fill.wrt(x=lambda g, index, dim: g._index_fill(index, dim=dim, value=0))
 def _mask_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
     """``x`` with a number where a mask that stands for its dimensions from ``dim`` on is True."""
     mask = np.asarray(index)
-    _need_mask_shape(mask.shape, x.shape, dim)
+    need_mask_shape(mask.shape, x.shape, dim)
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - dim - mask.ndim))
     return masked_fill_number.body(x, mask, value)
 
@@ -370,7 +316,7 @@ def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
     (dim, index), *more = tensors.items()
     given = np.asarray(index) if isinstance(index, list) else None
     if _is_bool(index) if given is None else given.dtype.kind == "b":
-        _need_mask_shape(index.shape if given is None else given.shape, view.shape, dim)
+        need_mask_shape(index.shape if given is None else given.shape, view.shape, dim)
         if not more:
             view._mask_fill_(index, dim=dim, value=number)
         return not more

@@ -1,0 +1,79 @@
+"""Index tensors and masks as a numpy key: what they name, and whether it lies inside.
+
+The ops that read and write there are in ``ops/brackets``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from specs.refusal import refuse
+
+
+def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
+    """The numpy index with each tensor at its place, checked; a mask covers as many dimensions as it has."""
+    given = dict(zip(places, indices, strict=True))
+    key: list[Any] = []
+    dim = 0
+    for place in range(max(places) + 1):
+        index = given.get(place)
+        if index is None:
+            key.append(slice(None))
+            dim += 1
+            continue
+        index = np.asarray(index, dtype=getattr(index, "dtype", None if np.size(index) else np.int64))
+        if index.dtype.kind == "b":
+            need_mask_shape(index.shape, x.shape, dim)
+        elif index.dtype.kind != "i":
+            refuse("op/index-dtype-in-brackets", dtype=index.dtype)
+        key.append(index)
+        dim += index.ndim if index.dtype.kind == "b" else 1
+    return tuple(key)
+
+
+def need_mask_shape(mask: tuple[int, ...], shape: tuple[int, ...], dim: int) -> None:
+    """Refuse a mask that has not the sizes of the dimensions it stands for, from ``dim`` on."""
+    if tuple(mask) != tuple(shape[dim : dim + len(mask)]):
+        refuse("op/mask-shape", mask=list(mask), x=list(shape), dim=dim)
+
+
+def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
+    """Which items of the key are integers, and the dimension that each indexes."""
+    dim = 0
+    for place, item in enumerate(key):
+        if isinstance(item, np.ndarray) and item.dtype.kind == "i":
+            yield place, dim
+        dim += item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def room_of(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of what the key names, inside ``x`` or not; the index tensors must broadcast."""
+    shape, probe = list(x.shape), list(key)
+    for place, dim in _integers(x, key):
+        shape[dim], probe[place] = 1, np.zeros_like(key[place])
+    try:
+        return np.broadcast_to(np.zeros((), x.dtype), shape)[tuple(probe)].shape
+    except IndexError:
+        refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
+
+
+def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
+    """Refuse integers outside their dimension, if that has no more elements than ``most``."""
+    for place, dim in _integers(x, key):
+        size, index = x.shape[dim], key[place]
+        if size <= most and (wrong := (index < -size) | (index >= size)).any():
+            refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
+
+
+def in_range(x: np.ndarray, key: tuple[Any, ...], room: tuple[int, ...]) -> tuple[Any, ...]:
+    """The key, whose integers are inside ``x``. NB: where it names no element, PyTorch takes any."""
+    if 0 not in room:
+        need_range(x, key)
+        return key
+    need_range(x, key, most=0)
+    integers = {place for place, _ in _integers(x, key)}
+    return tuple([np.zeros_like(item) if place in integers else item for place, item in enumerate(key)])
