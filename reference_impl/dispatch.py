@@ -76,7 +76,7 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
             values if operands is None else operands(values),
             kernel.defaults if attributes is None else attributes(values),
         )
-        return out.resize_(made._array.shape).copy_(made)
+        return out.resize_(out._warn_of_output(made)._array.shape).copy_(made)
 
     # It finds the kernel itself; the name is for who refuses it.
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]

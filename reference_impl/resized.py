@@ -19,7 +19,7 @@ from reference_impl.attributes import Storage
 from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn_or_hold
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.write import bump, check_tracked
@@ -131,6 +131,13 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
     return resize_(self, other._array.shape)
 
 
+def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
+    """Answer what was ``made``; ``out``, which it was made for, has to fit it or warns."""
+    if 0 != out._array.size and out._array.shape != made._array.shape:
+        warn_or_hold("resize/output-is-resized-warns")
+    return made
+
+
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
@@ -158,6 +165,7 @@ def set_(
 
 
 METHODS: dict[str, Any] = {
+    "_warn_of_output": warn_of_output,
     "as_strided_": as_strided_,
     "resize_": resize_,
     "resize_as_": resize_as_,

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def what_requires_grad_cannot_be_resized():
@@ -55,3 +55,31 @@ def out_takes_what_is_not_recorded():
     with torch.no_grad():
         torch.mul(x, 3, out=out)
     assert out.tolist() == [3.0, 6.0] and out._version == 1
+
+
+def output_that_does_not_fit_is_resized():
+    """Out loud, but for one without elements.
+
+    rule: resize/output-is-resized-warns.
+    """
+    out = torch.zeros(3)
+    with warned("resize/output-is-resized-warns"):
+        torch.mul(torch.ones(2), 3, out=out)
+    assert out.tolist() == [3.0, 3.0]
+    empty = torch.zeros(0)
+    torch.mul(torch.ones(2), 3, out=empty)
+    assert empty.tolist() == [3.0, 3.0]
+
+
+def gradient_of_a_loss_is_put_into_the_operand_of_today():
+    """Its size may have changed since the loss was computed.
+
+    rules: resize/output-is-resized-warns, data/assign-swaps.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    t = torch.tensor([0.0, 4.0], requires_grad=True)
+    y = torch.nn.functional.mse_loss(x, t, reduction="sum")
+    x.data = torch.tensor([3.0])
+    with warned("resize/output-is-resized-warns"):
+        y.backward()
+    assert x.grad.tolist() == [6.0, -2.0] and t.grad.tolist() == [-6.0, 2.0]

@@ -201,8 +201,9 @@ def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduc
 
 
 _mse_loss.wrt(
-    x=lambda g, x, y, reduction: g._mse_loss_backward(x, y, reduction),
-    y=lambda g, x, y, reduction: g._mse_loss_backward(y, x, reduction),
+    # NB: torch makes the gradients in tensors as large as the operand, which ``.data =`` may have changed.
+    x=lambda g, x, y, reduction: x._warn_of_output(g._mse_loss_backward(x, y, reduction)),
+    y=lambda g, x, y, reduction: y._warn_of_output(g._mse_loss_backward(y, x, reduction)),
 )
 
 
@@ -213,7 +214,9 @@ def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
 
 _mse_loss_backward.wrt(
     # NB: of a reduced loss the engine sums it, after all formulas.
-    dy=lambda g, here, there, reduction: g._mse_loss_backward(here, there, reduction),
+    dy=lambda g, here, there, reduction: here._warn_of_output(
+        g._mse_loss_backward(here, there, reduction)
+    ),
     here=_mse_twice,
     there=lambda g, dy, here_shape, reduction: _mse_twice(g, dy, here_shape, reduction).neg(),
 )
