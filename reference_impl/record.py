@@ -79,11 +79,15 @@ class Kernel:
         formulas = [(f.fn, picker(f.picks), at) for at, f in enumerate(op.formulas.values())]
         self.formulas = tuple(sorted(formulas, key=lambda formula: op.torch_name(op.edges[formula[2]])))
         slots = list(enumerate(op.slots))
-        inputs = [(i, slot.operand) for i, slot in slots if slot.source == "operand"]
+        # NB: in the order of torch's names, which decides what is refused first
+        inputs = sorted(
+            ((i, slot.operand) for i, slot in slots if slot.source == "operand"),
+            key=lambda kept: op.torch_name(kept[1]),
+        )
         outputs = [i for i, slot in slots if slot.source == "out"]
         self.slots = len(slots)
         self.result = outputs[0] if outputs else 0
-        self.saved = (*(i for i, _ in sorted(inputs, key=lambda slot: op.torch_name(slot[1]))), *outputs)
+        self.saved = (*(i for i, _ in inputs), *outputs)
         self.attributes = tuple((i, slot.name) for i, slot in slots if slot.source == "attribute")
         self.metadata = tuple(
             (i, METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in METADATA

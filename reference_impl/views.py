@@ -278,8 +278,8 @@ def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
     a, b = written._array, read._array
     if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
         return False
-    a_begin, b_begin = written.storage_offset(), read.storage_offset()
-    a_end, b_end = a_begin + a.size, b_begin + b.size
+    a_begin, b_begin = written.storage_offset() * a.itemsize, read.storage_offset() * b.itemsize
+    a_end, b_end = a_begin + a.nbytes, b_begin + b.nbytes
     if (a_begin, a_end) == (b_begin, b_end):
-        return fully_too or a.strides != b.strides
+        return fully_too or written.stride() != read.stride()
     return a_begin < b_end and b_begin < a_end

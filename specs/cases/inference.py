@@ -185,6 +185,22 @@ def inference_tensors_are_not_saved():
     assert x.grad.tolist() == [4.0, 5.0]
 
 
+def operands_are_saved_in_the_order_of_their_names():
+    """An exponent before the base, which is why an inference tensor is refused before what needs no history.
+
+    rules: inference/not-saved, op/no-history-for-integers.
+    """
+    b = torch.tensor([True, False])
+    b.fill_(torch.tensor(0.5, requires_grad=True))
+    assert b.requires_grad is True
+    with torch.inference_mode():
+        p = torch.tensor(0.5)
+    with refused("inference/not-saved"):
+        b.pow_(p)
+    with refused("op/no-history-for-integers"):
+        b.pow_(p.clone())
+
+
 def the_flag_is_refused_outside():
     """Both ways to set it are; dropping it is not, and inside both work.
 

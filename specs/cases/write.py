@@ -176,6 +176,21 @@ def reading_where_is_written_refuses():
     assert m.tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
+def real_part_lies_where_the_complex_number_is_written():
+    """Also where it came as a gradient: that of a real operand is a view of the complex one.
+
+    rule: write/partial-overlap-refused.
+    """
+    a = torch.tensor(-4.0, requires_grad=True)
+    c = torch.tensor(complex(2.0, 0.0))
+    with refused("write/partial-overlap-refused"):
+        c.sub_(c.real)
+    (f,) = torch.autograd.grad(a.sub(c), a, c)
+    with refused("write/partial-overlap-refused"):
+        c.sub_(f)
+    assert c.item() == 2.0 and f.item() == 2.0
+
+
 def a_float_result_does_not_fit_an_integer_tensor():
     """The tensor written to keeps its dtype, and a result of a higher kind is refused; copy_ casts.
 

@@ -214,9 +214,7 @@ def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
 
 _mse_loss_backward.wrt(
     # NB: of a reduced loss the engine sums it, after all formulas.
-    dy=lambda g, here, there, reduction: here._warn_of_output(
-        g._mse_loss_backward(here, there, reduction)
-    ),
+    dy=lambda g, here, there, reduction: here._warn_of_output(g._mse_loss_backward(here, there, reduction)),
     here=_mse_twice,
     there=lambda g, dy, here_shape, reduction: _mse_twice(g, dy, here_shape, reduction).neg(),
 )
