@@ -6,7 +6,7 @@ How processes are kept and die lives in `conformance.isolate`.
 from __future__ import annotations
 
 from conformance import adapters
-from conformance.isolate import TIMEOUT, Died, note, survive
+from conformance.isolate import FOR_ONE, TIMEOUT, Died, note, survive
 from conformance.program import Program
 from conformance.run import Runner
 from conformance.trace import UNBOUND, Crashed, Observation, Trace
@@ -30,13 +30,14 @@ def run_isolated(program: Program, spec: str, density: str = "each", timeout: fl
     If it dies, the trace has a crash at the step it died in; the steps before are as they are without it,
     those after were not run.
     """
-    (result,) = survive(_traced, [(program, spec, density)], timeout=timeout)
+    (result,) = survive(_traced, [(program, spec, density)], timeout=timeout, preload=FOR_ONE)
     if not isinstance(result, Died):
         return result
     at = result.step or 0
     before: tuple[Observation, ...] = ()
     if at:
-        (prefix,) = survive(_traced, [(Program(program.steps[:at]), spec, density)], timeout=timeout)
+        cut = Program(program.steps[:at])
+        (prefix,) = survive(_traced, [(cut, spec, density)], timeout=timeout, preload=FOR_ONE)
         if isinstance(prefix, Trace):
             before = prefix.observations
     before = (*before, *(Observation(UNBOUND, {}, None) for _ in range(at - len(before))))
