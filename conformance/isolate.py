@@ -38,7 +38,7 @@ installed is passed over.
 """
 
 PRELOAD = (*FOR_ONE, "torch._dynamo", "conformance.campaign", "conformance.adapters.reference")
-"""The same for many items, so that surviving a crash is cheap (an optimizer has torch import its compiler)."""
+"""The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
 _CRUMB = 1 << 16
 _HEAD = struct.Struct("<qqq")

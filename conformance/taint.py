@@ -287,25 +287,31 @@ class Taint:
             for family in families_of(targets):
                 family.extend(node)
         self._bind(step, targets)
+        for name in binds(step)[1:]:  # a function that writes may give something else besides
+            self._names[name] = self._made(index, step, operands, "any")
 
     def _make(self, index: int, step: Step, operands: set[Tensor]) -> None:
         kind = self._cast(index, step) if base(step.op) in CASTS else result_of(step.op)
         if not operands:
             kind = "fresh"
         for name in binds(step):
-            memory = set() if kind == "fresh" else memory_of(operands)
-            families = set() if kind == "fresh" else families_of(operands)
-            own = Memory()
-            if kind != "view":
-                own.level = self._level(index, step, operands)
-                node = self._node(index, step, operands)
-                if node.keeps:
-                    node.keeps |= {own}
-                memory |= {own}
-                families |= {Family(node)}
-            made = Tensor(memory, families, bool(operands) and (kind != "fresh" or self._recorded(step)))
-            own.owner = made if kind == "fresh" else None
-            self._names[name] = {made, *operands} if kind == "any" else {made}
+            self._names[name] = self._made(index, step, operands, kind)
+
+    def _made(self, index: int, step: Step, operands: set[Tensor], kind: str) -> set[Tensor]:
+        """What a result may be that is ``fresh``, a ``view``, ``either``, these or an operand (``any``)."""
+        memory = set() if kind == "fresh" else memory_of(operands)
+        families = set() if kind == "fresh" else families_of(operands)
+        own = Memory()
+        if kind != "view":
+            own.level = self._level(index, step, operands)
+            node = self._node(index, step, operands)
+            if node.keeps:
+                node.keeps |= {own}
+            memory |= {own}
+            families |= {Family(node)}
+        made = Tensor(memory, families, bool(operands) and (kind != "fresh" or self._recorded(step)))
+        own.owner = made if kind == "fresh" else None
+        return {made, *operands} if kind == "any" else {made}
 
     def _cast(self, index: int, step: Step) -> str:
         """What a cast gives: a tensor that has the dtype is returned itself."""

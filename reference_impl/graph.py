@@ -140,7 +140,8 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         leaf = self.variable
-        if leaf._node is not None or (leaf._view is not None and leaf.grad_fn is not None):
+        # NB: a view's history is brought up to date for it.
+        if (leaf._node if leaf._view is None else leaf.grad_fn) is not None:
             refuse("backward/leaf-moved-inside")  # NB: also if no gradient arrives
         if grads[0] is not None and (
             leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival")

@@ -87,11 +87,13 @@ def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray
 
 
 def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np.ndarray) -> None:
-    """``out[key] = value`` for a copy of ``x``, element by element where ``value`` shares its memory.
+    """``out[key] = value`` for a copy of ``x``, element by element where ``value`` shares its memory or ``x``
+    shows an element more than once.
 
     What was written before it is read is read as written, in the order in which torch goes through them.
     """
-    if not np.shares_memory(x, value):
+    repeats = any(n > 1 and not s for n, s in zip(x.shape, x.strides, strict=True))
+    if not repeats and not np.shares_memory(x, value):
         out[key] = value
         return
     written = _offsets(x)[key]
@@ -103,6 +105,9 @@ def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np
     values = np.broadcast_to(value, written.shape).transpose(order).flat
     for to, of, old in zip(written.transpose(order).flat, read.transpose(order).flat, values, strict=True):
         out[places[to]] = out[places[of]] if of in places else old
+    if repeats:
+        for place, offset in zip(np.ndindex(x.shape), _offsets(x).flat, strict=True):
+            out[place] = out[places[offset]]
 
 
 def _offsets(array: np.ndarray) -> np.ndarray:

@@ -141,3 +141,22 @@ def test_a_joined_tensors_node_gives_the_gradients_of_all_parts(torch, joined):
     y.grad_fn.register_hook(lambda inputs, outputs: shown.extend(g.tolist() for g in inputs))
     y.sum().backward()
     assert [[1.0, 1.0], [1.0, 1.0]] == shown
+
+
+def test_a_leaf_that_was_moved_gets_its_history_anew_before_it_refuses(torch):
+    """After each write to its base, a backward through the stale view numbers one node more."""
+
+    def refused() -> int:
+        before = (leaf(torch) * 1).grad_fn._sequence_nr()
+        with pytest.raises(RuntimeError):
+            y.backward(retain_graph=True)
+        return (leaf(torch) * 1).grad_fn._sequence_nr() - before - 1
+
+    a = torch.tensor([1.0, 2.0])
+    v = a.view(1, 2)
+    v.requires_grad_()
+    y = v.sum()
+    a.mul_(y)
+    assert [refused(), refused()] == [1, 0]
+    a.add_(a)
+    assert [refused(), refused()] == [1, 0]

@@ -227,6 +227,13 @@ def test_index_put(indices: Any, places: Any, accumulate: bool) -> None:
                 check_gradients(op, operands, attributes, written._index_put(value, *indices, **given))
 
 
+def _spread(x: Any, *shape: int) -> Any:
+    """``x`` expanded, to be written to."""
+    if isinstance(x, torch.Tensor):
+        return x.expand(shape)
+    return np.lib.stride_tricks.as_strided(x, shape, np.broadcast_to(x, shape).strides)
+
+
 WINDOWS: tuple[Any, ...] = (
     lambda x: x[::2],
     lambda x: x[:3],
@@ -235,6 +242,9 @@ WINDOWS: tuple[Any, ...] = (
     lambda x: x.reshape(3, 2).T,
     lambda x: x.reshape(3, 2)[:2],
     lambda x: x.reshape(2, 3)[:, :1],
+    lambda x: _spread(x[:2].reshape(2, 1), 2, 3),
+    lambda x: _spread(x[:3], 2, 3),
+    lambda x: _spread(x[:1], 2, 3),
 )
 POSITIONS: tuple[Any, ...] = (
     ([0, -1],),
@@ -247,6 +257,7 @@ POSITIONS: tuple[Any, ...] = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:Use of index_put_ on expanded:UserWarning")
 @pytest.mark.parametrize("positions", POSITIONS, ids=str)
 def test_positions_are_written_one_by_one(positions: Any) -> None:
     """A value that shares memory with what is written is read as it is by then, in torch's order."""

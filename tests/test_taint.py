@@ -13,6 +13,12 @@ def test_what_a_tensor_left_is_not_overwritten_as_a_whole() -> None:
     assert reached(text)[0] == "a b c"
 
 
+def test_what_a_writing_function_gives_besides_is_not_what_it_wrote() -> None:
+    """It has a grad of its own."""
+    text = "a = torch.tensor([1.0])\nb = -a\nc, d = WrittenPair.apply(b)\nc.sigmoid_()\nd.grad = c\n"
+    assert reached(text) == ("b c d", "d")
+
+
 def test_gradients_of_gradients_stay_few() -> None:
     """However often a graph is run through that holds its own gradients, they do not double each time."""
     runs = "b.backward(b, create_graph=True)\n"

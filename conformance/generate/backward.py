@@ -140,7 +140,7 @@ def _run(
 ) -> bool:
     for g in gs:
         if g is not None:
-            if g.store.grad and _feeds_back(scene, g):
+            if feeds_back(scene, g):
                 return False
             g.store.grad = True  # what arrives may be (part of) the very tensor
     done = scene.emit(op, args, kwargs)
@@ -158,8 +158,10 @@ def _run(
     return True
 
 
-def _feeds_back(scene: Scene, g: Live) -> bool:
+def feeds_back(scene: Scene, g: Live) -> bool:
     """Whether an upstream gradient is (part of) a grad that the pass may write."""
+    if not g.store.grad:
+        return False
     array = scene.oracle.memory(g.name)
     if array is None:
         return False

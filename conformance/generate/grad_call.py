@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.backward import CREATE, RETAIN, backward, root, upstream
+from conformance.generate.backward import CREATE, RETAIN, backward, feeds_back, root, upstream
 from conformance.generate.groups import DOUBLE, ROOTS
 from conformance.generate.scene import Live, Scene, history, recorded
 from conformance.program import ref
@@ -103,7 +103,7 @@ def by_edge(scene: Scene, about: Live | None = None) -> bool:
     if scene.below(6) == 0:
         x = scene.some()
     g = upstream(scene, live)
-    if g is False:
+    if g is False or (of_edge and g is not None and feeds_back(scene, g)):
         return False
     edge = scene.fresh()
     if not scene.emit("torch.autograd.graph.get_gradient_edge", (x.ref,), (), (edge,)):

@@ -39,6 +39,21 @@ def _index(x: Any, *indices: Any, places: Any) -> Any:
 
 def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
     """``x`` with ``value`` put, or added, where `_index` would read."""
+    return _put(_assign, x, value, indices, places, accumulate)
+
+
+def _index_put_(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
+    """The same in the memory of ``x``."""
+    return _put(put_in_order, x, value, indices, places, accumulate)
+
+
+def _assign(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np.ndarray) -> None:
+    out[key] = value
+
+
+def _put(
+    put: Callable[..., None], x: Any, value: Any, indices: Any, places: Any, accumulate: bool
+) -> np.ndarray:
     key = key_of(x, indices, places)
     room = room_of(x, key)
     need_range(x, key, most=0)  # a dimension without elements is noticed first
@@ -53,7 +68,7 @@ def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool 
     if accumulate:
         np.add.at(out, key, value)
     else:
-        put_in_order(out, x, key, value)
+        put(out, x, key, value)
     return out
 
 
@@ -106,6 +121,8 @@ def _family() -> dict[str, Op]:
         put = _declared(
             _index_put, ("x", "value"), count, name="_index_put", node="IndexPutBackward0", inplace=True
         )
+        assert put.in_place is not None
+        put.in_place.body = _index_put_
         add = _declared(
             _index_put,
             ("x", "value"),
