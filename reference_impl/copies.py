@@ -17,7 +17,7 @@ from specs.op import op
 from specs.refusal import refuse
 
 
-@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=("x",), complex=True)
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
     real = x

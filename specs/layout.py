@@ -20,9 +20,13 @@ from specs.domain import dense
 
 def without_elements(array: np.ndarray) -> np.ndarray:
     """An empty array with the strides that torch gives one: no elements count as one; numpy gives it none."""
+    return np.ndarray(array.shape, array.dtype, np.empty(1, array.dtype), strides=_by_rows(array))
+
+
+def _by_rows(array: np.ndarray) -> tuple[int, ...]:
+    """The strides of an array of that shape that lies by rows; no elements count as one."""
     sizes = [max(n, 1) for n in array.shape]
-    steps = list(accumulate(sizes[:0:-1], mul, initial=array.itemsize))
-    return np.ndarray(array.shape, array.dtype, np.empty(1, array.dtype), strides=steps[::-1])
+    return tuple(accumulate(sizes[:0:-1], mul, initial=array.itemsize))[::-1] if sizes else ()
 
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -53,8 +57,11 @@ def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
     """``result`` in the order of dimensions that torch would choose; itself where it has that."""
     stretched = False
+    odd = 1 in result.shape  # the strides of single elements count where they stay single
     for operand in operands:
-        if isinstance(operand, np.ndarray) and not operand.flags.c_contiguous:
+        if isinstance(operand, np.ndarray) and (
+            not operand.flags.c_contiguous or (odd and operand.strides != _by_rows(operand))
+        ):
             if any(operand.strides):
                 break
             stretched = True  # from one element, which tells no dimensions apart
@@ -62,15 +69,22 @@ def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndar
         if not stretched or result.flags.c_contiguous:
             return result
     arrays = [a for a in operands if isinstance(a, np.ndarray) and a.ndim]
+    if len(arrays) == len(operands) and all(a.flags.c_contiguous and a.shape == result.shape for a in arrays):
+        return _with_strides(result, _by_rows(result))  # torch looks no further
     order = _fastest_first(result.shape, [_strides(array, result.shape) for array in arrays])
-    slowest_first = order[::-1]
-    if np.transpose(result, slowest_first).flags.c_contiguous:
-        return result
-    laid = np.empty([result.shape[d] for d in slowest_first], result.dtype)
-    back = np.argsort(slowest_first)
-    out = laid.transpose(back)
-    out[...] = result
-    return out
+    steps = accumulate((max(result.shape[d], 1) for d in order), mul, initial=result.itemsize)
+    strides = dict(zip(order, steps, strict=False))
+    return _with_strides(result, tuple([strides[d] for d in range(result.ndim)]))
+
+
+def _with_strides(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """The elements of an array in memory that they fill, laid out by those strides; itself where it is so."""
+    if array.strides == strides:
+        return array
+    slowest_first = sorted(range(array.ndim), key=lambda d: (strides[d], array.shape[d]), reverse=True)
+    elements = np.ascontiguousarray(array.transpose(slowest_first)).reshape(-1)
+    memory = elements if array.size else np.empty(1, array.dtype)
+    return np.ndarray(array.shape, array.dtype, memory, strides=strides)
 
 
 def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:

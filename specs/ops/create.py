@@ -10,7 +10,7 @@ from specs.op import composite, op
 from specs.refusal import refuse
 
 
-@op(node="CloneBackward0", dtypes="keep", layout=("x",), complex=True)
+@op(node="CloneBackward0", dtypes="keep", layout=(), complex=True)
 def clone(x: Tensor):
     """A copy in its own memory, keeping a dense layout."""
     return laid_out_like(x.copy(order="K"), x)

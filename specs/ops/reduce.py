@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
+from specs.layout import laid_out_like
 from specs.op import op
 from specs.ops.conjugate import conj
 from specs.refusal import need_kernel, refuse
@@ -260,11 +261,11 @@ def _cumsum_backward(g, dim):
 cumsum.wrt(x=_cumsum_backward)
 
 
-@op(node="FlipBackward0", dtypes="keep", layout=("x",), complex=True)
+@op(node="FlipBackward0", dtypes="keep", layout=(), complex=True)
 def flip(x: Tensor, dims: DimList):
     """A copy with dimensions reversed, none of them if none is given."""
     axes = _axes(dims, x.ndim) if dims else ()
-    return np.flip(x, axes).copy(order="K")
+    return laid_out_like(np.flip(x, axes).copy(order="K"), x)
 
 
 flip.wrt(x=lambda g, dims: g.flip(dims))
