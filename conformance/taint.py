@@ -142,6 +142,7 @@ class Taint:
         self._trace, self._looks, self._rounds = trace, looks, rounds
         # Called as a function it may turn the mode of a step into another.
         self._modes = all(step.op != "torch.set_grad_enabled" for step in trace.program)
+        self._hands_on_grads = any(step.op == "register_post_accumulate_grad_hook" for step in trace.program)
         self._start()
 
     def _start(self) -> None:
@@ -333,8 +334,9 @@ class Taint:
         # What is off is off by as much more as the gradient is larger that was passed in.
         magnified = frozenset(self._number(Rounded(index, name, gradient=True)) for name in seeds)
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
-        # A leaf's own hooks are given the leaf itself.
-        self._passed = level_of(memory_of(arrived)).union(
+        # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
+        given_too = arrived.keys() | (grads_of(arrived) if self._hands_on_grads else set())
+        self._passed = level_of(memory_of(given_too)).union(
             *(arrival.onto(frozenset()) for arrival in arrived.values())
         )
         create = any(given["create_graph"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from test_rounding import LEAF, reached, trace
 
+from conformance.rounding import Rounding
 from conformance.taint import Taint
 
 
@@ -26,3 +27,14 @@ def test_gradients_of_gradients_stay_few() -> None:
     taint = Taint(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")
     taint.value(len(seen) - 1, "a")
     assert len(taint.roundings) < 50 * len(seen)
+
+
+def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:
+    """What reached a leaf's grad reaches the calls of its hooks."""
+    hooked = "a.register_post_accumulate_grad_hook"
+    seen = trace(
+        f"a = torch.tensor(2.0, requires_grad=True)\n{hooked}(lambda x: x.grad.mul_(2))\na.backward()\n"
+        f"b = a.grad\nb.cos_()\n{hooked}(lambda x: x)\na.backward()\n"
+    )
+    rounding = Rounding(seen)
+    assert [bool(rounding.of_calls(step).terms) for step in (2, len(seen) - 1)] == [False, True]
