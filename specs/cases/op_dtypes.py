@@ -83,6 +83,18 @@ def some_ops_are_not_there_for_bools():
     assert x.cumsum(0).tolist() == [1, 1]
 
 
+def memory_is_looked_at_before_a_kernel_is_found():
+    """An expanded tensor refuses to be written to, before it turns out that bools have no absolute value.
+
+    rules: write/overlap-refused, op/no-kernel.
+    """
+    x = torch.tensor([True, False])
+    with refused("write/overlap-refused"):
+        x.expand(2, 2).abs_()
+    with refused("op/no-kernel"):
+        x.abs_()
+
+
 def complex_numbers_have_no_order():
     """Complex numbers are compared for equality only.
 
