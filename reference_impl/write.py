@@ -55,12 +55,13 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     return target
 
 
-def bump(tensor: Tensor, operands: tuple[Any, ...] = ()) -> None:
+def bump(tensor: Tensor, operands: tuple[Any, ...] = (), told: bool = False) -> None:
     """Count a write. NB: where that is refused, it has been done.
 
-    In inference mode writes to inference tensors count only beside a normal tensor, if there is a counter.
+    In inference mode writes to inference tensors count only beside a normal tensor, if there is a counter,
+    or where autograd is ``told`` of them.
     """
-    alone = tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
+    alone = not told and tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
     if STATE.inference and alone:
         return
     if tensor._counter is not UNTRACKED:

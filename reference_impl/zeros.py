@@ -59,6 +59,8 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         return call_in_place(kernel, operands, attributes)
     if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
         operands = tuple([_unwrapped(operand) for operand in operands])
+    if kernel.op.name == "sub":
+        operands = tuple(map(_counted, operands))
     run = call_view if kernel.op.view else call
     result = run(kernel, operands, attributes)
     if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
@@ -70,7 +72,8 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         result._array = result._storage = laid_out_like(made, whole)
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
-        result._array = np.full_like(result._array, np.nan if isinstance(operands[0], Zeros) else np.inf)
+        filled = np.nan if isinstance(operands[0], Zeros) else np.inf
+        result._array = result._storage = np.full_like(result._array, filled)
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
             made.__class__ = Zeros
@@ -99,6 +102,14 @@ def _unwrapped(operand: Any) -> Any:
         if isinstance(operand, Tensor) or not isinstance(operand, float)
         else wrap(np.asarray(operand))
     )
+
+
+def _counted(operand: Any) -> Any:
+    """A bool as a number: PyTorch subtracts it from, or subtracts from it, what it does not look at."""
+    if isinstance(operand, Tensor):
+        plain = operand._array.dtype.kind == "b" and not operand.requires_grad
+        return wrap(operand._array.astype(np.uint8)) if plain else operand
+    return int(operand) if isinstance(operand, bool) else operand
 
 
 def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:

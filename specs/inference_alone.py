@@ -39,7 +39,9 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     except ValueError:
         return ""  # for the op itself to refuse
-    return (x if tuple(x.shape) == shape else x.expand(shape)).clone().masked_fill_(mask, value)
+    # Where one of them is expanded both are; and what is expanded here requires no grad.
+    alike = tuple(x.shape) == tuple(mask.shape)
+    return (x if alike else x.expand(shape)).clone().masked_fill_(mask, value)
 
 
 def _cumsum(x: Any, dim: int) -> Any:

@@ -144,7 +144,7 @@ class FunctionNode(FunctionCtx, Node):
                 refuse("function/marks-tensors", type=type(marked).__name__)
         for dirty in self.dirty_tensors:
             if by("function/dirty-counts-as-written"):
-                bump(dirty)
+                bump(dirty, told=True)
         raw = _tuple(output)
         made = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
         if sum(geometry is not None for geometry in self._zeros) > 1 and self.recorded:

@@ -57,12 +57,11 @@ class Optimizer:
         with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
             for group in self.param_groups:
                 self.begin()
-                for parameter in group["params"]:
-                    self._change(parameter, group)
+                for parameter, g in [(parameter, parameter.grad) for parameter in group["params"]]:
+                    self._change(parameter, g, group)
         return loss
 
-    def _change(self, parameter: Tensor, group: dict[str, Any]) -> None:
-        g = parameter.grad
+    def _change(self, parameter: Tensor, g: Tensor | None, group: dict[str, Any]) -> None:
         if g is None:
             if by("optim/skips-what-has-no-grad"):
                 return

@@ -229,6 +229,7 @@ def the_second_derivative_of_abs_has_no_memory():
         h.mul(x.detach()).tolist()
     assert h.add(1.0).tolist() == [1.0, 1.0]
     assert h.clone().tolist() == [0.0, 0.0]
+    assert torch.tensor([True, False]).sub(h).tolist() == [1.0, 0.0]
     p = torch.nn.Parameter(torch.ones(2))
     p.data = h
     with refused("op/zeros-are-not-read"):

@@ -294,3 +294,19 @@ def saved_input_may_be_detached_since():
     assert x.grad.item() == 6.0
     with refused("save/detached-refused"):
         w.backward()
+
+
+def write_that_is_marked_counts_in_inference_mode_too():
+    """Where the tensor has a counter, though it shows memory that was made in inference mode.
+
+    rule: function/dirty-counts-as-written.
+    """
+    x = torch.tensor(2.0)
+    with torch.inference_mode():
+        d = torch.tensor(4.0)
+    x.data = d
+    with torch.inference_mode():
+        x.mul_(2)
+        assert x._version == 0
+        y = Written.apply(x)
+    assert y.item() == 16.0 and x._version == 1

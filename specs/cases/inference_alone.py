@@ -38,3 +38,6 @@ def what_a_kernel_calls_is_recorded_beside_inference_tensors():
         x.mean()
     with refused("inference/not-saved"):
         x.masked_fill(mask, 0.0)
+    with torch.inference_mode():
+        every = torch.tensor(True)
+    assert x.masked_fill(every, 0.0).requires_grad is False
