@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from conformance.program import DELETE, MODES, REST, Dtype, Function, Program, Ref, Step
+from conformance.program import DELETE, GRAD_MODES, MODES, REST, Dtype, Function, Program, Ref, Step
 from conformance.text import BINARY, IN_PLACE, REFLECTED, TUPLES
 from specs.functions import CLASSES, MENU, class_of
 
@@ -126,7 +126,8 @@ class Lowering:
         modes = [mode_of(opener) for opener in openers]
         if None in modes:
             text = ast.unparse(openers[modes.index(None)])
-            raise ProgramError(node, f"with {text}: is not a grad mode", f"one of {', '.join(MODES)}")
+            known = f"{', '.join(GRAD_MODES)}, or hooks around what is saved: a pair of specs.functions"
+            raise ProgramError(node, f"with {text}: is no mode of a program", f"one of {known}")
         outer = self.mode
         self.mode = (*outer, *(mode for mode in modes if mode is not None))
         self.statements(body)

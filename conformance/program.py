@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from specs.functions import AROUND_SAVED, WRONG_AROUND_SAVED
+
 REST = "*"
 """As the last name of `Step.out`: whatever else the operation returns is dropped (`g, *_ = ...`)."""
 
@@ -23,6 +25,7 @@ DELETE = "del"
 OPAQUE = frozenset([
     ".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook", "numpy",
     "torch.optim.SGD", "torch.autograd.graph.get_gradient_edge",
+    "torch.autograd.graph.register_multi_grad_hook",
 ])  # fmt: skip
 """Operations that give nodes, edges, handles, arrays, optimizers: things to go on with that show no facts of
 their own.
@@ -31,12 +34,24 @@ their own.
 OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove", "step", "zero_grad"])
 """Methods that belong to other things than tensors, or to those too."""
 
-MODES = (
+GRAD_MODES = (
     "no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)",
     "inference_mode", "inference_mode(False)",
 )  # fmt: skip
 """The grad modes, and inference mode, that a step can be nested in; `"@" + mode`, as the last, runs it as a
 decorated function."""
+
+
+def around_saved(pack: str, unpack: str) -> str:
+    """The mode in which a pair of hooks is called around what is saved."""
+    return f"autograd.graph.saved_tensors_hooks({pack}, {unpack})"
+
+
+SAVING_MODES = {around_saved(*pair): pair for pair in (*AROUND_SAVED, *WRONG_AROUND_SAVED)}
+"""Those of all pairs on the menu."""
+
+MODES = (*GRAD_MODES, *SAVING_MODES, "autograd.graph.save_on_cpu")
+"""All that a step can be nested in."""
 
 
 def grad_and_inference(mode: tuple[str, ...]) -> tuple[bool, bool]:
@@ -47,7 +62,7 @@ def grad_and_inference(mode: tuple[str, ...]) -> tuple[bool, bool]:
         if word.startswith("inference_mode"):
             inference = word == "inference_mode"
             grad = not inference
-        else:
+        elif word in GRAD_MODES:
             grad = word in ("enable_grad", "set_grad_enabled(True)")
     return grad, inference
 

@@ -240,7 +240,7 @@ class Runner:
 
     def _given(self, value: Any) -> Any:
         """What a function was called with, tensors by their facts."""
-        if type(value) is tuple:
+        if type(value) in (tuple, list):
             return tuple(map(self._given, value))
         return value if value is None else self._gradient(value)
 

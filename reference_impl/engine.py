@@ -65,7 +65,11 @@ class Task:
 
     def reaches(self, node: Node) -> bool:
         """Whether this backward comes to ``node`` at all."""
-        return (node is self.start or node in self.dependencies) and self.runs(node)
+        if node not in self.dependencies:
+            return node is self.start and by("edge/hook-counts-the-root") and self.runs(node)
+        if self.only is not None and not node.edges and node in self.only and self.only[node].captures:
+            refuse("edge/hook-of-leaf-in-grad")
+        return self.runs(node)
 
     def wants(self, node: Node, index: int) -> bool:
         """Whether the gradient for the node's ``index``-th edge is of use to anybody."""

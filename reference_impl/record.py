@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE
 from reference_impl.operands import preparer
 from reference_impl.rule_marks import by
-from reference_impl.saving import Saved, SavedNumber
+from reference_impl.saving import HOOKS, Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
 from specs.inference_alone import ALONE
 from specs.op import Op, Slot, picker
@@ -141,6 +143,9 @@ class OpNode(Node):
         for i, at in needed:
             operand = operands[at]
             if not isinstance(operand, Tensor):
+                if HOOKS and kernel.op.operands[at].kind.name == "indices":
+                    self.values[i] = Saved(wrap(np.asarray(operand)))  # a list of positions becomes a tensor
+                    continue
                 self.values[i] = SavedNumber(operand, kernel.op.operands[at].kind.name != "number")
             elif kernel.mutates and not at and by("save/in-place-saves-the-original"):
                 self.values[i] = Saved(operand.clone())  # recorded: it has a history too

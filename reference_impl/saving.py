@@ -89,7 +89,7 @@ class Saved:
 class Packed:
     """What a pack hook made of a saved tensor, and what is needed to make the tensor of it again."""
 
-    __slots__ = ("accumulator", "held", "node", "requires_grad", "unpack_hook")
+    __slots__ = ("accumulator", "data", "held", "node", "requires_grad", "unpack_hook")
 
     def __init__(
         self,
@@ -109,6 +109,7 @@ class Packed:
             self.held = pack(given)
         if given._counter[0] != version:
             refuse("saved_hooks/pack-in-place-refused")
+        self.data: Any = None  # what unpack gave, if it is asked once only
         saved.tensor = alias(tensor)  # what was given is the hook's to keep
 
     def unpack(self, asking: Node, saved: Saved) -> Tensor:
@@ -116,7 +117,10 @@ class Packed:
         node = self.node
         if node is None and not saved.is_leaf:
             node = asking
-        data = self.unpack_hook(self.held)
+        if by("saved_hooks/asked-each-time"):
+            data = self.unpack_hook(self.held)
+        else:
+            data = self.data = self.unpack_hook(self.held) if self.data is None else self.data
         if not isinstance(data, Tensor):
             refuse("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
         if node is None and not self.requires_grad and not data.requires_grad:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,34 @@ AFTER_NODE = (
 )
 """Hooks of nodes, called with what they give and what they were given."""
 
-MENU = frozenset([*TENSOR_HOOKS, *WRITING_HOOKS, *WRONG_HOOKS, *POST_HOOKS, *BEFORE_NODE, *AFTER_NODE])
+OF_ALL = ("lambda gs: None", "lambda gs: 1 / 0")
+"""Hooks of several tensors, called with all their gradients at once."""
+
+OF_ANY = ("lambda g: None", "lambda g: g * 2", "lambda g: g.mul_(2)", "lambda g: 1 / 0")
+"""Hooks of several tensors, called with the first gradient."""
+
+AROUND_SAVED = (
+    ("lambda t: t", "lambda t: t"),
+    ("lambda t: t.detach()", "lambda t: t"),
+    ("lambda t: t.clone()", "lambda t: t.clone()"),
+    ("lambda t: t * 2 if t.is_floating_point() else t", "lambda t: t"),
+    ("lambda t: t", "lambda t: t * 2 if t.is_floating_point() else t"),
+)
+"""Pairs of hooks around what is saved: the first makes something of it, the second a tensor of that."""
+
+WRONG_AROUND_SAVED = (
+    ("lambda t: t.mul_(2)", "lambda t: t"),
+    ("lambda t: 3", "lambda t: t"),
+    ("lambda t: t", "lambda t: 3"),
+    ("lambda t: 1 / 0", "lambda t: t"),
+    ("lambda t: t", "lambda t: 1 / 0"),
+)
+"""Pairs one of which is refused, or fails."""
+
+MENU = frozenset([
+    *TENSOR_HOOKS, *WRITING_HOOKS, *WRONG_HOOKS, *POST_HOOKS, *BEFORE_NODE, *AFTER_NODE, *OF_ALL, *OF_ANY,
+    *chain.from_iterable([*AROUND_SAVED, *WRONG_AROUND_SAVED]),
+])  # fmt: skip
 
 
 @cache

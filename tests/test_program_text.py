@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conformance import json_form
 from conformance.parse import ProgramError
-from conformance.program import MODES, Dtype, Program, Ref, Step
+from conformance.program import GRAD_MODES, MODES, Dtype, Program, Ref, Step
 from conformance.text import BINARY, IN_PLACE, REFLECTED, UNARY, from_text, report_script, script, to_text
 
 NAMES = st.sampled_from(["a", "b", "c", "x1"])
@@ -40,7 +40,7 @@ KWARGS = st.dictionaries(st.sampled_from(["dim", "keepdim", "retain_graph"]), VA
 OUTS = st.one_of(st.just(()), st.tuples(NAMES), st.tuples(NAMES, NAMES), st.tuples(NAMES, st.just("*")))
 MODE = st.tuples(
     st.lists(st.sampled_from(MODES), max_size=2),
-    st.one_of(st.none(), st.sampled_from(MODES).map(lambda m: "@" + m)),
+    st.one_of(st.none(), st.sampled_from(GRAD_MODES).map(lambda m: "@" + m)),
 ).map(lambda pair: (*pair[0], *([pair[1]] if pair[1] else [])))
 BLOCKS = st.lists(st.sampled_from(MODES), max_size=2).map(tuple)
 
@@ -147,7 +147,7 @@ def test_what_people_write_becomes_a_straight_line() -> None:
         ("", "no step"),
         ("for i in x:\n    pass", "line 1: a program is a straight line"),
         ("x = torch.ones(2)\nassert x", "line 2: a program holds no assert"),
-        ("with open(x):\n    pass", "not a grad mode"),
+        ("with open(x):\n    pass", "is no mode of a program"),
         ("x = y", "no operation"),
         ("x = f(2)", "no operation"),
     ],

@@ -15,9 +15,9 @@ from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.wiring import wiring
-from conformance.program import OF_OTHERS
+from conformance.program import OF_OTHERS, SAVING_MODES
 from specs.fact import FACTS, UNSEEN, refused
-from specs.functions import class_of, custom_function
+from specs.functions import class_of, compiled, custom_function
 from specs.rule import RULES, classify, classify_warning
 
 _RECORD = [("always", None, Warning, None, 0)]
@@ -132,9 +132,11 @@ class TorchShaped:
         return rule if rule is not None else classify(type(error).__name__, str(error))
 
     def mode(self, session: None, name: str) -> Any:
-        """The namespace's own context manager of a grad mode."""
+        """The namespace's own context manager of a mode."""
         word, _, flag = name.partition("(")
-        manager = getattr(self.namespace, word)
+        manager = operator.attrgetter(word)(self.namespace)
+        if name in SAVING_MODES:
+            return manager(*map(compiled, SAVING_MODES[name]))
         return manager(flag == "True)") if flag else manager()
 
     def decorate(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

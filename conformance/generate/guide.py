@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from conformance.generate import backward, flags, leaves, swarm
 from conformance.generate.choices import Choices, weighted
-from conformance.generate.groups import DTYPES, MODES, OPERATORS
+from conformance.generate.groups import DTYPES, HOOKS, MODES, OPERATORS
 from conformance.generate.oracle import Beside, Oracle
 from conformance.generate.scene import Scene, made
 from conformance.generate.vocabulary import Recipes, Vocabulary, allows
-from conformance.program import Program
+from conformance.program import SAVING_MODES, Program, around_saved
 from conformance.run import Runner
 from conformance.trace import Trace
+from specs.functions import AROUND_SAVED
 
 EXACT, ROUNDING = "exact", "rounding"
 
@@ -54,6 +55,15 @@ STACKS = weighted({
 """Nestings of grad modes a step, or a run of steps, may stand in."""
 GRAD_STACKS = tuple(stack for stack in STACKS if "inference" not in "".join(stack))
 """Those that an implementation without inference mode knows."""
+_COPIED, _DOUBLED_AWAY, _DOUBLED_BACK = (around_saved(*pair) for pair in AROUND_SAVED[2:])
+SAVING_STACKS = weighted({
+    **dict.fromkeys([(mode,) for mode in SAVING_MODES], 1),
+    ("autograd.graph.save_on_cpu",): 1,
+    (_DOUBLED_AWAY, _COPIED): 1,
+    (_DOUBLED_BACK, "no_grad"): 1,
+    ("no_grad", _DOUBLED_AWAY, "enable_grad"): 1,
+})  # fmt: skip
+"""Hooks around what is saved, and their nestings."""
 
 
 class Drawn(NamedTuple):
@@ -87,6 +97,7 @@ class Range:
         self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
         self.always_grad = not (self.may("requires_grad_") or self.may("detach"))
         self.inference = self.may("torch.inference_mode")
+        self.saving = self.may("torch.autograd.graph.saved_tensors_hooks")
         self.optional = self.may("torch.autograd.backward")
 
 
@@ -115,6 +126,8 @@ class Guide:
         self._errors = drawn.errors
         self._modes = bool(groups & MODES)
         self._stacks = STACKS if drawn.inference else GRAD_STACKS
+        if groups & HOOKS and drawn.saving:
+            self._stacks = self._stacks * 2 + SAVING_STACKS
         self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
         self._wild = swarm.wild(groups, drawn.may, vocabulary.empty)
         leaves.first_leaf(scene)

@@ -19,6 +19,9 @@ _WRONG = tuple(map(Function, functions.WRONG_HOOKS))
 _POST = tuple(map(Function, functions.POST_HOOKS))
 _BEFORE = tuple(map(Function, functions.BEFORE_NODE))
 _AFTER = tuple(map(Function, functions.AFTER_NODE))
+_OF_ALL = tuple(map(Function, functions.OF_ALL))
+_OF_ANY = tuple(map(Function, functions.OF_ANY))
+_SEVERAL = "torch.autograd.graph.register_multi_grad_hook"
 
 
 def on_tensor(scene: Scene, about: Live | None = None) -> bool:
@@ -60,6 +63,27 @@ def on_node(scene: Scene, about: Live | None = None) -> bool:
     if scene.below(2):
         return _register(scene, "register_prehook", ref(node), scene.pick(_BEFORE), live)
     return _register(scene, "register_hook", ref(node), scene.pick(_AFTER), live)
+
+
+def on_several(scene: Scene, about: Live | None = None) -> bool:
+    """One hook of several tensors, for all their gradients or for the first that comes."""
+    live = scene.find(recorded)
+    if live is None:
+        return False
+    others = [scene.some() if scene.wild else scene.find(recorded) or live for _ in range(1 + scene.below(2))]
+    tensors = [one.ref for one in (live, *others)]
+    hook = scene.pick(_OF_ALL)
+    kwargs: tuple[tuple[str, Any], ...] = ()
+    if scene.below(2):
+        hook, kwargs = scene.pick(_OF_ANY), (("mode", "some" if scene.wild and scene.below(2) else "any"),)
+    handle = scene.fresh() if scene.below(3) == 0 else None
+    if scene.emit(_SEVERAL, (tensors, hook), kwargs, (handle,) if handle else ()):
+        scene.heed((live, *others))
+        if scene.below(3) == 0:
+            scene.then(backward.backward, live)
+        if handle:
+            scene.then(_remove, ref(handle))
+    return True
 
 
 def _register(scene: Scene, op: str, owner: Ref, hook: Function, live: Live) -> bool:

@@ -239,6 +239,8 @@ def _view(
                     scene.then(scene.vocabulary.scatter, live)
                 elif outs > 1 and live.grad and scene.groups & HOOKS:
                     scene.then(scene.vocabulary.overlook, live)
+                elif scene.mode and scene.mode[0] == "inference_mode" and scene.below(2):
+                    scene.then(scene.vocabulary.edit, live)  # which is refused outside
     return True
 
 

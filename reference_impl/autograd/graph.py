@@ -38,12 +38,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
     if not tensor.requires_grad:
         refuse("edge/needs-requires-grad")
-    if tensor.grad_fn is None and (STATE.inference or tensor._inference):
-        refuse("edge/none-in-inference-mode")
-    node, number = gradient_edge(tensor)
-    if node is None:
-        refuse("edge/needs-a-node")
-    return GradientEdge(node, number)  # type: ignore[arg-type]
+    return GradientEdge(_node_of(tensor), tensor.output_nr)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -196,9 +191,7 @@ def register_multi_grad_hook(
         refuse("edge/hook-mode", mode=mode)
     if mode == "any":
         return _any(tensors, fn)
-    nodes = [node for node, _ in map(gradient_edge, tensors) if node is not None]
-    if len(nodes) < len(tensors):
-        refuse("edge/needs-a-node")
+    nodes = [_node_of(tensor) for tensor in tensors]
     seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
     missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
 
@@ -206,16 +199,28 @@ def register_multi_grad_hook(
         def hook(g: Tensor) -> None:
             task = RUNNING[-1]
             if task not in missing:
-                missing[task] = sum(task.reaches(node) for node in nodes)
+                reached = [task.reaches(node) for node in nodes]
+                missing[task] = sum(reached) if by("edge/hook-sees-what-is-missing") else len(reached)
                 seen[task] = [None] * len(nodes)
             seen[task][index] = g
             missing[task] -= 1
             if not missing[task] or not by("edge/hook-of-all"):
+                del missing[task]
                 fn(seen.pop(task))
 
         return hook
 
     return _Handles([tensor.register_hook(hook_of(index)) for index, tensor in enumerate(tensors)])
+
+
+def _node_of(tensor: Tensor) -> Node:
+    """Where the gradient of a tensor arrives."""
+    if tensor.requires_grad and tensor.grad_fn is None and (STATE.inference or tensor._inference):
+        refuse("edge/none-in-inference-mode")
+    node, _ = gradient_edge(tensor)
+    if node is None:
+        refuse("edge/needs-a-node")
+    return node  # type: ignore[return-value]
 
 
 def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHandle:

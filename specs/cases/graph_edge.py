@@ -86,9 +86,27 @@ def what_has_no_edge():
 
 
 def hook_of_all_gradients():
-    """A hook of two tensors is called once a backward with both gradients, None for what is not reached.
+    """A hook of two tensors is called when the second gradient has come; what lies behind the first is done.
 
     rules: edge/hook-of-all, edge/needs-a-node.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    y = x * 2
+    v = w * 3
+    z = (y + v).sum()
+    torch.autograd.graph.register_multi_grad_hook([y, v], lambda gs: 1 / 0)
+    with refused("hook/error-ends-the-backward"):
+        z.backward()
+    assert w.grad.tolist() == [3.0, 3.0] and x.grad is None
+    with refused("edge/needs-a-node"):
+        torch.autograd.graph.register_multi_grad_hook([x, x.detach()], lambda gs: None)
+
+
+def hook_is_given_none_for_what_is_not_reached():
+    """It does not wait for it, and hears of nothing once its handle is removed.
+
+    rule: edge/hook-sees-what-is-missing.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -102,8 +120,36 @@ def hook_of_all_gradients():
     handle.remove()
     (x + w).sum().backward()
     assert len(seen) == 2
-    with refused("edge/needs-a-node"):
-        torch.autograd.graph.register_multi_grad_hook([x, x.detach()], note)
+
+
+def hook_of_the_root_is_called():
+    """A backward from one tensor comes to that tensor, too.
+
+    rule: edge/hook-counts-the-root.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    torch.autograd.graph.register_multi_grad_hook([y], lambda gs: 1 / 0)
+    with refused("hook/error-ends-the-backward"):
+        y.backward(torch.tensor([1.0, 1.0]))
+    assert x.grad is None
+
+
+def hook_of_a_leaf_that_grad_is_asked_for():
+    """backward() knows the leaf, grad() does not, unless it is asked for something else.
+
+    rule: edge/hook-of-leaf-in-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = y.sum()
+    torch.autograd.graph.register_multi_grad_hook([x, y], lambda gs: None)
+    with refused("edge/hook-of-leaf-in-grad"):
+        torch.autograd.grad(z, x, retain_graph=True)
+    (g,) = torch.autograd.grad(z, y, retain_graph=True)
+    assert g.tolist() == [1.0, 1.0]
+    z.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
 
 
 def hook_of_any_gradient():
@@ -113,13 +159,16 @@ def hook_of_any_gradient():
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
-    seen = []
-    note = lambda g: seen.append(g.tolist())
-    torch.autograd.graph.register_multi_grad_hook([x, w], note, mode="any")
-    (x * 2 + w * 2).sum().backward()
-    assert seen == [[2.0, 2.0]]
+    y = x * 2
+    v = w * 3
+    g = torch.tensor([1.0, 1.0])
+    torch.autograd.graph.register_multi_grad_hook([y, v], lambda g: g.mul_(2), mode="any")
+    z = y + v
+    z.backward(g)
+    assert g.tolist() == [2.0, 2.0]
+    assert w.grad.tolist() == [6.0, 6.0] and x.grad.tolist() == [4.0, 4.0]
     with refused("edge/hook-mode"):
-        torch.autograd.graph.register_multi_grad_hook([x, w], note, mode="some")
+        torch.autograd.graph.register_multi_grad_hook([y, v], lambda gs: None, mode="some")
 
 
 def write_that_autograd_is_told_of():

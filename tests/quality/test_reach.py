@@ -17,7 +17,7 @@ import pytest
 from conformance import adapters
 from conformance.generate import swarm
 from conformance.generate.choices import Prng
-from conformance.generate.guide import EXACT, STACKS, Drawn, draw, range_of
+from conformance.generate.guide import EXACT, SAVING_STACKS, STACKS, Drawn, draw, range_of
 from conformance.program import MODES
 from conformance.text import to_text
 from conformance.trace import DONE, UNBOUND, Refused
@@ -93,7 +93,7 @@ def test_every_option_of_backward_is_drawn():
 def test_every_mode_is_drawn():
     """Each grad mode is entered, nested and used as a decorator."""
     stacks = {step.mode for one in sample() for step in one.program}
-    assert set(STACKS) <= stacks
+    assert {*STACKS, *SAVING_STACKS} <= stacks
     assert set(MODES) <= {mode.lstrip("@") for stack in stacks for mode in stack}
 
 
