@@ -278,12 +278,15 @@ def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tup
         except IndexError:
             return False
     others = [scene.oracle.memory(y.name) for y in tensors if y is not x]
-    return AVOIDANCES["tangled_write"].meets((target, *others), {"foreign": x.store.foreign})
+    foreign = any(y.store.foreign for y in (x, *tensors))
+    return AVOIDANCES["tangled_write"].meets((target, *others), {"foreign": foreign})
 
 
 def _may_share(one: Store, other: Store) -> bool:
-    """Whether memory may be the same: that of a gradient may be known by names that nobody saw become one."""
-    return one is other or (one.grad and other.grad)
+    """Whether memory may be the same: that of a gradient may be known by names that nobody saw become one,
+    and arrays know no names.
+    """
+    return one is other or ((one.grad or one.foreign) and (other.grad or other.foreign))
 
 
 def _basic(index: Any) -> bool:

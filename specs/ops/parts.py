@@ -146,7 +146,10 @@ def unbind(x: Tensor, dim: Dim = 0) -> Any:
 
 def _unbind_backward(gs: tuple[Any, ...], dim: int) -> Any:
     given = next(g for g in gs if g is not None)
-    return join.stack([given.new_zeros(tuple(given.shape)) if g is None else g for g in gs], dim)
+    made = join.stack([given.new_zeros(tuple(given.shape)) if g is None else g for g in gs], dim)
+    if dim < len(given.shape) and all(g is not None and g.is_inference() for g in gs):
+        return made.view(made.shape)  # PyTorch's kernel gives a view of what it joined, hidden otherwise
+    return made
 
 
 unbind.wrt(x=_unbind_backward)
