@@ -216,7 +216,7 @@ def register_multi_grad_hook(
 def _node_of(tensor: Tensor) -> Node:
     """Where the gradient of a tensor arrives."""
     if tensor.requires_grad and tensor.grad_fn is None and (STATE.inference or tensor._inference):
-        tensor.view_as(tensor)  # type: ignore[attr-defined]  # PyTorch goes by the history of such a view
+        tensor.view_as(tensor)  # PyTorch goes by the history of such a view
         refuse("edge/none-in-inference-mode")
     node, _ = gradient_edge(tensor)
     if node is None:
