@@ -67,7 +67,8 @@ class Task:
         """Whether this backward comes to ``node`` at all."""
         if node not in self.dependencies:
             return node is self.start and by("edge/hook-counts-the-root") and self.runs(node)
-        if self.only is not None and not node.edges and node in self.only and self.only[node].captures:
+        captures = self.only is not None and node in self.only and self.only[node].captures
+        if captures and not any(target for target, _ in node.edges):
             refuse("edge/hook-of-leaf-in-grad")
         return self.runs(node)
 
