@@ -99,7 +99,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return bias.addmm(input, weight.t())
     if input.ndim == 2 or not (input.is_contiguous() and bias.ndim):
         return input.matmul(weight.t()).add_(bias)
-    rows = input.reshape((-1, input.shape[-1]))
+    rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
     return bias.addmm(rows, weight.t()).view((*input.shape[:-1], weight.shape[0]))
 
 
