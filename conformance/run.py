@@ -253,6 +253,7 @@ class Runner:
         rule = self.adapter.refusal(error)
         if rule is None and error is self._raised:
             rule = "hook/error-ends-the-backward"
+        self._raised = None  # its traceback holds what the backward held
         if rule is not None:
             return Refused(rule, str(error))
         if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):

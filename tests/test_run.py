@@ -239,3 +239,18 @@ def test_what_hangs_together_is_observed(adapter: Any) -> None:
     assert [wiring[name][1] for name in "abcd"] == [(), (0, 4), (1,), (3, 2)]
     assert [wiring[name][2] for name in "abcdg"] == [(owner, 0, (1,)) for owner in "abbdg"]
     assert wiring["a"][3] == ("a.grad", 0, (1,))
+
+
+def test_what_a_hook_raised_holds_nothing(adapter: Any) -> None:
+    """The node that a failing backward ended in is gone by the next step, as it is without a runner."""
+    trace = run(
+        from_text(
+            "a = torch.tensor([1.0, 2.0], requires_grad=True)\na.register_hook(lambda g: 1 / 0)\n"
+            "a.backward(a)\nb = torch.tensor(2.0)\na.data = b\na.backward()\n"
+        ),
+        adapter,
+    )
+    assert [seen.outcome.rule for seen in trace.observations if isinstance(seen.outcome, Refused)] == [
+        "hook/error-ends-the-backward",
+        "hook/error-ends-the-backward",
+    ]
