@@ -67,8 +67,8 @@ class Task:
         """Whether this backward comes to ``node`` at all."""
         if node not in self.dependencies:
             return node is self.start and by("edge/hook-counts-the-root") and self.runs(node)
-        captures = self.only is not None and node in self.only and self.only[node].captures
-        if captures and not any(target for target, _ in node.edges):
+        wanted = (self.only or {}).get(node)
+        if wanted and wanted.captures and not any(target for target, _ in node.edges):
             refuse("edge/hook-of-leaf-in-grad")
         return self.runs(node)
 
@@ -86,7 +86,6 @@ class Task:
 
 DEEP = 24
 """So many backwards within each other share a stack; PyTorch has such a number, too."""
-
 RUNNING: list[Task] = []
 """The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
