@@ -1,11 +1,11 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
-Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, ready, engine, autograd;
-rule_marks says how a line is tied to the rule it embodies. Forward mode has rooms of its own: tangents,
-autograd.forward_ad, autograd.pushing. The torch-shaped namespace (dtypes, size, factories, random, casts,
-attributes, copying, printing, plain, selections, composed, joint, products, resized, surface, nn, optim,
-functional, gradcheck, anomaly_mode, checkpoint) stands around that machine. It models one torch release at a
-time: `set_torch_release("2.13")`.
+Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, ready, task, engine,
+autograd; rule_marks says how a line is tied to the rule it embodies. Forward mode has rooms of its own:
+tangents, autograd.forward_ad, autograd.pushing. The torch-shaped namespace (dtypes, size, factories, random,
+casts, attributes, copying, printing, plain, selections, composed, joint, products, resized, surface, nn,
+optim, functional, gradcheck, anomaly_mode, checkpoint) stands around that machine. It models one torch
+release at a time: `set_torch_release("2.13")`.
 """
 
 import math

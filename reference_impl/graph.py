@@ -22,7 +22,7 @@ from reference_impl.tensor import Tensor, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
-    from reference_impl.engine import Task
+    from reference_impl.task import Task
 
 Edge = tuple["Node | None", int]
 Grads = "list[Tensor | None]"

@@ -146,9 +146,8 @@ def _as(target: np.dtype, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype == target:
             return value
-        return laid_out_like(
-            converted(value, target), value
-        )  # NB: in memory of its own, also what is expanded
+        # NB: in memory of its own, also what is expanded.
+        return laid_out_like(converted(value, target), value)
     return np.asarray(value).astype(target)
 
 

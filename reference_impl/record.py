@@ -21,7 +21,7 @@ from specs.inference_alone import ALONE
 from specs.op import Op, Slot, picker
 
 if TYPE_CHECKING:
-    from reference_impl.engine import Task
+    from reference_impl.task import Task
 
 
 class Kernel:

@@ -18,7 +18,7 @@ from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
-    from reference_impl.engine import Task
+    from reference_impl.task import Task
 
 
 class Tag(Enum):

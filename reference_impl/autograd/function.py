@@ -16,11 +16,11 @@ import numpy as np
 
 from reference_impl.autograd.pushing import push
 from reference_impl.dtypes import DIFFERENTIABLE
-from reference_impl.engine import Task
 from reference_impl.graph import LAST, Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse, warn, warning_at_once
 from reference_impl.saving import Saved
+from reference_impl.task import Task
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 from reference_impl.views import Tag
 from reference_impl.write import bump, check_tracked, rebase

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from reference_impl import saving
-from reference_impl.engine import RUNNING, Task
+from reference_impl.engine import RUNNING
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
 from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse
+from reference_impl.task import Task
 from reference_impl.tensor import Tensor
 from reference_impl.write import bump
 

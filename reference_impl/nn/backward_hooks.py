@@ -11,7 +11,7 @@ from reference_impl.modes import STATE
 from reference_impl.tensor import Tensor
 
 if TYPE_CHECKING:
-    from reference_impl.engine import Task
+    from reference_impl.task import Task
 
 Grads = list[Tensor | None]
 
