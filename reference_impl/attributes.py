@@ -210,18 +210,6 @@ def volatile(self: Tensor) -> bool:
 
 
 # -- parts -----------------------------------------------------------------------------------------
-def real(self: Tensor) -> Tensor:
-    """The real parts: a view; a real tensor itself."""
-    return self.view_as_real().select(-1, 0) if self.is_complex() else self
-
-
-def imag(self: Tensor) -> Tensor:
-    """The imaginary parts, as a view."""
-    if not self.is_complex():
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return self.view_as_real().select(-1, 1)
-
-
 def transposed(self: Tensor) -> Tensor:
     """All dimensions in reverse, as ``x.T``."""
     if self._array.ndim != 2:
@@ -256,8 +244,6 @@ PROPERTIES: dict[str, Any] = {
     "is_nested": _constant(False),
     "itemsize": property(element_size),
     "nbytes": property(lambda self: self._array.nbytes),
-    "real": property(real),
-    "imag": property(imag),
     "T": property(transposed),
     "mT": property(matrix_transposed),
     "H": property(matrix_transposed),
@@ -297,12 +283,8 @@ METHODS: dict[str, Any] = {
 }
 """The methods by name."""
 FUNCTIONS: dict[str, Any] = {
-    "real": real,
-    "imag": imag,
-    **{
-        name: METHODS[name]
-        for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
-    },
+    name: METHODS[name]
+    for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
 }
 """Functions of the namespace, by name."""
 

@@ -14,7 +14,7 @@ from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE
 from reference_impl.operands import preparer
-from reference_impl.rule_marks import by
+from reference_impl.rule_marks import by, refuse
 from reference_impl.saving import HOOKS, Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
 from specs.inference_alone import ALONE
@@ -161,6 +161,8 @@ class OpNode(Node):
         for i in kernel.saved:
             if values[i] is not None:
                 values[i] = values[i].unpack(self)
+            elif i == kernel.result and grads[0] is not None:
+                refuse("saved_hooks/failed-pack-saves-nothing")
         out: list[Tensor | None] = [None] * len(self.edges)
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
         if given is None:

@@ -22,6 +22,7 @@ from reference_impl.record import Kernel, OpNode
 from reference_impl.rule_marks import by, refuse, warn_or_hold
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
+from reference_impl.windows import window_on
 from reference_impl.write import bump, check_tracked
 
 _NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
@@ -85,15 +86,6 @@ def _changing(view: str) -> Callable[..., Tensor]:
     return change
 
 
-def _window(storage: np.ndarray, size: Any, stride: Any, offset: int) -> np.ndarray:
-    """A window on memory, in elements."""
-    end = offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if 0 not in size and (offset < 0 or end > storage.size):
-        raise RuntimeError(f"a window from {offset} to {end} is out of bounds for {storage.size} elements")
-    step = storage.itemsize
-    return np.ndarray(tuple(size), storage.dtype, storage, offset * step, [s * step for s in stride])
-
-
 def _rows(size: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of what lies by rows."""
     return tuple(prod(max(n, 1) for n in size[at + 1 :]) for at in range(len(size)))
@@ -103,7 +95,7 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     """Look at another window on the same memory."""
     tracked = _is_tracked(self)
     offset = self.storage_offset() if storage_offset is None else storage_offset
-    array = _window(self._storage, size, stride, offset)
+    array = window_on(self._storage, self._array.dtype, (tuple(size), tuple(stride), offset))
     made = wrap(array)
     made._storage = self._storage
     return _show(self, array, self._storage, AsStridedBackward1(self, made) if tracked else None)
@@ -119,11 +111,11 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     if wanted == self._array.shape:
         return self
-    offset, storage = self.storage_offset(), self._storage
+    offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
     if storage.size < offset + prod(wanted):
         storage = np.zeros(offset + prod(wanted), storage.dtype)
         storage[: self._storage.size] = self._storage.ravel("K")
-    return _show(self, _window(storage, wanted, _rows(wanted), offset), storage, None)
+    return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
 
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -153,7 +145,8 @@ def set_(
     else:
         array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
         if size is not None:
-            array = _window(storage, size, _rows(tuple(size)) if stride is None else stride, storage_offset)
+            steps = _rows(tuple(size)) if stride is None else tuple(stride)
+            array = window_on(storage, array.dtype, (tuple(size), steps, storage_offset))
         elif isinstance(source, Storage):
             array = storage.reshape(-1)
     _show(self, array, storage, node)

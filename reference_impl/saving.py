@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+from reference_impl import dtypes
 from reference_impl.graph import Node, alias, gradient_edge
 from reference_impl.modes import no_grad
 from reference_impl.rule_marks import by, refuse
@@ -127,6 +128,8 @@ class Packed:
             return data
         if not by("saved_hooks/history-comes-back"):
             return data
+        if node is None and self.requires_grad and not dtypes.differentiable(data._array.dtype):
+            refuse("requires_grad/float-or-complex-only", dtype=data.dtype)
         unpacked = alias(data)
         if node is not None:
             unpacked._node, unpacked._nr = node, saved.nr

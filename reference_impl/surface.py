@@ -23,6 +23,7 @@ from reference_impl import (
     products,
     resized,
     selections,
+    windows,
 )
 from reference_impl.casts import CASTS
 from reference_impl.dispatch import dispatch
@@ -48,9 +49,9 @@ def install() -> None:
         for op in (
             copies.cast,
             copies.clone_contiguous,
-            copies.as_strided,
-            copies.view_as_real,
-            copies.view_as_complex,
+            windows._as_strided,
+            windows.view_as_real,
+            windows._view_as_complex,
         )
     }
     for name in (*ops.ALL, *ops.IN_PLACE, *own):
@@ -81,6 +82,8 @@ def install() -> None:
         copying.METHODS,
         grad_dtypes.METHODS,
         resized.METHODS,
+        windows.METHODS,
+        windows.PROPERTIES,
     ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
@@ -89,7 +92,7 @@ def install() -> None:
             setattr(Tensor, name, function)
         FUNCTIONS.update(functions.BOTH)
     FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
-    FUNCTIONS.update(joint.FUNCTIONS)
+    FUNCTIONS.update(joint.FUNCTIONS | windows.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
         setattr(Tensor, operator, getattr(Tensor, name))
 

@@ -15,6 +15,7 @@ from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
+from reference_impl.windows import Window, as_strided_backward
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -153,59 +154,12 @@ class AsStridedBackward0(Node):
         return [as_strided_backward(g, self.base_geometry, self.geometry)]
 
 
-Window = tuple[tuple[int, ...], tuple[int, ...], int]
 Replay = tuple[str | Window, ...]
 
 
 def geometry_of(tensor: Tensor) -> Window:
     """Shape, strides and offset, in elements."""
     return tensor._array.shape, tensor.stride(), tensor.storage_offset()
-
-
-def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
-    """Lay ``g`` into zeros shaped like the storage behind both windows, and look at that as the base does.
-
-    Elements that a window repeats (stride 0) receive the sum; a base that itself repeats elements shares it
-    out evenly.
-    """
-    base_shape, base_strides, base_offset = base
-    shape, strides, offset = window
-    if 0 in shape or 0 in base_shape:
-        return wrap(np.zeros(base_shape, g._array.dtype))
-    kept: list[int] = []
-    for dim in reversed(range(len(shape))):
-        if shape[dim] == 1:
-            g = g.squeeze(dim)
-        elif strides[dim] == 0:
-            g = g.sum(dim, False)
-        else:
-            kept.insert(0, dim)
-    shape, strides = tuple(shape[d] for d in kept), tuple(strides[d] for d in kept)
-    lowest = min(base_offset, offset)
-    extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)
-    storage = wrap(np.zeros(extent, g._array.dtype))
-    storage.as_strided(shape, strides, offset - lowest).copy_(g)
-    if any(s == 0 and n > 1 for n, s in zip(base_shape, base_strides, strict=True)):
-        counts = wrap(np.zeros(extent, g._array.dtype))
-        np.add.at(counts._array, _positions(base, lowest), 1)
-        counts._array[counts._array == 0] = 1
-        storage = storage.div(counts)
-    return storage.as_strided(base_shape, base_strides, base_offset - lowest)
-
-
-def _end(window: Window) -> int:
-    shape, strides, offset = window
-    return (
-        offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    )
-
-
-def _positions(window: Window, lowest: int) -> np.ndarray:
-    shape, strides, offset = window
-    where = np.full(shape, offset - lowest)
-    for dim, (n, s) in enumerate(zip(shape, strides, strict=True)):
-        where += (np.arange(n) * s).reshape([-1 if d == dim else 1 for d in range(len(shape))])
-    return where.reshape(-1)
 
 
 class CopySlices(Node):

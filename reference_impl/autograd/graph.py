@@ -17,7 +17,7 @@ from reference_impl.hooks import RemovableHandle
 from reference_impl.modes import STATE, no_grad
 from reference_impl.rule_marks import by, refuse
 from reference_impl.task import Task
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.write import bump
 
 __all__ = [
@@ -216,8 +216,9 @@ def register_multi_grad_hook(
 
 def _node_of(tensor: Tensor) -> Node:
     """Where the gradient of a tensor arrives."""
-    if tensor.requires_grad and tensor.grad_fn is None and (STATE.inference or tensor._inference):
-        tensor.view_as(tensor)  # PyTorch goes by the history of such a view
+    untracked = tensor._inference or tensor._counter is UNTRACKED
+    if tensor.requires_grad and tensor.grad_fn is None and (STATE.inference or untracked):
+        tensor.view_as(tensor)  # PyTorch goes by the history of such a view, which takes a version
         refuse("edge/none-in-inference-mode")
     node, _ = gradient_edge(tensor)
     if node is None:

@@ -248,3 +248,19 @@ def saving_on_the_cpu_changes_no_gradient():
     assert x.grad.tolist() == [2.0, 4.0]
     z.sum().backward()
     assert x.grad.tolist() == [6.0, 12.0]
+
+
+def write_whose_result_could_not_be_packed_has_happened():
+    """The history is that of the write, and what it should have saved is missing.
+
+    rule: saved_hooks/failed-pack-saves-nothing.
+    """
+    x = torch.tensor([4.0, 9.0], requires_grad=True)
+    y = x * 1
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        with refused("saved_hooks/pack-in-place-refused"):
+            y.sqrt_()
+    assert y.tolist() == [4.0, 6.0] and y.grad_fn.name() == "SqrtBackward0"
+    with refused("saved_hooks/failed-pack-saves-nothing"):
+        y.sum().backward()
+    assert x.grad is None

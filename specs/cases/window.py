@@ -1,0 +1,118 @@
+"""Windows on memory: as_strided, and complex numbers as pairs of reals."""
+
+import torch
+
+from specs.case import refused
+
+
+def window_sees_what_its_tensor_does_not():
+    """as_strided of a part gives any window on the whole storage; what it shares with the part gets a gradient.
+
+    rule: window/on-the-storage.
+    """
+    m = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    part = m[1:3].detach().requires_grad_()
+    window = part.as_strided((4,), (1,), 0)
+    assert window.tolist() == [1.0, 2.0, 3.0, 4.0] and window._base is part
+    window.backward(torch.tensor([10.0, 20.0, 30.0, 40.0]))
+    assert part.grad.tolist() == [20.0, 30.0]
+
+
+def window_has_its_own_offset():
+    """Without one, as_strided begins where its tensor does.
+
+    rule: window/on-the-storage.
+    """
+    m = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    assert m[2:].as_strided((2,), (1,)).tolist() == [3.0, 4.0]
+    assert m[2:].as_strided((2,), (1,), 1).tolist() == [2.0, 3.0]
+
+
+def repeated_elements_get_the_sum():
+    """A sliding window shows the middle twice.
+
+    rule: window/sums-what-it-repeats.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    slides = x.as_strided((2, 2), (1, 1))
+    assert slides.tolist() == [[1.0, 2.0], [2.0, 3.0]]
+    slides.backward(torch.tensor([[1.0, 2.0], [4.0, 8.0]]))
+    assert x.grad.tolist() == [1.0, 6.0, 8.0]
+
+
+def windows_are_refused():
+    """For strides that do not fit, and for memory that is not there.
+
+    rules: window/strides, view/window-outside-base.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    with refused("window/strides"):
+        x.as_strided((2, 2), (1,))
+    with refused("window/strides"):
+        x.as_strided((2,), (-1,))
+    with refused("view/window-outside-base"):
+        x.as_strided((4,), (1,))
+    with refused("view/window-outside-base"):
+        x.as_strided((1,), (1,), -1)
+    assert x.as_strided((0,), (1,), 60).tolist() == []
+
+
+def write_through_a_window_rewrites_the_base():
+    """A window is a view like any other.
+
+    rules: window/on-the-storage, write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    y.as_strided((2,), (2,)).mul_(10)
+    assert y.tolist() == [20.0, 4.0, 60.0] and y.grad_fn.name() == "torch::autograd::CopySlices"
+    y.sum().backward()
+    assert x.grad.tolist() == [20.0, 2.0, 20.0]
+
+
+def reals_of_complex_numbers_are_a_view():
+    """Writing to them writes the complex numbers; real numbers have no such view.
+
+    rule: window/reals-of-complex.
+    """
+    z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j], requires_grad=True)
+    pairs = torch.view_as_real(z)
+    assert pairs.tolist() == [[1.0, 2.0], [3.0, -1.0]] and pairs._base is z
+    pairs.sum().backward()
+    assert z.grad.tolist() == [1.0 + 1.0j, 1.0 + 1.0j]
+    with refused("window/reals-of-complex"):
+        torch.view_as_real(z.real)
+
+
+def real_part_of_real_numbers_is_themselves():
+    """A real tensor has no imaginary part.
+
+    rule: window/imaginary-of-complex.
+    """
+    x = torch.tensor([1.0, 2.0])
+    assert x.real is x
+    with refused("window/imaginary-of-complex"):
+        x.imag  # noqa: B018
+    z = torch.tensor([1.0 + 2.0j])
+    assert z.imag.tolist() == [2.0] and z.imag.storage_offset() == 1
+
+
+def pairs_of_reals_as_complex_numbers():
+    """A view where they lie side by side, each pair at an even place, and refused elsewhere.
+
+    rule: window/pairs-side-by-side.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    z = torch.view_as_complex(x)
+    assert z.tolist() == [1.0 + 2.0j, 3.0 + 4.0j] and z._base is x
+    z.backward(torch.tensor([2.0 - 1.0j, 1.0j]))
+    assert x.grad.tolist() == [[2.0, -1.0], [0.0, 1.0]]
+    turned, between, single = x.t(), x.flatten()[1:3], x[:, :1]
+    with refused("window/pairs-side-by-side"):
+        torch.view_as_complex(turned)
+    with refused("window/pairs-side-by-side"):
+        torch.view_as_complex(between)
+    with refused("window/pairs-side-by-side"):
+        torch.view_as_complex(single)
+    with refused("window/pairs-side-by-side"):
+        torch.view_as_complex(z)
