@@ -27,7 +27,16 @@ from conformance.lineage import (
     nodes_of,
     sharing,
 )
-from conformance.program import DELETE, Step, binds, grad_and_inference, is_assignment, reads, refs
+from conformance.program import (
+    DELETE,
+    SAVING_MODES,
+    Step,
+    binds,
+    grad_and_inference,
+    is_assignment,
+    reads,
+    refs,
+)
 from conformance.trace import Done, Refused, Trace
 from specs.fact import POSITION
 from specs.functions import WRITING_CLASSES, class_of
@@ -64,9 +73,6 @@ KEYWORDS = {
     "grad_variables": "seeds", "grad_outputs": "seeds",
 }  # fmt: skip
 """The parts of arguments that are passed by keyword."""
-
-WRITTEN_ALL_THE_SAME = "inference/write-outside-refused"
-"""The refusal that comes when the elements have been written."""
 
 CROWD = 100
 """How many tensors a run of the engine may reach for their gradients to be told apart."""
@@ -116,6 +122,12 @@ def keeps_values(op: str) -> bool:
     if name in CASTS or not found or any(o.composite for o in found):
         return name not in CASTS
     return any(slot.source in ("operand", "out") for o in found for slot in o.slots)
+
+
+def _written_all_the_same(step: Step, rule: str) -> bool:
+    """Whether a step that was refused has written: outside of inference mode, or what a hook failed to pack."""
+    packed = step.op not in OVERWRITES and writes(step.op) and not SAVING_MODES.keys().isdisjoint(step.mode)
+    return packed or rule == "inference/write-outside-refused"
 
 
 class Rounded(NamedTuple):
@@ -180,7 +192,7 @@ class Taint:
             self._differentiate(index, step, done)
         elif done:
             self._perform(index, step)
-        elif type(seen.outcome) is Refused and seen.outcome.rule == WRITTEN_ALL_THE_SAME:
+        elif type(seen.outcome) is Refused and _written_all_the_same(step, seen.outcome.rule):
             names = reads(step)
             self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
         for name, facts in seen.facts.items():
@@ -230,6 +242,8 @@ class Taint:
                 self._names.pop(name, None)
         elif is_assignment(op):
             self._assign(op, first, self._tensors([*refs(step.args[1:])]))
+        elif op == "set_":
+            self._assign(".data=", first, self._tensors([*refs(step.args[1:])]))
         elif op in FLAGS or (base(op) in CASTS and self._cast(index, step) == "same"):
             self._bind(step, first)
         elif op == ".grad":

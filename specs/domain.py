@@ -86,6 +86,10 @@ AVOIDANCES = {
         ),
         "what is overwritten already when it is read depends on how much the processor takes at once",
     ),
+    "folded_target": Avoidance(
+        lambda operands, attributes: _folded(operands[0]),
+        "an element that is written several times ends up with whichever the loop writes last",
+    ),
     "gradient_shares_a_grad": Avoidance(
         lambda operands, attributes: any(np.shares_memory(operands[0], grad) for grad in operands[1:]),
         "accumulating into that grad then writes what is still being read",
@@ -119,6 +123,18 @@ def _tangled(written: np.ndarray, read: Any, foreign: bool) -> bool:
     if same and written.shape == read.shape and written.strides == read.strides:
         return False
     return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
+
+
+def _folded(array: np.ndarray) -> bool:
+    """Whether two indices may show one element, but for dimensions with stride 0 (which torch refuses)."""
+    reach = 0
+    for stride, size in sorted(
+        (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1 and s
+    ):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
 
 
 def dense(array: np.ndarray) -> bool:

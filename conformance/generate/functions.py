@@ -52,7 +52,7 @@ def call(scene: Scene, about: Live | None = None) -> bool:
     if gives.memory == "written" and not scene.wild and (x.multi or (x.grad and x.leaf)):
         return False
     others = _others(scene, gives, x)
-    if others is None:
+    if others is None or (gives.memory == "written" and scene.folded(x)):
         return False
     tensors = (x, *[other for other in others if isinstance(other, Live)])
     bits, frac = _bounds(gives, x, tensors)

@@ -62,7 +62,7 @@ def assign(scene: Scene, about: Any = None) -> bool:
         if kind == 1:
             scene.emit(".grad=", (live.ref, 1.0))
             return True
-    if g is None:
+    if g is None or scene.folded(g):  # it may be added to in place
         return False
     if scene.emit(".grad=", (live.ref, g.ref)):
         live.filled = g.store.grad = True

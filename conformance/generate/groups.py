@@ -21,4 +21,5 @@ from __future__ import annotations
     FUNCTIONS,
     TRAINING,
     WAYS_OUT,
-) = (1 << n for n in range(18))
+    WINDOWS,
+) = (1 << n for n in range(19))

@@ -255,6 +255,8 @@ def _write(
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
     tensors = _tensors(operands)
+    if scene.folded(x):
+        return False
     if len(tensors) > 1 and _tangled(scene, x, call.op, args, tensors):
         return False
     done = scene.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())

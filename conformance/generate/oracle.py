@@ -13,6 +13,7 @@ import numpy as np
 from conformance.program import Step
 from conformance.run import PLAIN, Runner
 from conformance.trace import Observation
+from specs.domain import dense
 
 Peek = tuple[tuple[int, ...], str, bool, bool]
 """Raw state of one tensor: shape, dtype by name, requires_grad, is_leaf; never brought up to date by
@@ -42,6 +43,12 @@ class Oracle(Protocol):
 
     def memory(self, name: str) -> Any:
         """The array whose memory tells what shares it with what, or None where that cannot be told."""
+
+    def window(self, name: str) -> tuple[int, int]:
+        """Where a tensor begins in its memory, and how many elements that has; (0, 0) if nobody can tell."""
+
+    def dense(self, name: str) -> bool:
+        """Whether a tensor is known to fill a block of memory."""
 
     def grads(self) -> list[Any]:
         """The arrays of all grads, where memory can be told."""
@@ -75,6 +82,17 @@ class Beside:
 
     def memory(self, name: str) -> Any:
         return self._memory(self.env[name])
+
+    def window(self, name: str) -> tuple[int, int]:
+        value = self.env[name]
+        try:
+            return value.storage_offset(), value.untyped_storage().nbytes() // value.element_size()
+        except (AttributeError, RuntimeError):
+            return 0, 0
+
+    def dense(self, name: str) -> bool:
+        array = self.memory(name)
+        return array is not None and dense(array)
 
     def grads(self) -> list[Any]:
         grads = (getattr(value, "_grad", None) for value in self.env.values())

@@ -15,6 +15,7 @@ from conformance.generate.choices import Choices
 from conformance.generate.oracle import NO_TENSOR, Oracle, Peek
 from conformance.program import Ref, Step, ref
 from conformance.trace import DONE
+from specs.domain import AVOIDANCES
 
 NAMES = tuple(f"{letter}{tail}" for tail in ("", *range(1, 20)) for letter in "abcdefhijkmnpqrstuvwxyz")
 
@@ -52,17 +53,18 @@ class Store:
 
     ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values
     were rounded; ``grad`` that a gradient is or may be part of it; ``foreign`` that some of the names came
-    through numpy, so that nobody but the memory itself knows them to share it.
+    through numpy, so that nobody but the memory itself knows them to share it; ``folded`` that some window on
+    it shows elements twice.
     """
 
-    __slots__ = ("bits", "foreign", "frac", "grad", "lives", "rough")
+    __slots__ = ("bits", "folded", "foreign", "frac", "grad", "lives", "rough")
 
     def __init__(self, bits: int, frac: int = 0, rough: bool = False, grad: bool = False) -> None:
         self.bits = bits
         self.frac = frac
         self.rough = rough
         self.grad = grad
-        self.foreign = False
+        self.foreign = self.folded = False
         self.lives: list[Live] = []
 
 
@@ -199,6 +201,19 @@ class Scene:
         live.shape, live.dtype, live.grad, live.leaf = self.peek(self.env[live.name])
         live.kind = kind_of(live.dtype)
         live.size = _size(live.shape)
+
+    def folded(self, live: Live) -> bool:
+        """Whether a write to a tensor may reach an element several times, in an order that torch leaves open:
+        its own, or, through what a write makes of the history, that of its base.
+        """
+        if not live.store.folded:
+            return False
+        for one in (live, live.base):
+            if one is not None:
+                array = None if one.gone else self.oracle.memory(one.name)
+                if array is None or AVOIDANCES["folded_target"].meets((array,), {}):
+                    return True
+        return False
 
     def look_around(self, live: Live) -> None:
         """Read everything again that shares memory with a name, since a write or a flag may have changed

@@ -22,6 +22,7 @@ from conformance.generate import (
     maths,
     training,
     ways_out,
+    windows,
     writes,
 )
 from conformance.generate.choices import weighted
@@ -44,6 +45,7 @@ from conformance.generate.groups import (
     TRAINING,
     VIEWS,
     WAYS_OUT,
+    WINDOWS,
 )
 
 Action = Callable[[Any, Any], bool]
@@ -59,6 +61,7 @@ FEATURES = {
     GRAD_CALL: "grad_call",
     HOOKS: "hooks",
     FUNCTIONS: "functions",
+    WINDOWS: "views",
 }
 """Groups that an implementation must name among its features; the others go by its operations alone."""
 
@@ -83,6 +86,7 @@ WITH: dict[int, dict[Action, int]] = {
     FUNCTIONS: {functions.call: 10},
     TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
     WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3, ways_out.counted: 1},
+    WINDOWS: {windows.strided: 6, windows.pairs: 3, windows.turned: 2, windows.resized: 1, windows.moved: 1},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -114,10 +118,15 @@ EMITS: dict[Action, tuple[str, ...]] = {
     ways_out.copied: ("torch.tensor", "torch.as_tensor"),
     ways_out.counted: ("torch.autograd.graph.increment_version",),
     grad_call.by_edge: ("torch.autograd.graph.get_gradient_edge",),
+    windows.strided: ("as_strided",),
+    windows.pairs: (".real", ".imag", "torch.view_as_real", "torch.view_as_complex"),
+    windows.turned: ("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"),
+    windows.resized: ("resize_",),
+    windows.moved: ("set_",),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
-BITS = 18
+BITS = 19
 ASTRAY, ODD = 4, 4
 """For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE

@@ -107,7 +107,7 @@ def optimizer(scene: Scene, about: Any = None) -> bool:
     """An optimizer of one or two leaves; a backward and a step are to follow."""
     given = [scene.find(_leaf) for _ in range(1 + scene.below(2))]
     lives = tuple(dict.fromkeys(live for live in given if live is not None))
-    if not lives:
+    if not lives or any(map(scene.folded, lives)):
         return False
     params: Any = [live.ref for live in (given if scene.wild else lives) if live is not None]
     if scene.wild and scene.below(3) == 0:

@@ -43,7 +43,7 @@ def fill(scene: Scene, about: Any = None) -> bool:
 def scatter(scene: Scene, about: Live | None = None) -> bool:
     """An assignment by a list of positions, which even a tensor takes that shows an element several times."""
     x = about or scene.find(_listed)
-    if x is None or not (x.shape or scene.wild) or not scene.may("__setitem__"):
+    if x is None or not (x.shape or scene.wild) or not scene.may("__setitem__") or scene.folded(x):
         return False
     value: Any = scene.pick(_VALUES)
     after = Store(2)
@@ -60,7 +60,7 @@ def scatter(scene: Scene, about: Live | None = None) -> bool:
 
 def mix(scene: Scene, x: Live) -> bool:
     """A real tensor that requires grad put all over one of another kind, to which a gradient may not flow."""
-    if not scene.groups & INPLACE or not scene.may("fill_"):
+    if not scene.groups & INPLACE or not scene.may("fill_") or scene.folded(x):
         return False
     y = next((y for y in reversed(scene.lives) if y.kind == "f" and y.grad and not y.shape), None)
     y = y or leaves.needed(scene, (), "any", scene.dtype, True)

@@ -6,7 +6,7 @@ from specs.case import refused
 
 
 def window_sees_what_its_tensor_does_not():
-    """as_strided of a part gives any window on the whole storage; what it shares with the part gets a gradient.
+    """as_strided of a part gives any window on the whole storage; what it shares gets a gradient.
 
     rule: window/on-the-storage.
     """
