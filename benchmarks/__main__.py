@@ -17,12 +17,13 @@ def main(
     programs: Annotated[int, typer.Option(min=10, help="How many programs of the generator's mix.")] = 300,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     rounds: Annotated[int, typer.Option(min=1, help="Each figure is the best of so many rounds.")] = 5,
+    core: Annotated[bool, typer.Option("--core", help="Draw from the core vocabulary alone.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Time the whole check against bare torch on the same programs, part by part; all ratios are of this one
     run.
     """
-    cost = measure(programs, seed, rounds)
+    cost = measure(programs, seed, rounds, of_core=core)
     if as_json:
         print(json.dumps({"seconds": asdict(cost), "ratios": cost.ratios()}, indent=2))
     else:

@@ -16,10 +16,12 @@ from time import process_time
 from types import CodeType
 from typing import Any
 
+from benchmarks.core import core
 from conformance import adapters
+from conformance.adapters.capabilities import Capabilities
 from conformance.draws import programs_from
 from conformance.generate.choices import Prng
-from conformance.generate.guide import Drawn, draw
+from conformance.generate.guide import DENSITY, Drawn, draw
 from conformance.isolate import Died, spare_collector, survive
 from conformance.judge import judge
 from conformance.program import Program
@@ -78,13 +80,14 @@ class Cost:
         }
 
 
-def measure(count: int, seed: int, rounds: int) -> Cost:
-    """Time every part on ``count`` programs of the generator's own mix."""
+def measure(count: int, seed: int, rounds: int, *, of_core: bool = False) -> Cost:
+    """Time every part on ``count`` programs of the generator's own mix, or of the core vocabulary alone."""
     reference, torch = adapters.load("reference"), adapters.load("torch")
-    items = [(seed, number) for number in range(count)]
+    limits = core() if of_core else adapters.capabilities(reference)
+    items = [(seed, number, limits) for number in range(count)]
     lives = survive(_lives, items)
-    numbers = [number for (_, number), lived in zip(items, lives, strict=True) if not isinstance(lived, Died)]
-    mix = _draw(seed, numbers, reference)
+    numbers = [item[1] for item, lived in zip(items, lives, strict=True) if not isinstance(lived, Died)]
+    mix = _draw(seed, numbers, limits, reference)
     programs = [drawn.program for drawn in mix]
     codes = [_bare(drawn, "torch") for drawn in mix]
     mirrored = [_bare(drawn, "reference_impl") for drawn in mix]
@@ -97,13 +100,13 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
         "reference, stepwise": lambda: [_execute(program, reference) for program in programs],
         "torch, looking": lambda: [run(program, torch) for program in programs],
         "reference, looking": lambda: [run(program, reference) for program in programs],
-        "drawing": lambda: _draw(seed, numbers, reference, "end"),
+        "drawing": lambda: _draw(seed, numbers, limits, reference, "end"),
         "reference, drawn alike": lambda: [run(program, reference, "end") for program in programs],
         "compare": lambda: [judge(x, y, y) for x, y in zip(expected, actual, strict=True)],
-        "whole, each": lambda: _check(seed, numbers, reference, torch, "each"),
-        "whole, drawn": lambda: _check(seed, numbers, reference, torch, None),
-        "prng": lambda: _drawn("prng", count, seed),
-        "hypothesis": lambda: _drawn("hypothesis", count, seed),
+        "whole, each": lambda: _check(seed, numbers, limits, reference, torch, "each"),
+        "whole, drawn": lambda: _check(seed, numbers, limits, reference, torch, None),
+        "prng": lambda: _drawn("prng", count, seed, limits),
+        "hypothesis": lambda: _drawn("hypothesis", count, seed, limits),
     }
     best = dict.fromkeys(parts, float("inf"))
     gc.collect()
@@ -135,24 +138,35 @@ def measure(count: int, seed: int, rounds: int) -> Cost:
     )
 
 
-def _drawn(source: str, count: int, seed: int) -> list[tuple[int, Drawn]]:
+def _drawn(source: str, count: int, seed: int, limits: Capabilities) -> list[tuple[int, Drawn]]:
     """Programs as a campaign draws them."""
     taken: list[tuple[int, Drawn]] = []
-    limits = adapters.capabilities(adapters.load("reference"))
     programs_from(source, seed, 0, count, limits, lambda number, drawn: taken.append((number, drawn)))
     return taken
 
 
-def _draw(seed: int, numbers: list[int], oracle: Any, density: str | None = None) -> list[Drawn]:
+def _draw(
+    seed: int, numbers: list[int], limits: Capabilities, oracle: Any, density: str | None = None
+) -> list[Drawn]:
     choices = Prng()
-    return [draw(choices.restart(seed, number), oracle, density=density) for number in numbers]
+    return [_one(choices, seed, number, limits, oracle, density) for number in numbers]
 
 
-def _lives(item: tuple[int, int]) -> bool:
+def _one(
+    choices: Prng, seed: int, number: int, limits: Capabilities, oracle: Any, density: str | None
+) -> Drawn:
+    """The program of that number, which is the same at every density."""
+    choices.restart(seed, number)
+    if density is not None:
+        choices.pick(DENSITY)
+    return draw(choices, oracle, limits, density)
+
+
+def _lives(item: tuple[int, int, Capabilities]) -> bool:
     """Do with torch, in a process that may die of it, what will be timed."""
-    seed, number = item
+    seed, number, limits = item
     reference, torch = adapters.load("reference"), adapters.load("torch")
-    drawn = draw(Prng(seed, number), reference)
+    drawn = draw(Prng(seed, number), reference, limits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(_bare(drawn, "torch"), {})
@@ -162,11 +176,13 @@ def _lives(item: tuple[int, int]) -> bool:
     return True
 
 
-def _check(seed: int, numbers: list[int], reference: Any, torch: Any, density: str | None) -> None:
+def _check(
+    seed: int, numbers: list[int], limits: Capabilities, reference: Any, torch: Any, density: str | None
+) -> None:
     """What a campaign does with each program that agrees."""
     choices = Prng()
     for number in numbers:
-        drawn = draw(choices.restart(seed, number), reference, density=density)
+        drawn = _one(choices, seed, number, limits, reference, density)
         assert drawn.trace is not None
         actual = run(drawn.program, torch, drawn.density)
         judge(drawn.trace, actual, actual)

@@ -6,16 +6,19 @@ How often the generator reaches what is held in ``tests/quality``.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.database import InMemoryExampleDatabase
 
+from benchmarks.core import core
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
+from conformance.generate import grad_call, grads, swarm
 from conformance.generate.choices import Prng, weighted
-from conformance.generate.guide import Drawn, draw
+from conformance.generate.guide import Drawn, draw, range_of
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
 from conformance.program import Program, Ref, Step, binds, reads
 from conformance.run import run
@@ -23,6 +26,7 @@ from conformance.text import from_text, to_text
 from conformance.trace import DONE
 
 SEED = 11
+LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.WAYS_OUT)
 ORACLE = adapters.load("reference")
 LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
 
@@ -178,6 +182,26 @@ def test_valid_programs_can_be_asked_for():
         for o in draw(Prng(SEED, index), ORACLE, tame).trace.observations  # type: ignore[union-attr]
     ]
     assert sum(outcome is not DONE for outcome in outcomes) < 0.12 * len(outcomes)
+
+
+def test_the_core_vocabulary_is_kept_to():
+    """Programs for comparing costs use plain autograd's steps, modes and dtypes, and each kind of those."""
+    found = [step for program in narrowed(core()) for step in program]
+    said = " ".join(map(repr, found))
+    assert not any(word in said for word in ("Function(", "float16", "complex64", "inference", "saved"))
+    assert not {"float64", "float32", "complex128"} - set(re.findall(r"\w+", said))
+    assert {step.op for step in found} <= core().ops
+    assert {"double", "float", "to", ".data=", "detach_", "del", ".grad="} < {step.op for step in found}
+    assert {"no_grad", "@enable_grad"} < {mode for step in found for mode in step.mode}
+
+
+def test_every_core_group_is_drawn():
+    """Of the kinds of step, the core vocabulary leaves out those that came later, and no other."""
+    drawn_from = range_of(core())
+    core_kinds = swarm.actions(drawn_from.groups, drawn_from.may, drawn_from.exact.empty)
+    every = {kind for kinds in (swarm.ALWAYS, *swarm.WITH.values()) for kind in kinds}
+    later = {kind for group in LATER for kind in swarm.WITH[group]} | {grad_call.by_edge, grads.own_dtype}
+    assert later == every - set(core_kinds)
 
 
 # -- Hypothesis

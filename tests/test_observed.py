@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
+import jsonschema
 import pytest
 
 from conformance import observed as search
@@ -28,7 +29,8 @@ from conformance.looking import (
     with_reading,
 )
 from conformance.observed import Looks, kinds, told_of
-from conformance.report.value import Verdict
+from conformance.report import as_json
+from conformance.report.value import Observed, Totals, Verdict
 from conformance.text import from_text, to_text
 from specs.force import knocked_out
 
@@ -72,6 +74,17 @@ with torch.no_grad():
 x.add_(1.0)
 """
 """Stale views are read, a write is refused, and nothing comes of looking but the age of a node."""
+
+DIES = """
+import torch
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.mul(2.0)
+y.retain_grad()
+y.detach_()
+y.mul_(x)
+"""
+"""A program that torch does not survive, whatever is looked at."""
 
 
 @pytest.mark.parametrize(
@@ -175,10 +188,7 @@ def test_what_a_wrong_reference_does_not_explain_is_a_finding():
 
 def test_a_crash_on_record_is_counted_as_one():
     """What torch dies of at any density is no program that depends, but one that crashed."""
-    tally = looks(
-        "import torch\n\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.mul(2.0)\ny.retain_grad()\n"
-        "y.detach_()\ny.mul_(x)\n"
-    ).tally()
+    tally = looks(DIES).tally()
     assert (1, 1) == (tally.totals.programs, tally.totals.crashed)
     assert all(crash.known for crash in tally.crashes)
 
@@ -204,6 +214,37 @@ def test_told_by_densities_where_no_single_reading_does():
     assert "grad_fn" not in told.script
 
 
+def test_json_keeps_to_its_schema():
+    """Kinds, findings and crashes are what the published schema says, and nothing else is."""
+    explained = looks(LEAF, RETAINED, DIES).tally()
+    with knocked_out("view/unread-passes-for-a-leaf"):
+        found = looks(LEAF).tally().findings
+    broken = ("no facts",)
+    totals, crashes = explained.totals, explained.crashes
+    full = Observed(
+        5, "prng", {"torch": "2.13.0"}, totals, kinds([*explained.findings]), found, crashes, broken
+    )
+    assert full.kinds
+    assert full.unexplained
+    assert full.crashes
+    schema = as_json.schema("observed")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for one in (full, Observed(0, "hypothesis", {}, Totals())):
+        jsonschema.validate(json.loads(as_json.observed_to_text(one)), schema)
+    for spoil in ({"total": {}}, {"exit_code": 4}, {"kinds": [{"where": "here"}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(as_json.observed_to_text(full)) | spoil, schema)
+
+
+def test_the_schemas_describe_findings_and_crashes_alike():
+    """What is said of both in ``observed.schema.json`` is what ``report.schema.json`` says."""
+    parts = as_json.schema()["properties"]
+    assert as_json.schema("observed")["$defs"] == {
+        "finding": parts["findings"]["items"],
+        "crash": parts["crashes"]["items"],
+    }
+
+
 def test_the_command(monkeypatch, capfd, tmp_path):
     """It prints the kinds and the counts, writes JSON, and exits with 0 if all is explained."""
     from conformance.cli import main
@@ -216,6 +257,7 @@ def test_the_command(monkeypatch, capfd, tmp_path):
     out = capfd.readouterr().out
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (0, 0, []) == (exit_.value.code, report["exit_code"], report["unexplained"])
+    jsonschema.validate(report, as_json.schema("observed"))
     t = report["totals"]
     assert 100 == t["programs"] == t["agree"] + t["known"] + t["incomparable"] + t["crashed"]
     assert "0 unexplained" in out

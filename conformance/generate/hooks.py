@@ -30,7 +30,7 @@ def on_tensor(scene: Scene, about: Live | None = None) -> bool:
     if live is None:
         return False
     menu = _WRONG if scene.wild and scene.below(3) == 0 else _WRITING if scene.below(8) == 0 else _TENSOR
-    return _register(scene, "register_hook", live.ref, scene.pick(menu), live)
+    return _register(scene, "register_hook", (live.ref, scene.pick(menu)), (live,))
 
 
 def on_sibling(scene: Scene, live: Live) -> bool:
@@ -49,7 +49,7 @@ def on_leaf(scene: Scene, about: Live | None = None) -> bool:
     live = scene.find(_leaf)
     if live is None:
         return False
-    return _register(scene, "register_post_accumulate_grad_hook", live.ref, scene.pick(_POST), live)
+    return _register(scene, "register_post_accumulate_grad_hook", (live.ref, scene.pick(_POST)), (live,))
 
 
 def on_node(scene: Scene, about: Live | None = None) -> bool:
@@ -61,8 +61,8 @@ def on_node(scene: Scene, about: Live | None = None) -> bool:
     if not scene.emit(".grad_fn", (live.ref,), (), (node,)):
         return True
     if scene.below(2):
-        return _register(scene, "register_prehook", ref(node), scene.pick(_BEFORE), live)
-    return _register(scene, "register_hook", ref(node), scene.pick(_AFTER), live)
+        return _register(scene, "register_prehook", (ref(node), scene.pick(_BEFORE)), (live,))
+    return _register(scene, "register_hook", (ref(node), scene.pick(_AFTER)), (live,))
 
 
 def on_several(scene: Scene, about: Live | None = None) -> bool:
@@ -71,26 +71,27 @@ def on_several(scene: Scene, about: Live | None = None) -> bool:
     if live is None:
         return False
     others = [scene.some() if scene.wild else scene.find(recorded) or live for _ in range(1 + scene.below(2))]
-    tensors = [one.ref for one in (live, *others)]
+    lives = (live, *others)
     hook = scene.pick(_OF_ALL)
     kwargs: tuple[tuple[str, Any], ...] = ()
     if scene.below(2):
         hook, kwargs = scene.pick(_OF_ANY), (("mode", "some" if scene.wild and scene.below(2) else "any"),)
-    handle = scene.fresh() if scene.below(3) == 0 else None
-    if scene.emit(_SEVERAL, (tensors, hook), kwargs, (handle,) if handle else ()):
-        scene.heed((live, *others))
-        if scene.below(3) == 0:
-            scene.then(backward.backward, live)
-        if handle:
-            scene.then(_remove, ref(handle))
-    return True
+    return _register(scene, _SEVERAL, ([one.ref for one in lives], hook), lives, kwargs)
 
 
-def _register(scene: Scene, op: str, owner: Ref, hook: Function, live: Live) -> bool:
+def _register(
+    scene: Scene,
+    op: str,
+    args: tuple[Any, ...],
+    lives: tuple[Live, ...],
+    kwargs: tuple[tuple[str, Any], ...] = (),
+) -> bool:
+    """Register a hook, with a handle now and then; the backward of one tensor follows, of several seldom."""
     handle = scene.fresh() if scene.below(3) == 0 else None
-    if scene.emit(op, (owner, hook), (), (handle,) if handle else ()):
-        scene.heed((live,))
-        scene.then(backward.backward, live)
+    if scene.emit(op, args, kwargs, (handle,) if handle else ()):
+        scene.heed(lives)
+        if len(lives) == 1 or scene.below(3) == 0:
+            scene.then(backward.backward, lives[0])
         if handle:
             scene.then(_remove, ref(handle))
     return True

@@ -60,7 +60,7 @@ def cast(scene: Scene, about: Any = None) -> bool:
     x = scene.some()
     op, args = scene.pick(_CASTS)
     dtype = _CAST_TO.get(op) or args[0].name
-    if not scene.fits(dtype, x.store.bits, x.store.frac):
+    if not scene.may(op) or not scene.fits(dtype, x.store.bits, x.store.frac):
         return False
     name = scene.name()
     if scene.emit(op, (x.ref, *args), (), (name,)):

@@ -109,7 +109,7 @@ EMITS: dict[Action, tuple[str, ...]] = {
     hooks.on_several: ("torch.autograd.graph.register_multi_grad_hook",),
     functions.call: ("Double.apply",),
     grad_call.grad_call: ("torch.autograd.grad",),
-    maths.cast: ("double", "float", "half", "bfloat16", "to"),
+    maths.cast: ("double", "float", "to"),
     training.parameter: ("torch.nn.Parameter",),
     training.optimizer: ("torch.optim.SGD", "step", "zero_grad"),
     training.loss: ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss"),

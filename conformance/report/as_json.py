@@ -1,4 +1,5 @@
-"""The report as JSON, and the schema that says what is in it (``specs/schema/report.schema.json``).
+"""The reports as JSON; ``report.schema.json`` and ``observed.schema.json`` beside the specs say what is in
+them.
 
 The same report gives the same bytes. The forms of programs and traces live in ``conformance.json_form``.
 """
@@ -14,7 +15,7 @@ import specs
 from conformance.report.value import Observed, Report
 
 FORMAT = 1
-SCHEMA = Path(specs.__file__).parent / "schema" / "report.schema.json"
+SCHEMAS = Path(specs.__file__).parent / "schema"
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -66,9 +67,9 @@ def observed_to_text(found: Observed) -> str:
     return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of a report."""
-    return json.loads(SCHEMA.read_text(encoding="utf-8"))
+def schema(name: str = "report") -> dict[str, Any]:
+    """The JSON schema of a `report`, or of what was `observed`."""
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def _rule(rule: Any) -> dict[str, Any]:
