@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from conformance.effects import base, writes
 from conformance.lineage import Level
 from conformance.program import Ref, Step, binds, reads
-from conformance.taint import Taint, base, writes
+from conformance.taint import Taint
 from conformance.trace import Done, Trace
 from specs.domain import AVOIDANCES
 from specs.fact import POSITION

@@ -3,15 +3,27 @@
 A walk along what was observed of a program that follows memory (views, detached tensors, `.data`, and grads
 kept as they came share it, so that a write reaches them all), history (where a gradient goes) and grads.
 Where nothing tells which of two things happened, both are taken to have. The things that are followed live
-in `lineage`; what the roundings so found come to is `rounding`'s business.
+in `lineage`, what an operation does to them in `effects`; what the roundings so found come to is `rounding`'s
+business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
+from conformance.effects import (
+    ALIASES,
+    CASTS,
+    FLAGS,
+    HOLDERS,
+    OVERWRITES,
+    base,
+    keeps_values,
+    result_of,
+    writes,
+    written_all_the_same,
+)
 from conformance.lineage import (
     Arrival,
     Family,
@@ -27,39 +39,10 @@ from conformance.lineage import (
     nodes_of,
     sharing,
 )
-from conformance.program import (
-    DELETE,
-    SAVING_MODES,
-    Step,
-    binds,
-    grad_and_inference,
-    is_assignment,
-    reads,
-    refs,
-)
+from conformance.program import DELETE, Step, binds, grad_and_inference, is_assignment, reads, refs
 from conformance.trace import Done, Refused, Trace
 from specs.fact import POSITION
-from specs.functions import WRITING_CLASSES, class_of
-
-FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
-"""Composites whose result never looks at an operand's memory; that of any other may."""
-
-NEW = frozenset(["getitem", "narrow", "chunk", "reshape", "reshape_as", "view_as", "expand_as"])
-"""Composites whose result may look there and never is the operand itself; that of any other may be."""
-
-CASTS = frozenset(["to", "double", "float", "half", "bfloat16"])
-"""Operations that copy what has another dtype, and return what has theirs."""
-
-FLAGS = frozenset(["requires_grad_", "detach_"])
-"""Operations that are named like writes and leave the elements alone."""
-
-ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
-"""Operations that look at an operand's memory and leave its history."""
-
-HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
-"""Operations whose result stands for their operands from then on."""
-
-OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
+from specs.functions import class_of
 
 ENGINE: Mapping[str, tuple[str, ...]] = {
     "backward": ("roots", "seeds", "retain_graph", "create_graph", "inputs"),
@@ -81,53 +64,6 @@ Look = tuple[Any, ...]
 """The facts of a name."""
 
 _GRAD, _DTYPE = POSITION["grad"], POSITION["dtype"]
-
-
-@cache
-def base(op: str) -> str:
-    """The declared op behind a step's operation: `mul_`, `__imul__` and `torch.mul` are all `mul`."""
-    from specs.ops import OPERATORS
-
-    name = OPERATORS.get(op) or op.rpartition(".")[2]
-    return name.removesuffix("_")
-
-
-@cache
-def writes(op: str) -> bool:
-    """Whether a step changes its first operand's elements, as far as its operation's name tells."""
-    if op.startswith("__"):
-        return op.startswith("__i") or op == "__setitem__"
-    return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
-
-
-@cache
-def result_of(op: str) -> str:
-    """Whether a result is `fresh`, a `view`, `either` of them, or `any`: these, or an operand itself."""
-    from specs import ops
-
-    name = base(op)
-    found = ops.load().get(name, ())
-    if not found or any(o.composite for o in found):
-        return "fresh" if name in FRESH else "either" if name in NEW else "any"
-    return "view" if any(o.view for o in found) else "fresh"
-
-
-@cache
-def keeps_values(op: str) -> bool:
-    """Whether a gradient depends on elements of operands or result; it may where no formula tells."""
-    from specs import ops
-
-    name = base(op)
-    found = [*ops.load().get(name, ()), *ops.IN_PLACE.get(name + "_", ())]
-    if name in CASTS or not found or any(o.composite for o in found):
-        return name not in CASTS
-    return any(slot.source in ("operand", "out") for o in found for slot in o.slots)
-
-
-def _written_all_the_same(step: Step, rule: str) -> bool:
-    """Whether a step that was refused has written: outside of inference mode, or what a hook failed to pack."""
-    packed = step.op not in OVERWRITES and writes(step.op) and not SAVING_MODES.keys().isdisjoint(step.mode)
-    return packed or rule == "inference/write-outside-refused"
 
 
 class Rounded(NamedTuple):
@@ -192,7 +128,7 @@ class Taint:
             self._differentiate(index, step, done)
         elif done:
             self._perform(index, step)
-        elif type(seen.outcome) is Refused and _written_all_the_same(step, seen.outcome.rule):
+        elif type(seen.outcome) is Refused and written_all_the_same(step, seen.outcome.rule):
             names = reads(step)
             self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
         for name, facts in seen.facts.items():

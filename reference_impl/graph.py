@@ -113,7 +113,7 @@ class NotImplementedNode(Node):
         return "torch::autograd::NotImplemented"
 
     def __init__(self, edges: tuple[Edge, ...], what: str) -> None:
-        super().__init__(edges)
+        super().__init__(edges, LAST)
         self.what = what
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:

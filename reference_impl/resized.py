@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from reference_impl.attributes import Storage
-from reference_impl.graph import NOWHERE, Node, NotImplementedNode, gradient_edge
+from reference_impl.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
 from reference_impl.rule_marks import by, refuse, warn_or_hold
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.windows import window_on
-from reference_impl.write import bump, check_tracked
+from reference_impl.write import bump, check_tracked, rebase
 
 _NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
 _SQUEEZES = {
@@ -39,9 +39,11 @@ class AsStridedBackward1(AsStridedBackward0):
     __slots__ = ()
 
 
-def _is_tracked(target: Tensor) -> bool:
+def _is_tracked(target: Tensor, *others: Tensor) -> bool:
     """Whether the change goes on record; refused where a write would be."""
-    tracked = STATE.enabled and not STATE.inference and not target._inference and target.requires_grad
+    given = (target, *others)
+    recording = STATE.enabled and not STATE.inference and not all(x._inference for x in given)
+    tracked = recording and any(x.requires_grad for x in given)
     if tracked:
         check_tracked(target)
     return tracked
@@ -135,11 +137,11 @@ def set_(
 ) -> Tensor:
     """Look at the memory of another tensor, or at none."""
     if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
-        raise RuntimeError(f"a tensor of {source.dtype} cannot be set into one of {self.dtype}")
+        refuse("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
+    given = (self, source) if isinstance(source, Tensor) else (self,)
     node = None
-    if _is_tracked(self):
-        other = gradient_edge(source) if isinstance(source, Tensor) else NOWHERE
-        node = NotImplementedNode((gradient_edge(self), other), "set_")
+    if _is_tracked(*given):
+        node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
     if source is None:
         array = storage = np.empty(0, self._array.dtype)
     else:
@@ -149,9 +151,10 @@ def set_(
             array = window_on(storage, array.dtype, (tuple(size), steps, storage_offset))
         elif isinstance(source, Storage):
             array = storage.reshape(-1)
-    _show(self, array, storage, node)
+    _show(self, array, storage, None)
     if node is not None:
         node.add_output(self)
+        rebase(self, node)
     if not (STATE.inference or self._inference) and by("resize/set-begins-a-new-end"):
         self._accumulator = None
     return self

@@ -57,9 +57,7 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarra
         "typestr": f"|V{dtype.itemsize}",
         "version": 3,
     }
-    array = np.asarray(_Lent(interface, storage))
-    array.dtype = dtype
-    return array
+    return np.asarray(_Lent(interface, storage)).view(dtype)
 
 
 @op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)
@@ -164,7 +162,7 @@ def view_as_real(x: TensorOperand) -> Any:
 
 view_as_real.wrt(x=lambda g: g.contiguous().view_as_complex())
 
-_COMPLEX = {np.dtype(np.float64): np.dtype(np.complex128), np.dtype(np.float32): np.dtype(np.complex64)}
+_COMPLEX: dict[np.dtype, np.dtype] = {np.dtype(np.float64): np.dtype(np.complex128), np.dtype(np.float32): np.dtype(np.complex64)}
 
 
 @op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)

@@ -13,12 +13,12 @@ import pytest
 from conformance import adapters
 from conformance.adapters.reference import Reference
 from conformance.compare import Agree, Diverge, compare
+from conformance.effects import FRESH, NEW, base
 from conformance.generate.choices import Prng
 from conformance.generate.guide import ROUNDING, draw
 from conformance.program import Step, ref
 from conformance.rounding import EXACT, GROWTH, Bound, Rounding, Term, is_exact, near, rounding_ops
 from conformance.run import run
-from conformance.taint import FRESH, NEW, base
 from conformance.text import from_text
 from conformance.trace import Trace
 from specs.fact import POSITION

@@ -40,6 +40,37 @@ def set_has_no_derivative():
         x.set_(torch.ones(2))
 
 
+def set_takes_memory_of_one_dtype():
+    """That of another is refused; that of a tensor which requires grad makes the tensor require grad, too.
+
+    rules: resize/set-keeps-dtype, write/plain-tensor-joins-graph.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    plain = torch.tensor([3.0])
+    with refused("resize/set-keeps-dtype"):
+        plain.set_(torch.tensor([1, 2]))
+    plain.set_(x)
+    assert plain.tolist() == [1.0, 2.0] and plain.requires_grad is True and plain._version == 1
+    with refused("op/no-derivative"):
+        plain.sum().backward()
+
+
+def set_on_a_view_rewrites_its_base():
+    """As any write through a view does; the base keeps its elements and loses its gradient.
+
+    rules: write/rewrites-the-base, op/no-derivative.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    base = x * 2
+    view = base[:1]
+    view.set_(torch.tensor([7.0]))
+    assert base.tolist() == [2.0, 4.0] and view.tolist() == [7.0]
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
+    with refused("op/no-derivative"):
+        base.sum().backward()
+    assert x.grad is None
+
+
 def out_takes_what_is_not_recorded():
     """A result can be put into a given tensor only where nothing requires grad, or nothing is recorded.
 

@@ -1,0 +1,78 @@
+"""What a step does to memory and to histories, as far as the name of its operation tells.
+
+How that moves along a program is `taint`'s business.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from conformance.program import SAVING_MODES, Step
+from specs.functions import WRITING_CLASSES, class_of
+
+FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
+"""Composites whose result never looks at an operand's memory; that of any other may."""
+
+NEW = frozenset(["getitem", "narrow", "chunk", "reshape", "reshape_as", "view_as", "expand_as"])
+"""Composites whose result may look there and never is the operand itself; that of any other may be."""
+
+CASTS = frozenset(["to", "double", "float", "half", "bfloat16"])
+"""Operations that copy what has another dtype, and return what has theirs."""
+
+FLAGS = frozenset(["requires_grad_", "detach_"])
+"""Operations that are named like writes and leave the elements alone."""
+
+ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
+"""Operations that look at an operand's memory and leave its history."""
+
+HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
+"""Operations whose result stands for their operands from then on."""
+
+OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
+
+
+@cache
+def base(op: str) -> str:
+    """The declared op behind a step's operation: `mul_`, `__imul__` and `torch.mul` are all `mul`."""
+    from specs.ops import OPERATORS
+
+    name = OPERATORS.get(op) or op.rpartition(".")[2]
+    return name.removesuffix("_")
+
+
+@cache
+def writes(op: str) -> bool:
+    """Whether a step changes its first operand's elements, as far as its operation's name tells."""
+    if op.startswith("__"):
+        return op.startswith("__i") or op == "__setitem__"
+    return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
+
+
+@cache
+def result_of(op: str) -> str:
+    """Whether a result is `fresh`, a `view`, `either` of them, or `any`: these, or an operand itself."""
+    from specs import ops
+
+    name = base(op)
+    found = ops.load().get(name, ())
+    if not found or any(o.composite for o in found):
+        return "fresh" if name in FRESH else "either" if name in NEW else "any"
+    return "view" if any(o.view for o in found) else "fresh"
+
+
+@cache
+def keeps_values(op: str) -> bool:
+    """Whether a gradient depends on elements of operands or result; it may where no formula tells."""
+    from specs import ops
+
+    name = base(op)
+    found = [*ops.load().get(name, ()), *ops.IN_PLACE.get(name + "_", ())]
+    if name in CASTS or not found or any(o.composite for o in found):
+        return name not in CASTS
+    return any(slot.source in ("operand", "out") for o in found for slot in o.slots)
+
+
+def written_all_the_same(step: Step, rule: str) -> bool:
+    """Whether a refused step has written: outside of inference mode, or what a hook failed to pack."""
+    packed = writes(step.op) and step.op not in OVERWRITES and not SAVING_MODES.keys().isdisjoint(step.mode)
+    return packed or rule == "inference/write-outside-refused"
