@@ -162,7 +162,10 @@ def view_as_real(x: TensorOperand) -> Any:
 
 view_as_real.wrt(x=lambda g: g.contiguous().view_as_complex())
 
-_COMPLEX: dict[np.dtype, np.dtype] = {np.dtype(np.float64): np.dtype(np.complex128), np.dtype(np.float32): np.dtype(np.complex64)}
+_COMPLEX: dict[np.dtype, np.dtype] = {
+    np.dtype(np.float64): np.dtype(np.complex128),
+    np.dtype(np.float32): np.dtype(np.complex64),
+}
 
 
 @op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)

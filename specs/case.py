@@ -159,7 +159,10 @@ def _called(path: Path) -> tuple[str, ...]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return tuple(
-        alias.name for node in imports if node.module == "specs.cases._functions" for alias in node.names
+        alias.name
+        for node in imports
+        if (node.module or "").startswith("specs.cases._functions")
+        for alias in node.names
     )
 
 

@@ -95,10 +95,12 @@ def compiled(text: str) -> Callable[..., Any]:
     return eval(text, {"__builtins__": {"setattr": setattr}})
 
 
-_SOURCE = (Path(__file__).parent / "cases" / "_functions.py").read_text(encoding="utf-8")
+_FILES = sorted((Path(__file__).parent / "cases").glob("_functions*.py"))
+_SOURCES = [path.read_text(encoding="utf-8") for path in _FILES]
 CLASSES = {
-    node.name: ast.get_source_segment(_SOURCE, node) or ""
-    for node in ast.parse(_SOURCE).body
+    node.name: ast.get_source_segment(source, node) or ""
+    for source in _SOURCES
+    for node in ast.parse(source).body
     if isinstance(node, ast.ClassDef)
 }
 """The text of each custom function, by name."""

@@ -22,7 +22,7 @@ class Gives(NamedTuple):
 
 USUAL = {
     "Double": Gives(1), "Tenfold": Gives(1), "Square": Gives(-1), "KeepsOutput": Gives(1), "Once": Gives(-1),
-    "Surplus": Gives(1), "Nothing": Gives(1), "Apart": Gives(1),
+    "Within": Gives(-1), "Surplus": Gives(1), "Nothing": Gives(1), "Apart": Gives(1),
     "Scale": Gives(2, takes="number"), "Product": Gives(-1, takes="two"), "Asks": Gives(-1, takes="two"),
     "Pair": Gives(2, results=2), "Lazy": Gives(2, results=2), "Marked": Gives(2, results=2),
     "Same": Gives(0, memory="shared"), "Flat": Gives(0, memory="shared"),

@@ -14,10 +14,10 @@ from reference_impl import saving
 from reference_impl.engine import RUNNING
 from reference_impl.graph import Node, gradient_edge
 from reference_impl.hooks import RemovableHandle
-from reference_impl.modes import STATE, no_grad
+from reference_impl.modes import STATE, enable_grad, no_grad
 from reference_impl.rule_marks import by, refuse
 from reference_impl.task import Task
-from reference_impl.tensor import UNTRACKED, Tensor
+from reference_impl.tensor import Tensor
 from reference_impl.write import bump
 
 __all__ = [
@@ -216,10 +216,11 @@ def register_multi_grad_hook(
 
 def _node_of(tensor: Tensor) -> Node:
     """Where the gradient of a tensor arrives."""
-    untracked = tensor._inference or tensor._counter is UNTRACKED
-    if tensor.requires_grad and tensor.grad_fn is None and (STATE.inference or untracked):
-        tensor.view_as(tensor)  # PyTorch goes by the history of such a view, which takes a version
-        refuse("edge/none-in-inference-mode")
+    if tensor.requires_grad and tensor.grad_fn is None:
+        with enable_grad():
+            tensor.view_as(tensor)  # PyTorch goes by the history of such a view, where there can be one
+        if STATE.inference or tensor._inference:
+            refuse("edge/none-in-inference-mode")
     node, _ = gradient_edge(tensor)
     if node is None:
         refuse("edge/needs-a-node")

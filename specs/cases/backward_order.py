@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused, warned
+from specs.cases._functions_nested import Within
 
 
 def several_roots_are_one_backward():
@@ -289,3 +290,29 @@ def grad_variables_is_the_old_name():
     with refused("backward/grad-variables-twice"):
         torch.autograd.backward(z, g, grad_variables=g)
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+def backward_may_run_within_another():
+    """In the backward of a custom function: it is done before the one around it goes on.
+
+    rule: backward/runs-within-another.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Within.apply(x)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    (g,) = torch.autograd.grad(Within.apply(x).sum(), x, create_graph=True)
+    assert g.tolist() == [2.0, 4.0]
+
+
+def hook_may_run_a_backward():
+    """What it fills is there when the hook goes on, and what is filled afterwards is added to it.
+
+    rule: backward/runs-within-another.
+    """
+    u = torch.tensor([3.0], requires_grad=True)
+    inner = u * 5
+    z = u * 2
+    z.register_hook(lambda g: inner.backward() or u.grad * g)
+    z.backward()
+    assert u.grad.tolist() == [15.0]
