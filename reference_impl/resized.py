@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl import dtypes
 from reference_impl.attributes import Storage
 from reference_impl.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
@@ -24,6 +25,7 @@ from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.windows import window_on
 from reference_impl.write import bump, check_tracked, rebase
+from specs.layout import without_elements
 
 _NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
 _SQUEEZES = {
@@ -56,7 +58,8 @@ def _show(target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | N
     if node is not None:
         old = target._node
         target._node, target._nr = node, 0
-        change_history(target, old, node)
+        if not by("resize/hooks-stay-behind"):
+            change_history(target, old, node)
         if target._view is not None:
             target._view.seen = target._counter[0]
     return target
@@ -75,7 +78,9 @@ def _changing(view: str) -> Callable[..., Tensor]:
     """The in-place form of a view."""
 
     def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
-        _is_tracked(self)
+        if _is_tracked(self) and not dtypes.differentiable(self._array.dtype):
+            _show(self, getattr(self.detach(), view)(*how, **named)._array, self._storage, None)
+            refuse("op/no-history-for-integers", dtype=self.dtype)
         # A view shares the version, which a tensor may lack that was made in inference mode.
         source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
         made = getattr(Tensor, view)(source, *how, **named)
@@ -143,7 +148,7 @@ def set_(
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
     if source is None:
-        array = storage = np.empty(0, self._array.dtype)
+        array = storage = without_elements(np.empty(0, self._array.dtype))
     else:
         array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
         if size is not None:

@@ -59,15 +59,15 @@ class ViewOf:
             fresh = self.replayed() if self.replay else AsStridedBackward0(self.base, view)
             self.seen = version
             view._node = fresh
-            change_history(view, node, fresh)
+            if fresh is not None:
+                change_history(view, node, fresh)
         return view._node
 
-    def replayed(self) -> Node:
-        """The node of a view made anew by the steps on record."""
+    def replayed(self) -> Node | None:
+        """The node of a view made anew by the steps on record, which are not recorded in inference mode."""
         was, STATE.enabled = STATE.enabled, True
         made = replayed(self.base, self.replay)
         STATE.enabled = was
-        assert made._node is not None
         return made._node
 
 

@@ -71,6 +71,20 @@ def set_on_a_view_rewrites_its_base():
     assert x.grad is None
 
 
+def dimensions_change_and_hooks_stay():
+    """The grad that was retained has the shape from before.
+
+    rule: resize/hooks-stay-behind.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.unsqueeze_(0)
+    assert tuple(y.shape) == (1, 2) and y.grad_fn.name() == "UnsqueezeBackward1"
+    y.sum().backward()
+    assert tuple(y.grad.shape) == (2,) and x.grad.tolist() == [2.0, 2.0]
+
+
 def out_takes_what_is_not_recorded():
     """A result can be put into a given tensor only where nothing requires grad, or nothing is recorded.
 
