@@ -15,6 +15,7 @@ from reference_impl.rule_marks import by, refuse, warn_once, warn_or_hold
 from reference_impl.saving import WATCHERS
 from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
+from specs.domain import folded, tangled
 from specs.op import clash
 from specs.refusal import Refusal
 
@@ -167,15 +168,26 @@ def _same_window(target: Tensor, source: Tensor) -> bool:
     )
 
 
+class Unspecified(NotImplementedError):
+    """What comes of it PyTorch leaves to the processor."""
+
+
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     """Refuse a write whose result would depend on the order in which elements are visited."""
     target = operands[0]
-    if (memory == "window" or memory == "value") and has_internal_overlap(target._array):
-        refuse("write/overlap-refused")
+    if memory == "window" or memory == "value":
+        if has_internal_overlap(target._array):
+            refuse("write/overlap-refused")
+        if folded(target._array):
+            raise Unspecified("the target shows an element twice, and which write to it is the last is open")
     apart = memory == "apart"
     for other in operands[1:] if apart else operands[1:2]:
-        if isinstance(other, Tensor) and overlaps(target, other, fully_too=apart):
+        if not isinstance(other, Tensor):
+            continue
+        if overlaps(target, other, fully_too=apart):
             refuse("write/partial-overlap-refused")
+        if other._storage is target._storage and tangled(target._array, other._array):
+            raise Unspecified("how much is read before it is written goes by what a processor takes at once")
 
 
 def _is_mask(index: Any) -> bool:

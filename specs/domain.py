@@ -82,12 +82,12 @@ AVOIDANCES = {
     ),
     "tangled_write": Avoidance(
         lambda operands, attributes: any(
-            _tangled(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
+            tangled(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
         ),
         "what is overwritten already when it is read depends on how much the processor takes at once",
     ),
     "folded_target": Avoidance(
-        lambda operands, attributes: _folded(operands[0]),
+        lambda operands, attributes: folded(operands[0]),
         "an element that is written several times ends up with whichever the loop writes last",
     ),
     "gradient_shares_a_grad": Avoidance(
@@ -112,7 +112,7 @@ by the generator).
 """
 
 
-def _tangled(written: np.ndarray, read: Any, foreign: bool) -> bool:
+def tangled(written: np.ndarray, read: Any, foreign: bool = False) -> bool:
     """Whether two windows share memory, are not the same, and are not both dense (torch refuses those).
 
     Where one is ``foreign`` it does not know, and refuses nothing.
@@ -125,8 +125,10 @@ def _tangled(written: np.ndarray, read: Any, foreign: bool) -> bool:
     return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
 
 
-def _folded(array: np.ndarray) -> bool:
+def folded(array: np.ndarray) -> bool:
     """Whether two indices may show one element, but for dimensions with stride 0 (which torch refuses)."""
+    if array.flags.c_contiguous:
+        return False
     reach = 0
     for stride, size in sorted(
         (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1 and s

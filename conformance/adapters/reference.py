@@ -15,6 +15,7 @@ import numpy as np
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl import dtypes, rule_marks
+from reference_impl.write import Unspecified
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -25,7 +26,7 @@ class Reference(TorchShaped):
     newest.
     """
 
-    unsupported = (dtypes.NoSuchDtype,)
+    unsupported = (dtypes.NoSuchDtype, Unspecified)
 
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
