@@ -15,18 +15,11 @@ from reference_impl.tensor import Tensor, wrap
 from specs.kind import IntList, Kind, Offset
 from specs.kind import Tensor as TensorOperand
 from specs.op import op
+from specs.ops.geometry import placed, strides_of
 
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
 """Shape, strides and offset of elements in a storage."""
 Memory = Annotated[Any, Kind("memory", "the storage behind operand x", (object,))]
-
-
-class _Lent:
-    """Some memory as numpy asks for it; keeps whose it is alive."""
-
-    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
-        self.__array_interface__ = interface
-        self.owner = owner
 
 
 def elements_of(storage: np.ndarray, dtype: np.dtype) -> int:
@@ -42,27 +35,20 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarra
     shape, strides, offset = window
     size = elements_of(storage, dtype)
     end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    steps = [s * dtype.itemsize for s in strides]
-    if 0 in shape:
-        return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, steps)
-    if offset < 0 or end > size:
+    if offset < 0 or (end > size and 0 not in shape):
         refuse("view/window-outside-base", offset=offset, end=end, size=size)
-    if storage.flags.c_contiguous:
-        return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, steps)
-    start, read_only = storage.__array_interface__["data"]
-    interface = {
-        "data": (start + offset * dtype.itemsize, read_only),
-        "shape": tuple(shape),
-        "strides": tuple(steps),
-        "typestr": f"|V{dtype.itemsize}",
-        "version": 3,
-    }
-    return np.asarray(_Lent(interface, storage)).view(dtype)
+    if not storage.flags.c_contiguous or 0 in shape:
+        return placed(storage, dtype, shape, strides, offset)
+    return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, [s * dtype.itemsize for s in strides])
 
 
 @op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)
 def _as_strided(x: TensorOperand, *, size: IntList, stride: IntList, offset: Offset, storage: Memory) -> Any:
     """A window on the storage behind ``x``, in elements of its dtype."""
+    if len(size) != len(stride):
+        refuse("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
+    if any(step < 0 for step in stride):
+        refuse("window/strides", why=f"negative strides in {list(stride)}")
     return window_on(storage, x.dtype, (size, stride, offset))
 
 
@@ -81,10 +67,6 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     given = f"{type(size).__name__}, {type(stride).__name__}"
     if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
         refuse("op/arguments", name="as_strided", given=given)
-    if len(size) != len(stride):
-        refuse("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
-    if any(step < 0 for step in stride):
-        refuse("window/strides", why=f"negative strides in {list(stride)}")
     storage = self._storage if by("window/on-the-storage") else self._array
     offset = self.storage_offset() if storage_offset is None else storage_offset
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)
@@ -171,8 +153,24 @@ _COMPLEX: dict[np.dtype, np.dtype] = {
 @op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)
 def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> Any:
     """Pairs along the last dimension as complex numbers, in the same memory."""
-    strides = tuple(step // x.itemsize // 2 for step in x.strides[:-1])
-    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], strides, offset // 2))
+    if x.dtype not in _COMPLEX:
+        _refuse_pairs(f"elements of {x.dtype}")
+    if not x.ndim:
+        _refuse_pairs("a tensor without dimensions")
+    if x.shape[-1] != 2:
+        _refuse_pairs(f"a last dimension of size {x.shape[-1]}")
+    strides = strides_of(x)
+    if strides[-1] != 1:
+        _refuse_pairs(f"a last dimension with stride {strides[-1]}")
+    if any(step % 2 and n != 1 for step, n in zip(strides[:-1], x.shape[:-1], strict=True)):
+        _refuse_pairs(f"the strides {strides}")
+    if offset % 2:
+        _refuse_pairs(f"the offset {offset}")
+    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], [s // 2 for s in strides[:-1]], offset // 2))
+
+
+def _refuse_pairs(what: str) -> None:
+    refuse("window/pairs-side-by-side", what=what)
 
 
 _view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())
@@ -180,26 +178,9 @@ _view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())
 
 def view_as_complex(self: Tensor) -> Tensor:
     """Pairs along the last dimension as complex numbers: a view; refused where they do not lie as such."""
-    shape, strides, offset = self._array.shape, self.stride(), self.storage_offset()
     if self._array.dtype == np.float16:
         raise NoSuchDtype("numpy has no complex dtype as narrow as float16")
-    if self._array.dtype not in _COMPLEX:
-        _refuse_pairs(f"elements of {self.dtype}")
-    if not shape:
-        _refuse_pairs("a tensor without dimensions")
-    if shape[-1] != 2:
-        _refuse_pairs(f"a last dimension of size {shape[-1]}")
-    if strides[-1] != 1:
-        _refuse_pairs(f"a last dimension with stride {strides[-1]}")
-    if any(step % 2 and n != 1 for step, n in zip(strides[:-1], shape[:-1], strict=True)):
-        _refuse_pairs(f"the strides {strides}")
-    if offset % 2:
-        _refuse_pairs(f"the offset {offset}")
-    return self._view_as_complex(offset=offset, storage=self._storage)
-
-
-def _refuse_pairs(what: str) -> None:
-    refuse("window/pairs-side-by-side", what=what)
+    return self._view_as_complex(offset=self.storage_offset(), storage=self._storage)
 
 
 def real(self: Tensor) -> Tensor:

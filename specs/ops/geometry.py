@@ -7,6 +7,7 @@ torch's for dimensions of size 1 and 0, which is why `window` exists.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -29,6 +30,29 @@ def window(x: np.ndarray, shape: Ints, strides: Ints) -> np.ndarray:
     if x.flags.c_contiguous and x.size:
         return np.ndarray(shape, x.dtype, x, 0, steps)
     return as_strided(x, shape, steps)
+
+
+class _Lent:
+    """Some memory as numpy asks for it; keeps whose it is alive."""
+
+    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
+def placed(x: np.ndarray, dtype: np.dtype, shape: Ints, strides: Ints, first: int) -> np.ndarray:
+    """A window on the memory of ``x`` that begins so many elements of ``dtype`` behind its first, with exactly
+    these strides. NB: without elements it may begin anywhere, which numpy's own views forget.
+    """
+    start, read_only = x.__array_interface__["data"]
+    interface = {
+        "data": (start + first * dtype.itemsize, read_only),
+        "shape": tuple(shape),
+        "strides": tuple([stride * dtype.itemsize for stride in strides]),
+        "typestr": f"|V{dtype.itemsize}",
+        "version": 3,
+    }
+    return np.asarray(_Lent(interface, x)).view(dtype)
 
 
 def row_major(shape: Ints) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from specs.kind import Count, Dim, IntList, Length, Offset, OptPosition, Position, Size, Stride, Tensor
 from specs.op import composite, op
 from specs.ops import join
-from specs.ops.geometry import clamp_slice, strides_of, window
+from specs.ops.geometry import clamp_slice, placed, strides_of, window
 from specs.ops.reduce import axis_of
 from specs.refusal import refuse
 
@@ -66,7 +66,8 @@ def slice_(
     if first < last:
         return x[_at(axis, slice(first, last, step))]
     steps = [s * step if d == axis else s for d, s in enumerate(strides_of(x))]
-    return window(x[_at(axis, slice(first, first))], [*x.shape[:axis], 0, *x.shape[axis + 1 :]], steps)
+    shape = (*x.shape[:axis], 0, *x.shape[axis + 1 :])
+    return placed(x, x.dtype, shape, steps, first * strides_of(x)[axis])
 
 
 def _slice_backward(g: Any, x_shape: tuple[int, ...], dim: int, start: Any, end: Any, step: int) -> Any:
