@@ -253,12 +253,17 @@ def gradient_edge(tensor: Tensor) -> Edge:
         if by("grad/plain-leaves-get-none"):
             return NOWHERE
         tensor._flag = True
-    reference = tensor._accumulator
+    return accumulator_for(tensor), 0
+
+
+def accumulator_for(leaf: Tensor) -> AccumulateGrad:
+    """The node that fills a leaf's ``grad``, made if there is none."""
+    reference = leaf._accumulator
     accumulator = None if reference is None else reference()
     if accumulator is None or not by("leaf/edges-end-in-accumulators"):
-        accumulator = AccumulateGrad(tensor)
-        tensor._accumulator = weakref.ref(accumulator)
-    return accumulator, 0
+        accumulator = AccumulateGrad(leaf)
+        leaf._accumulator = weakref.ref(accumulator)
+    return accumulator
 
 
 def alias(tensor: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from reference_impl import dtypes
-from reference_impl.graph import Node, alias, gradient_edge
+from reference_impl.graph import Node, accumulator_for, alias
 from reference_impl.modes import no_grad
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor
@@ -101,7 +101,7 @@ class Packed:
         given: Tensor | None = None,
     ) -> None:
         self.requires_grad = saved.is_leaf and tensor.requires_grad
-        self.accumulator = gradient_edge(tensor)[0] if self.requires_grad else None
+        self.accumulator = accumulator_for(tensor) if self.requires_grad else None
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         given = tensor if given is None else given

@@ -166,7 +166,8 @@ def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> An
         _refuse_pairs(f"the strides {strides}")
     if offset % 2:
         _refuse_pairs(f"the offset {offset}")
-    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], [s // 2 for s in strides[:-1]], offset // 2))
+    halved = tuple([step // 2 for step in strides[:-1]])
+    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], halved, offset // 2))
 
 
 def _refuse_pairs(what: str) -> None:

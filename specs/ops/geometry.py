@@ -41,8 +41,8 @@ class _Lent:
 
 
 def placed(x: np.ndarray, dtype: np.dtype, shape: Ints, strides: Ints, first: int) -> np.ndarray:
-    """A window on the memory of ``x`` that begins so many elements of ``dtype`` behind its first, with exactly
-    these strides. NB: without elements it may begin anywhere, which numpy's own views forget.
+    """A window on the memory of ``x`` that begins so many elements of ``dtype`` behind its first, with these
+    very strides. NB: without elements it may begin anywhere, which numpy's own views forget.
     """
     start, read_only = x.__array_interface__["data"]
     interface = {
