@@ -23,8 +23,9 @@ from reference_impl.record import Kernel, OpNode
 from reference_impl.rule_marks import by, refuse, warn_or_hold
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
-from reference_impl.windows import window_on
+from reference_impl.windows import elements_of, window_on
 from reference_impl.write import bump, check_tracked, rebase
+from reference_impl.zeros import Zeros
 from specs.layout import without_elements
 
 _NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
@@ -119,9 +120,10 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if wanted == self._array.shape:
         return self
     offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
-    if storage.size < offset + prod(wanted):
-        storage = np.zeros(offset + prod(wanted), storage.dtype)
-        storage[: self._storage.size] = self._storage.ravel("K")
+    if elements_of(storage, dtype) < offset + prod(wanted):
+        storage = np.zeros(offset + prod(wanted), dtype)
+        old = self._storage.ravel("K").view(np.uint8)
+        storage.view(np.uint8)[: old.size] = old
     return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
 
 
@@ -137,6 +139,14 @@ def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
     return made
 
 
+def _materialized(zeros: Zeros) -> Tensor:
+    """The zeros that PyTorch gives memory to: those of one element."""
+    array = zeros._array
+    made = wrap(np.zeros((), array.dtype))
+    made._array = window_on(made._storage, array.dtype, (array.shape, (0,) * array.ndim, 0))
+    return made
+
+
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
@@ -144,12 +154,16 @@ def set_(
     if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
         refuse("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
+    if isinstance(self, Zeros):
+        refuse("write/zeros-without-memory")
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
     if source is None:
         array = storage = without_elements(np.empty(0, self._array.dtype))
     else:
+        if isinstance(source, Zeros):
+            source = _materialized(source)
         array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
         if size is not None:
             steps = _rows(tuple(size)) if stride is None else tuple(stride)

@@ -27,6 +27,8 @@ _TURNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("transpose_", (0, 1)), ("transpose_", (0, -1)), ("t_", ()), ("unsqueeze_", (0,)), ("unsqueeze_", (-1,)),
     ("squeeze_", ()), ("squeeze_", (0,)), ("swapdims_", (0, 1)),
 )  # fmt: skip
+_RANKED_TURNS = tuple(turn for turn in _TURNS if "squeeze" not in turn[0])
+"""Those drawn of gradients: one of another rank than its leaf is held against strides that are not there."""
 _SHAPES = ((2,), (1,), (2, 1), (1, 2), (2, 2), (), (4,), (3,), (0,))
 
 
@@ -117,7 +119,7 @@ def turned(scene: Scene, about: Any = None) -> bool:
     live = scene.find(_dims)
     if live is None:
         return False
-    op, args = scene.pick(_TURNS)
+    op, args = scene.pick(_RANKED_TURNS if live.store.grad else _TURNS)
     _changed(scene, live, op, (live.ref, *args))
     return True
 
@@ -128,7 +130,7 @@ def resized(scene: Scene, about: Any = None) -> bool:
     if live is None:
         return False
     begins, _, end = _reach(scene, live)
-    fitting = [shape for shape in _SHAPES if begins + prod(shape) <= end]
+    fitting = [shape for shape in _SHAPES if begins + prod(shape) <= end and _keeps_rank(live, shape)]
     if not fitting:
         return False
     shape = scene.pick(fitting)
@@ -144,13 +146,22 @@ def moved(scene: Scene, about: Any = None) -> bool:
         return False
     new = scene.like(live, but=live) if scene.below(3) else scene.some()
     if new is None or scene.below(9) == 0:
+        if not _keeps_rank(live, (0,)):
+            return False
         _changed(scene, live, "set_", (live.ref,))
         return True
+    if not _keeps_rank(live, new.shape):
+        return False
     if _changed(scene, live, "set_", (live.ref, new.ref)) and new.store is not live.store:
         live.store.lives.remove(live)
         live.store = new.store
         new.store.lives.append(live)
     return True
+
+
+def _keeps_rank(live: Live, shape: tuple[int, ...]) -> bool:
+    """Whether a tensor may get that shape: not a gradient one of another rank."""
+    return not live.store.grad or len(shape) == len(live.shape)
 
 
 def _changed(scene: Scene, live: Live, op: str, args: tuple[Any, ...]) -> bool:
