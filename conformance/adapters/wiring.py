@@ -23,35 +23,37 @@ def wiring(
     numbers: dict[Any, int | None] = {None: None}
     owners: dict[int, str] = {}
     ages: dict[str, list[int]] = {}
-    histories: dict[str, Any] = {}
+    seen: dict[str, tuple[Any, ...]] = {}
     for name, x in tensors.items():
+        history: Any = None
+        node = None
         try:
             node = x.grad_fn
         except Exception as error:
-            histories[name] = refused(error)
-            continue
+            history = refused(error)
         if node is not None:
             number = numbers.get(node)
             if number is None:
-                histories[name], ages[name] = _behind(node, numbers)
+                history, ages[name] = _behind(node, numbers)
             else:
-                histories[name] = number, ()
-    met = {age for each in ages.values() for age in each}
-    ranks = {age: rank for rank, age in enumerate(sorted(met))}
-    seen = {}
-    for name, x in tensors.items():
+                history = number, ()
+        kept: Any = None
         try:
             memory: Any = lies(name, x, owners)
         except (AttributeError, NotImplementedError):
             memory = UNSEEN
-        kept: Any = None
         if name in graded:
             try:
                 kept = lies(f"{name}.grad", x.grad, owners)
             except (AttributeError, NotImplementedError):
                 kept = UNSEEN
-        ranked = tuple([ranks[age] for age in ages[name]]) if name in ages else ()
-        seen[name] = (histories.get(name), ranked, memory, kept)
+        seen[name] = history, (), memory, kept
+    if ages:
+        met = {age for each in ages.values() for age in each}
+        ranks = {age: rank for rank, age in enumerate(sorted(met))}
+        for name, each in ages.items():
+            history, _, *rest = seen[name]
+            seen[name] = (history, tuple([ranks[age] for age in each]), *rest)
     return seen
 
 
