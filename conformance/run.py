@@ -122,11 +122,12 @@ class Runner:
         op = step[0]
         self._touched.clear()
         outcome = self._perform(step)
-        density = self.density
-        grads = speaks_of_gradients(op)
-        everything = density == "each" and may_change_others(op)
-        self._seen_all = everything and grads
-        facts = _NO_FACTS if density == "end" else self.look(grads, None if everything else self._touched)
+        facts = _NO_FACTS
+        if self.density != "end":
+            grads = speaks_of_gradients(op)
+            everything = self.density == "each" and may_change_others(op)
+            self._seen_all = everything and grads
+            facts = self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None
         fired = self._fired(self.session) if self._fired is not None else ()
         calls: tuple[tuple[int, tuple[Any, ...]], ...] = ()
@@ -147,7 +148,8 @@ class Runner:
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
         if wiring is not None:
-            graded = {name for name in self._tensors if self.observations[-1].facts[name][_GRAD] is not None}
+            facts = self.observations[-1].facts
+            graded = {name for name in self._tensors if facts[name][_GRAD] is not None}
             wired = wiring(self.session, self._tensors, graded)
         self.close()
         program = Program(tuple(self.steps))

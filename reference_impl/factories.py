@@ -21,6 +21,7 @@ from reference_impl.size import contiguous_format, on_cpu, preserve_format, stri
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import laid_out_like
 
+_NUMBERS = frozenset([float, int, bool, complex])
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
 
@@ -65,6 +66,8 @@ def _plain(data: Any) -> Any:
     if isinstance(data, Tensor):
         return data._array
     if isinstance(data, (list, tuple)):
+        if _NUMBERS.issuperset(map(type, data)):
+            return data
         if any(isinstance(item, Tensor) and item.requires_grad for item in data):
             warn_once("copy/number-leaves-the-graph-warns")
         return [_plain(item) for item in data]

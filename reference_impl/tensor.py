@@ -245,10 +245,13 @@ class Tensor:
 
     def storage_offset(self) -> int:
         """Where the first element lies in the storage, in elements."""
-        if self._array is self._storage:
+        array, storage = self._array, self._storage
+        if array is storage:
             return 0
-        here, start = self._array.__array_interface__["data"][0], self._storage.__array_interface__["data"][0]
-        return (here - start) // self._array.itemsize
+        if array.nbytes == storage.nbytes != 0 and array.flags.forc and storage.flags.forc:
+            return 0  # all there is, and reading addresses takes numpy long
+        here, start = array.__array_interface__["data"][0], storage.__array_interface__["data"][0]
+        return (here - start) // array.itemsize
 
     def is_contiguous(self) -> bool:
         return bool(self._array.flags.c_contiguous)

@@ -47,7 +47,9 @@ def _change(off: set[str]) -> None:
 
 def fired() -> frozenset[str]:
     """The rules that applied since the last call; forgets them."""
-    rules = frozenset(_answers).difference(_foreign)
+    rules = frozenset(_answers)
+    if not rules.isdisjoint(_foreign):
+        rules -= _foreign
     _answers.clear()
     return rules
 

@@ -7,6 +7,7 @@ unobserved.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
+from conformance.adapters.wiring import lies
 from reference_impl import dtypes, rule_marks
 from reference_impl.write import Unspecified
 from specs.fact import UNSEEN
@@ -93,6 +95,18 @@ class Reference(TorchShaped):
                 seen |= super().observe(session, {name: x}, since, grads)
         return seen
 
+    @staticmethod
+    def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
+        """What the same readings of the public attributes give, from raw state."""
+        if type(x) is not reference_impl.Tensor:
+            return lies(name, x, owners)
+        array, storage = x._array, x._storage
+        owner = owners.setdefault(id(storage), name)
+        if not array.size:
+            return (owner,)
+        strides = _steps(array.shape, array.strides, array.itemsize)
+        return owner, 0 if array is storage else x.storage_offset(), strides
+
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array
@@ -105,6 +119,12 @@ class Reference(TorchShaped):
     @property
     def versions(self) -> dict[str, str]:
         return {"reference": self.version}
+
+
+@lru_cache(maxsize=4096)
+def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides that lead anywhere, in elements."""
+    return tuple([step // itemsize for size, step in zip(shape, strides, strict=True) if size != 1])
 
 
 def _needs_grad(value: Any) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
-from conformance.adapters.wiring import wiring
+from conformance.adapters.wiring import lies, wiring
 from conformance.program import OF_OTHERS, SAVING_MODES
 from specs.fact import FACTS, UNSEEN, refused
 from specs.functions import class_of, compiled, custom_function
@@ -193,9 +193,11 @@ class TorchShaped:
     def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
         """How the tensors hang together, and those of them that have a grad; see `specs.fact.WIRING`."""
         warnings.filters = _IGNORE
-        seen = wiring(tensors, graded, self._shown)
+        seen = wiring(tensors, graded, self.lies, self._shown)
         warnings.filters = _RECORD
         return seen
+
+    lies = staticmethod(lies)
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """What is seen of a gradient, in the order of GRAD_FACTS."""

@@ -10,72 +10,86 @@ from typing import Any
 
 from specs.fact import UNSEEN
 
+Lies = Callable[[str, Any, dict[int, str]], tuple[Any, ...]]
+"""What tells where a tensor lies: `lies`, or a shorter way to the same."""
+
 
 def wiring(
-    tensors: Mapping[str, Any], graded: Container[str], refused: Callable[[Exception], Any]
+    tensors: Mapping[str, Any], graded: Container[str], lies: Lies, refused: Callable[[Exception], Any]
 ) -> dict[str, tuple[Any, ...]]:
     """The facts `specs.fact.WIRING` of each tensor and of its grad if it is ``graded``; ``refused`` tells
     what a failed reading shows.
     """
-    histories, ages = _histories(tensors, refused)
-    ranks = {age: rank for rank, age in enumerate(sorted({age for nodes in ages.values() for age in nodes}))}
-    owners: dict[int, str] = {}
-    seen = {}
-    for name, x in tensors.items():
-        memory = _memory(name, x, owners)
-        kept = _memory(f"{name}.grad", x.grad, owners) if name in graded else None
-        seen[name] = (histories[name], tuple([ranks[age] for age in ages.get(name, ())]), memory, kept)
-    return seen
-
-
-def _histories(
-    tensors: Mapping[str, Any], refused: Callable[[Exception], Any]
-) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    """Each tensor's node and the nodes behind it that no earlier tensor led to, as facts; and their ages."""
     numbers: dict[Any, int | None] = {None: None}
-    made_by: dict[str, Any] = {}
-    behind: dict[str, list[tuple[str, Any, int]]] = {}
-    shown: dict[str, Any] = {}
+    owners: dict[int, str] = {}
+    ages: dict[str, list[int]] = {}
+    seen: dict[str, tuple[Any, ...]] = {}
     for name, x in tensors.items():
+        history: Any = None
+        node = None
         try:
             node = x.grad_fn
         except Exception as error:
-            shown[name] = refused(error)
-            continue
-        shown[name] = None
+            history = refused(error)
         if node is not None:
-            made_by[name] = node
-            behind[name] = _behind(node, numbers)
-    for name, new in behind.items():
-        nodes = [(kind, tuple([(numbers[child], nr) for child, nr in edges])) for kind, edges, _ in new]
-        shown[name] = (numbers[made_by[name]], tuple(nodes))
-    return shown, {name: [age for _, _, age in new] for name, new in behind.items()}
+            number = numbers.get(node)
+            if number is None:
+                history, ages[name] = _behind(node, numbers)
+            else:
+                history = number, ()
+        kept: Any = None
+        try:
+            memory: Any = lies(name, x, owners)
+        except (AttributeError, NotImplementedError):
+            memory = UNSEEN
+        if name in graded:
+            try:
+                kept = lies(f"{name}.grad", x.grad, owners)
+            except (AttributeError, NotImplementedError):
+                kept = UNSEEN
+        seen[name] = history, (), memory, kept
+    if ages:
+        met = {age for each in ages.values() for age in each}
+        ranks = {age: rank for rank, age in enumerate(sorted(met))}
+        for name, each in ages.items():
+            history, _, *rest = seen[name]
+            seen[name] = (history, tuple([ranks[age] for age in each]), *rest)
+    return seen
 
 
-def _behind(node: Any, numbers: dict[Any, int | None]) -> list[tuple[str, Any, int]]:
-    """Name, edges and age of the nodes that can be reached and have no number yet; they are given one."""
-    new = []
+def _behind(node: Any, numbers: dict[Any, int | None]) -> tuple[Any, list[int]]:
+    """A node's number and the nodes behind it that no earlier one led to, as a fact; and their ages.
+
+    They are given numbers as they are met.
+    """
+    new, ages = [], []
     stack = [node]
     while stack:
-        node = stack.pop()
-        if node not in numbers:
-            numbers[node] = len(numbers) - 1
-            edges = node.next_functions
-            new.append((node.name(), edges, node._sequence_nr()))
-            stack += [child for child, _ in reversed(edges) if child not in numbers]
-    return new
+        met = stack.pop()
+        if met not in numbers:
+            numbers[met] = len(numbers) - 1
+            edges = met.next_functions
+            new.append((met.name(), edges))
+            ages.append(met._sequence_nr())
+            for child, _ in reversed(edges):
+                if child not in numbers:
+                    stack.append(child)
+    nodes = [
+        (kind, tuple([(numbers[child], nr) for child, nr in edges]) if edges else ()) for kind, edges in new
+    ]
+    return (numbers[node], tuple(nodes)), ages
 
 
-def _memory(name: str, x: Any, owners: dict[int, str]) -> Any:
+def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
     """The first tensor on the same storage and, if there are elements, where this one lies in it.
 
     The stride of a dimension of one element leads nowhere, and is not read.
     """
-    try:
-        owner = owners.setdefault(x.untyped_storage()._cdata, name)
-    except (AttributeError, NotImplementedError):
-        return UNSEEN
-    if not x.numel():
+    owner = owners.setdefault(x.untyped_storage()._cdata, name)
+    shape = x.shape
+    if 0 in shape:
         return (owner,)
-    strides = tuple([stride for size, stride in zip(x.shape, x.stride(), strict=True) if size != 1])
+    strides = x.stride()
+    if 1 in shape:
+        strides = tuple([stride for size, stride in zip(shape, strides, strict=True) if size != 1])
     return owner, x.storage_offset(), strides
