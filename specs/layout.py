@@ -87,6 +87,11 @@ def _with_strides(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     return np.ndarray(array.shape, array.dtype, memory, strides=strides)
 
 
+def by_rows(array: np.ndarray) -> np.ndarray:
+    """The elements of an array lying by rows, the strides of single ones included; itself where it is so."""
+    return _with_strides(array, _by_rows(array))
+
+
 def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
     """A copy of ``x[key]``, tensors and slices, in the order of dimensions that torch would choose.
 

@@ -45,7 +45,7 @@ def _wrt_exponent(g, x, exponent, out):
 pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 
 
-@op(inplace=True, name="pow", node="PowBackward0", real=True, avoid=("inexact_power",))
+@op(inplace=True, name="pow", node="PowBackward0", real=True, layout=("x",), avoid=("inexact_power",))
 def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
     if x.dtype.kind in "biu" and exponent < 0:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
-from specs.layout import laid_out_like
+from specs.layout import by_rows, laid_out_like
 from specs.op import op
 from specs.ops.conjugate import conj
 from specs.refusal import need_kernel, refuse
@@ -35,7 +35,7 @@ def _axes(dim, ndim):
 def _reduce(ufunc, x, axes, keepdim=False):
     """The reduction, laid out contiguously as torch lays out a reduction's result."""
     result = ufunc.reduce(x, axis=axes, keepdims=keepdim)
-    return np.ascontiguousarray(result) if result.ndim > 1 else result
+    return by_rows(result) if result.ndim > 1 else result
 
 
 def _unreduced(g, x_shape, dim, keepdim):
