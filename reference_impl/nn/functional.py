@@ -93,6 +93,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 # -- layers ----------------------------------------------------------------------------------------
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
+    if not input.ndim or not weight.ndim:
+        refuse("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
     if bias is None:
         return input.matmul(weight.t())
     if input.ndim == 2 and by("nn/linear-is-one-node"):
@@ -100,7 +102,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if input.ndim == 2 or not (input.is_contiguous() and bias.ndim):
         return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
-    return bias.addmm(rows, weight.t()).view((*input.shape[:-1], weight.shape[0]))
+    made, shape = bias.addmm(rows, weight.t()), (*input.shape[:-1], weight.shape[0])
+    return made._unsafe_view(shape) if by("nn/linear-is-no-view") else made.view(shape)
 
 
 def _each(value: Any, count: int) -> tuple[int, ...]:

@@ -103,6 +103,33 @@ def linear_on_a_matrix_is_one_node():
     assert b.grad.tolist() == [2.0]
 
 
+def linear_of_a_vector_is_no_view():
+    """It is computed as a matrix of one row, and does not show it.
+
+    rule: nn/linear-is-no-view.
+    """
+    x = torch.tensor([1.0, 2.0])
+    w = torch.tensor([[3.0, 4.0]], requires_grad=True)
+    b = torch.tensor([5.0])
+    y = torch.nn.functional.linear(x, w, b)
+    assert y.tolist() == [16.0] and y._is_view() is False
+    assert y.grad_fn.name() == "UnsafeViewBackward0"
+    y.detach_()
+    assert y.requires_grad is False
+
+
+def linear_takes_no_numbers():
+    """Neither in place of the input nor of the weight.
+
+    rule: nn/linear-takes-dimensions.
+    """
+    w = torch.tensor([[3.0, 4.0]])
+    with refused("nn/linear-takes-dimensions"):
+        torch.nn.functional.linear(torch.tensor(1.0), w)
+    with refused("nn/linear-takes-dimensions"):
+        torch.nn.functional.linear(w, torch.tensor(1.0))
+
+
 def linear_without_bias_is_a_product():
     """linear without a bias is the product with the transposed weight.
 

@@ -169,6 +169,8 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
         refuse("op/value-overflow", value=value, dtype=x.dtype)
     at = np.asarray(index, np.int64).reshape(-1)
     out = x.copy(order="K")
+    if at.size and not x.shape[dim]:
+        refuse("view/window-outside-base", offset=0, end=1, size=0)
     if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
         need_range(x, (*(slice(None),) * dim, at))
         out[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
