@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.compare import Agree, compare
+from conformance.compare import Diverge, compare
 from conformance.trace import Trace
 from specs.force import knocked_out
 from specs.rule import RULES
@@ -17,7 +17,9 @@ from specs.rule import RULES
 
 @dataclass(frozen=True, slots=True)
 class Departed:
-    """Rules that torch broke, and the reference's trace without them, which is torch's."""
+    """Rules that torch broke, and the reference's trace without them, which is torch's as far as they can be
+    compared.
+    """
 
     rules: tuple[str, ...]
     trace: Trace
@@ -34,6 +36,6 @@ def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], T
         if chosen:
             with knocked_out(*chosen):
                 trace = again()
-            if isinstance(compare(trace, torch), Agree):
+            if not isinstance(compare(trace, torch), Diverge):
                 return Departed(chosen, trace)
     return None

@@ -253,12 +253,13 @@ class Runner:
 
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
-        if rule is None and error is self._raised:
+        unsupported = isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError))
+        if rule is None and error is self._raised and not unsupported:
             rule = "hook/error-ends-the-backward"
         self._raised = None  # its traceback holds what the backward held
         if rule is not None:
             return Refused(rule, str(error))
-        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):
+        if unsupported:
             return Unsupported(str(error))
         return Crashed(f"{type(error).__name__}: {error}")
 

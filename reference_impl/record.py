@@ -158,11 +158,12 @@ class OpNode(Node):
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         kernel = self.kernel
         values = self.values.copy()
+        unsaved = False
         for i in kernel.saved:
             if values[i] is not None:
                 values[i] = values[i].unpack(self)
-            elif i == kernel.result and grads[0] is not None:
-                refuse("saved_hooks/failed-pack-saves-nothing")
+            elif i == kernel.result:
+                unsaved = True
         out: list[Tensor | None] = [None] * len(self.edges)
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
         if given is None:
@@ -171,6 +172,8 @@ class OpNode(Node):
         for fn, pick, at in kernel.formulas:
             target, nr = self.edges[at]
             if wanted or (target is not None and (task.only is None or task.runs(target))):
+                if unsaved:
+                    refuse("saved_hooks/failed-pack-saves-nothing")
                 out[at] = fn(*pick(values))
                 if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])

@@ -64,9 +64,8 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
 
     NB: an offset counts from where the storage begins; without one it is this tensor's own.
     """
-    given = f"{type(size).__name__}, {type(stride).__name__}"
     if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
-        refuse("op/arguments", name="as_strided", given=given)
+        refuse("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
     storage = self._storage if by("window/on-the-storage") else self._array
     offset = self.storage_offset() if storage_offset is None else storage_offset
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)

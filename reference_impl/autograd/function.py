@@ -168,6 +168,8 @@ class FunctionNode(FunctionCtx, Node):
         self.add_output(out)
         self._zeros.append((out._array.shape, out._array.dtype))
         is_input = any(out is arg for arg in args)
+        if STATE.grad_dtypes and is_input and by("function/input-comes-back-with-its-dtype"):
+            self.metadata[-1] = (out._array.shape, out._array.dtype)
         is_dirty = any(out is dirty for dirty in self.dirty_tensors)
         differentiable = self.recorded and out._array.dtype.kind in DIFFERENTIABLE
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):

@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused
+from specs.cases._functions import Same
 
 
 def a_grad_has_the_grad_dtype():
@@ -125,3 +126,16 @@ def a_grad_dtype_is_a_dtype():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("grad/own-dtype-type"):
         x.grad_dtype = "float64"
+
+
+def a_grad_dtype_does_not_leak_to_what_comes_back():
+    """A custom function that returns its input as it came: gradients have the leaf's own dtype there.
+
+    rule: function/input-comes-back-with-its-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad_dtype = torch.float64
+    y = Same.apply(x)
+    y.retain_grad()
+    y.backward(torch.tensor([1.0, 2.0]))
+    assert y.grad.dtype == torch.float32 and x.grad.dtype == torch.float64

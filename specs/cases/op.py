@@ -380,3 +380,14 @@ def flip_names_dimensions():
         torch.flip(x, 0)
     with refused("op/arguments"):
         torch.permute(x, 1, 0)
+
+
+def strides_of_single_rows_do_not_count():
+    """A batch of one turned matrix times a vector is one product of that matrix.
+
+    rule: op/single-rows-fold.
+    """
+    m = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]], requires_grad=True)
+    y = m.transpose(1, 2) @ torch.tensor([1.0, 1.0])
+    assert y.tolist() == [[4.0, 6.0]]
+    assert y.grad_fn.next_functions[0][0].name() == "MvBackward0"

@@ -169,8 +169,6 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
         refuse("op/value-overflow", value=value, dtype=x.dtype)
     at = np.asarray(index, np.int64).reshape(-1)
     out = x.copy(order="K")
-    if at.size and not x.shape[dim]:
-        refuse("view/window-outside-base", offset=0, end=1, size=0)
     if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
         need_range(x, (*(slice(None),) * dim, at))
         out[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
@@ -344,8 +342,16 @@ def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
     else:
         fits = given.dtype.kind == "i" or not given.size
     if fits and not more:
+        if not view.shape[dim] and (index.numel() if given is None else given.size):
+            _first_slice(view, dim)  # which PyTorch takes before it looks at the positions
         view._index_fill_(index, dim=dim, value=number)
     return fits and not more
+
+
+def _first_slice(view: Any, dim: int) -> Any:
+    """What would be at the first position along a dimension without any, if the memory goes so far."""
+    size = [1 if d == dim else n for d, n in enumerate(view.shape)]
+    return view.detach().as_strided(size, [0 if d == dim else s for d, s in enumerate(view.stride())])
 
 
 def _copy_to(view: Any, value: Any) -> None:
