@@ -148,7 +148,7 @@ class Runner:
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
         if wiring is not None:
-            facts = self.observations[-1].facts
+            facts = self.observations[-1].facts if self.observations else {}
             graded = {name for name in self._tensors if facts[name][_GRAD] is not None}
             wired = wiring(self.session, self._tensors, graded)
         self.close()

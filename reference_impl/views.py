@@ -66,9 +66,10 @@ class ViewOf:
     def replayed(self) -> Node | None:
         """The node of a view made anew by the steps on record, which are not recorded in inference mode."""
         was, STATE.enabled = STATE.enabled, True
-        made = replayed(self.base, self.replay)
-        STATE.enabled = was
-        return made._node
+        try:
+            return replayed(self.base, self.replay)._node
+        finally:
+            STATE.enabled = was
 
 
 def replayed(base: Tensor, replay: Replay) -> Tensor:

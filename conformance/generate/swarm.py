@@ -86,7 +86,7 @@ WITH: dict[int, dict[Action, int]] = {
     FUNCTIONS: {functions.call: 10},
     TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
     WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3, ways_out.counted: 1},
-    WINDOWS: {windows.strided: 6, windows.pairs: 3, windows.turned: 2, windows.resized: 1, windows.moved: 1},
+    WINDOWS: {windows.strided: 6, windows.pairs: 5, windows.turned: 2, windows.resized: 1, windows.moved: 1},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 

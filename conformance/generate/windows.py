@@ -22,7 +22,7 @@ FOLDED = frozenset(form for form in FORMS if form[1] == (1, 1))
 """Those that show elements several times, and whose overlap torch does not notice."""
 MISFITS: tuple[Form, ...] = (((2, 2), (1,)), ((2,), (-1,)), ((9,), (9,)), ((2,), (1, 1)))
 """Forms that are refused of any small memory."""
-_PARTS = (".real", ".imag", "torch.view_as_real", "torch.view_as_real")
+_PARTS = (".real", ".imag", "torch.view_as_real")
 _TURNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("transpose_", (0, 1)), ("transpose_", (0, -1)), ("t_", ()), ("unsqueeze_", (0,)), ("unsqueeze_", (-1,)),
     ("squeeze_", ()), ("squeeze_", (0,)), ("swapdims_", (0, 1)),
@@ -74,19 +74,23 @@ def _reach(scene: Scene, x: Live) -> tuple[int, int, int]:
 
 
 def pairs(scene: Scene, about: Any = None) -> bool:
-    """The parts of complex numbers, or reals as the parts of complex ones."""
+    """Reals as the parts of complex numbers, or the parts of complex ones."""
     x = scene.find(_complex if scene.below(2) else _paired)
     if x is None:
         return False
-    if x.kind != "c" and (scene.below(4) or not _paired(x)):
-        if not scene.fits("complex64", x.store.bits, x.store.frac) or not scene.dtypes:
-            return False
-        op = "torch.view_as_complex"
-    else:
-        op = scene.pick(_PARTS)
-    if op == "torch.view_as_complex" and x.dtype == "float16":
-        return False  # numpy has no complex dtype as narrow
-    _seen(scene, op, (x.ref,), (), x)
+    if x.kind == "c" or scene.below(4) == 0:
+        return _parts(scene, x)
+    if not _paired(x) or not scene.fits("complex64", x.store.bits, x.store.frac) or not scene.dtypes:
+        return False
+    live = _seen(scene, "torch.view_as_complex", (x.ref,), (), x)
+    if live is not None:
+        scene.then(_parts, live)
+    return True
+
+
+def _parts(scene: Scene, x: Live) -> bool:
+    """The parts of complex numbers; of real ones there is one alone."""
+    _seen(scene, scene.pick(_PARTS), (x.ref,), (), x)
     return True
 
 
