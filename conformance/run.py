@@ -254,7 +254,8 @@ class Runner:
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
         unsupported = isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError))
-        if rule is None and error is self._raised and not unsupported:
+        broken = "INTERNAL ASSERT" in str(error)  # torch itself, within what a hook called
+        if rule is None and error is self._raised and not (unsupported or broken):
             rule = "hook/error-ends-the-backward"
         self._raised = None  # its traceback holds what the backward held
         if rule is not None:

@@ -126,8 +126,9 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     except Refusal as refused:
         if memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
             _check_filling(operands[:1] if computes_first else operands, expanded)
-        elif refused.rule == "op/no-kernel" and kernel.op.layout:
-            _check_memory(memory, operands[:1])  # elementwise, PyTorch looks at it before it finds a kernel
+        elif refused.rule == "op/no-kernel" and kernel.op.layout and array.dtype.kind != "c":
+            # Elementwise, PyTorch looks at it before it finds a kernel; complex numbers it refuses before.
+            _check_memory(memory, operands[:1])
         if by(refused.rule):
             raise
         return

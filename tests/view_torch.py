@@ -79,7 +79,7 @@ INTERNAL: dict[str, Callable[..., Any]] = {
     "_index_put": _putting(aten.index_put),
     "_index_put_": _putting(aten.index_put_),
     "_index_put_impl_": _putting(lambda *args: aten._index_put_impl_(*args, True)),
-    "_index_fill_": lambda x, index, *, dim, value: x.index_fill_(dim, _positions(index), value),
+    "_index_fill_": lambda x, index, *, dim, value, room: x.index_fill_(dim, _positions(index), value),
     "_mask_fill_": lambda x, index, *, dim, value: x.masked_fill_(_mask(x, index, dim), value),
     "getitem": lambda x, index: x[index],
 }  # fmt: skip

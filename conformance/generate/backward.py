@@ -152,6 +152,9 @@ def _run(
                 one.filled = one.grad
             elif freed:
                 one.freed = True
+    for one in scene.lives:
+        if one.store.grad:  # it may have been added to
+            scene.grow(one)
     scene.hot = path[:5]
     if path:
         follow(scene, roots[0], path)

@@ -47,8 +47,8 @@ class Oracle(Protocol):
     def window(self, name: str) -> tuple[int, int]:
         """Where a tensor begins in its memory, and how many elements that has; (0, 0) if nobody can tell."""
 
-    def dense(self, name: str) -> bool:
-        """Whether a tensor is known to fill a block of memory."""
+    def block(self, name: str) -> int:
+        """How many elements the block of memory has that a tensor fills; 0 if it is not known to fill one."""
 
     def grads(self) -> list[Any]:
         """The arrays of all grads, where memory can be told."""
@@ -90,9 +90,9 @@ class Beside:
         except (AttributeError, RuntimeError):
             return 0, 0
 
-    def dense(self, name: str) -> bool:
+    def block(self, name: str) -> int:
         array = self.memory(name)
-        return array is not None and dense(array)
+        return array.size if array is not None and dense(array) else 0
 
     def grads(self) -> list[Any]:
         grads = (getattr(value, "_grad", None) for value in self.env.values())

@@ -287,6 +287,12 @@ class Scene:
                 frac = max(frac, value.as_integer_ratio()[1].bit_length() - 1)
         return Store(int(top).bit_length(), frac, self.rounding, True)
 
+    def grow(self, live: Live) -> None:
+        """Somebody wrote who knows where: bounds are read off the elements, and only grow."""
+        found, store = self.measure(live.name), live.store
+        store.bits, store.frac = max(store.bits, found.bits), max(store.frac, found.frac)
+        store.rough = store.rough or found.rough
+
     # -- attention -------------------------------------------------------------------------------
 
     def heed(self, lives: Iterable[Live]) -> None:

@@ -136,7 +136,7 @@ def step(scene: Scene, held: Optimizer) -> bool:
         return False
     for live in held.lives:
         for other in live.store.lives:
-            _measure(scene, other)
+            scene.grow(other)
     scene.heed(held.lives)
     if scene.below(3):
         scene.then(step, held)
@@ -151,10 +151,3 @@ def zero_grad(scene: Scene, held: Optimizer) -> bool:
     """``zero_grad()`` in one of its two ways."""
     kwargs = (("set_to_none", False),) if scene.below(2) else ()
     return scene.emit("zero_grad", (held.ref,), kwargs)
-
-
-def _measure(scene: Scene, live: Live) -> None:
-    """A step went to wherever the gradients led: bounds are read off the elements, and only grow."""
-    found, store = scene.measure(live.name), live.store
-    store.bits, store.frac = max(store.bits, found.bits), max(store.frac, found.frac)
-    store.rough = store.rough or found.rough

@@ -28,7 +28,7 @@ _TURNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("squeeze_", ()), ("squeeze_", (0,)), ("swapdims_", (0, 1)),
 )  # fmt: skip
 _RANKED_TURNS = tuple(turn for turn in _TURNS if "squeeze" not in turn[0])
-"""Those drawn of gradients: one of another rank than its leaf is held against strides that are not there."""
+"""Those that keep the rank: a gradient of another one is held against strides that its leaf does not have."""
 _SHAPES = ((2,), (1,), (2, 1), (1, 2), (2, 2), (), (4,), (3,), (0,))
 
 
@@ -69,7 +69,7 @@ def _reach(scene: Scene, x: Live) -> tuple[int, int, int]:
     """Where a tensor begins in its memory, and the part of it that windows may show."""
     begins, elements = scene.oracle.window(x.name)
     if x.store.grad or x.store.foreign:
-        return begins, begins, begins + (x.size if scene.oracle.dense(x.name) else 0)
+        return begins, begins, begins + scene.oracle.block(x.name)
     return begins, 0, elements
 
 
@@ -123,7 +123,7 @@ def turned(scene: Scene, about: Any = None) -> bool:
     live = scene.find(_dims)
     if live is None:
         return False
-    op, args = scene.pick(_RANKED_TURNS if live.store.grad else _TURNS)
+    op, args = scene.pick(_RANKED_TURNS if _ranked(live) else _TURNS)
     _changed(scene, live, op, (live.ref, *args))
     return True
 
@@ -164,8 +164,13 @@ def moved(scene: Scene, about: Any = None) -> bool:
 
 
 def _keeps_rank(live: Live, shape: tuple[int, ...]) -> bool:
-    """Whether a tensor may get that shape: not a gradient one of another rank."""
-    return not live.store.grad or len(shape) == len(live.shape)
+    """Whether a tensor may get that shape."""
+    return not _ranked(live) or len(shape) == len(live.shape)
+
+
+def _ranked(live: Live) -> bool:
+    """Whether a tensor's rank is left as it is: that of a gradient, and of a leaf that has one or will."""
+    return live.store.grad or (live.grad and live.leaf)
 
 
 def _changed(scene: Scene, live: Live, op: str, args: tuple[Any, ...]) -> bool:

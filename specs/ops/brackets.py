@@ -160,14 +160,18 @@ globals().update(_family())  # an op is found by being a module's attribute
 
 
 @op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep", memory="apart", complex=True)
-def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
-    """``x`` with a number at the positions along a dimension."""
+def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: Bool = True) -> Any:
+    """``x`` with a number at the positions along a dimension; ``room`` says that its memory reaches the first
+    of them.
+    """
     unfit = isinstance(value, complex) and x.dtype.kind != "c"
     if x.dtype.kind == "i" and not unfit:
         unfit = not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max
     if unfit:
         refuse("op/value-overflow", value=value, dtype=x.dtype)
     at = np.asarray(index, np.int64).reshape(-1)
+    if at.size and not room:
+        refuse("view/window-outside-base", offset=0, end=1, size=0)
     out = x.copy(order="K")
     if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
         need_range(x, (*(slice(None),) * dim, at))
@@ -342,16 +346,19 @@ def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
     else:
         fits = given.dtype.kind == "i" or not given.size
     if fits and not more:
-        if not view.shape[dim] and (index.numel() if given is None else given.size):
-            _first_slice(view, dim)  # which PyTorch takes before it looks at the positions
-        view._index_fill_(index, dim=dim, value=number)
+        room = bool(view.shape[dim]) or _has_room(view, dim)
+        view._index_fill_(index, dim=dim, value=number, room=room)
     return fits and not more
 
 
-def _first_slice(view: Any, dim: int) -> Any:
-    """What would be at the first position along a dimension without any, if the memory goes so far."""
-    size = [1 if d == dim else n for d, n in enumerate(view.shape)]
-    return view.detach().as_strided(size, [0 if d == dim else s for d, s in enumerate(view.stride())])
+def _has_room(view: Any, dim: int) -> bool:
+    """Whether the memory goes as far as the first position along a dimension that has none would be, which
+    PyTorch takes a look at before it looks at the positions.
+    """
+    others = [(n, s) for d, (n, s) in enumerate(zip(view.shape, view.stride(), strict=True)) if d != dim]
+    last = view.storage_offset() + sum((n - 1) * s for n, s in others)
+    elements = view.untyped_storage().nbytes() // view.element_size()
+    return last < elements or any(n == 0 for n, _ in others)
 
 
 def _copy_to(view: Any, value: Any) -> None:
