@@ -160,3 +160,13 @@ def test_a_leaf_that_was_moved_gets_its_history_anew_before_it_refuses(torch):
     assert [refused(), refused()] == [1, 0]
     a.add_(a)
     assert [refused(), refused()] == [1, 0]
+
+
+def test_a_hook_may_run_a_backward(torch):
+    """What it fills is there when the hook goes on; what is filled afterwards is added to it."""
+    u = torch.tensor([3.0], requires_grad=True)
+    inner = u * 5
+    z = u * 2
+    z.register_hook(lambda g: inner.backward() or u.grad * g)
+    z.backward()
+    assert u.grad.tolist() == [15.0]

@@ -303,16 +303,3 @@ def backward_may_run_within_another():
     assert x.grad.tolist() == [2.0, 4.0]
     (g,) = torch.autograd.grad(Within.apply(x).sum(), x, create_graph=True)
     assert g.tolist() == [2.0, 4.0]
-
-
-def hook_may_run_a_backward():
-    """What it fills is there when the hook goes on, and what is filled afterwards is added to it.
-
-    rule: backward/runs-within-another.
-    """
-    u = torch.tensor([3.0], requires_grad=True)
-    inner = u * 5
-    z = u * 2
-    z.register_hook(lambda g: inner.backward() or u.grad * g)
-    z.backward()
-    assert u.grad.tolist() == [15.0]

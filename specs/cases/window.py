@@ -107,7 +107,9 @@ def pairs_of_reals_as_complex_numbers():
     assert z.tolist() == [1.0 + 2.0j, 3.0 + 4.0j] and z._base is x
     z.backward(torch.tensor([2.0 - 1.0j, 1.0j]))
     assert x.grad.tolist() == [[2.0, -1.0], [0.0, 1.0]]
-    turned, between, single = x.t(), x.flatten()[1:3], x[:, :1]
+    turned = x.t()
+    between = x.flatten()[1:3]
+    single = x[:, :1]
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(turned)
     with refused("window/pairs-side-by-side"):
