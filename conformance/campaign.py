@@ -18,7 +18,7 @@ from conformance.generate.guide import Drawn
 from conformance.isolate import note
 from conformance.judge import Finding as Found
 from conformance.judge import Judgement, judge
-from conformance.known import issue_of
+from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.reduce import reduce
 from conformance.report import words
@@ -213,7 +213,7 @@ class Sums:
         cut = Program(program.steps[: at + 1])
         known = None
         if side in (REFERENCE, TORCH):
-            known = issue_of([step.op for step in cut], side, adapters.load(side).version, error)
+            known = issue_of(said(cut), side, adapters.load(side).version, error)
         self.crashes.append(
             Crash(f"program {number}", side, Verdict.BROKEN_SUITE, error, to_text(cut), known)
         )

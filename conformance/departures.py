@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.compare import Diverge, compare
+from conformance.compare import Agree, Comparison, Diverge, Incomparable, compare
 from conformance.trace import Trace
 from specs.force import knocked_out
 from specs.rule import RULES
@@ -36,6 +36,15 @@ def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], T
         if chosen:
             with knocked_out(*chosen):
                 trace = again()
-            if not isinstance(compare(trace, torch), Diverge):
+            if _explains(compare(trace, torch), compare(reference, torch)):
                 return Departed(chosen, trace)
     return None
+
+
+def _explains(without: Comparison, found: Comparison) -> bool:
+    """Whether what is left without the rules leaves nothing of the difference: no other one, nor an end of
+    what can be compared before the difference is reached.
+    """
+    if isinstance(without, Incomparable):
+        return isinstance(found, Diverge) and found.first.step < without.step
+    return isinstance(without, Agree)

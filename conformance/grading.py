@@ -20,7 +20,7 @@ from conformance.adapters.errors import AdapterError
 from conformance.adapters.isolated import run_isolated
 from conformance.campaign import REFERENCE, SIZE, TORCH, Chunk, work
 from conformance.isolate import Died, survive
-from conformance.known import issue_of
+from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.report.value import (
     BROKEN,
@@ -245,7 +245,7 @@ def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
     seen = (pair for trace in traces for pair in enumerate(trace.observations))
     at = next((i for i, each in seen if type(each.outcome) is Crashed), len(program) - 1)
     cut = Program(program.steps[: at + 1])
-    known = issue_of([step.op for step in cut], who, adapters.load(who).version, how)
+    known = issue_of(said(cut), who, adapters.load(who).version, how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     crash = Crash(
         f"programs {chunk.first} to {chunk.first + chunk.count - 1}", who, blames, how, to_text(cut), known

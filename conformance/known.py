@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import specs
+from conformance.program import Program
 from specs.rule import within
 
 REGISTRY = Path(specs.__file__).parent / "known.toml"
@@ -34,11 +35,11 @@ class Known:
         """Whether that release of torch is in the record's range."""
         return within(version, self.torch)
 
-    def tells(self, operations: Iterable[str], error: str) -> bool:
-        """Whether a program of these operations that died with ``error`` died of this."""
-        rest = iter(operations)
+    def tells(self, words: Iterable[str], error: str) -> bool:
+        """Whether a program that says these words (``said``) and died with ``error`` died of this."""
+        rest = iter(words)
         return re.search(self.error, error) is not None and all(
-            any(re.fullmatch(pattern, op) for op in rest) for pattern in self.steps
+            any(re.fullmatch(pattern, word) for word in rest) for pattern in self.steps
         )
 
 
@@ -69,9 +70,14 @@ def records() -> tuple[Known, ...]:
     return tuple(Known(**entry | {"steps": tuple(entry["steps"])}) for entry in entries)
 
 
-def issue_of(operations: Iterable[str], side: str, version: str, error: str) -> str | None:
-    """The issue that a crash of ``side`` is recorded under, or None."""
-    ops = tuple(operations)
+def said(program: Program) -> tuple[str, ...]:
+    """What a program says in order, as records tell it: each step's operation, its modes before it."""
+    return tuple(word for step in program for word in (*step.mode, step.op))
+
+
+def issue_of(words: Iterable[str], side: str, version: str, error: str) -> str | None:
+    """The issue that a crash of ``side``, in a program of these words, is recorded under, or None."""
+    told = tuple(words)
     return next(
-        (k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(ops, error)), None
+        (k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(told, error)), None
     )

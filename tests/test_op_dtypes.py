@@ -20,7 +20,7 @@ from conformance.generate.guide import range_of
 from conformance.generate.recipe import Recipe
 from conformance.generate.scene import kind_of
 from conformance.generate.table import At
-from conformance.known import issue_of
+from conformance.known import issue_of, said
 from conformance.program import REST, Dtype, Program, Ref, Step
 from conformance.run import run
 from conformance.text import from_text, to_text
@@ -114,7 +114,7 @@ def differs(one: Program) -> bool:
     """Whether torch and the reference part ways, other than by a crash on record."""
     trace = run(one, TORCH)
     crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
-    if crash is not None and issue_of([step.op for step in one], "torch", TORCH.version, crash):
+    if crash is not None and issue_of(said(one), "torch", TORCH.version, crash):
         return False
     ours = run(one, REFERENCE)
     if any(type(seen.outcome) is Unsupported for seen in ours.observations):
