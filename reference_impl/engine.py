@@ -217,7 +217,8 @@ def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
     alone = held_alone(buffer, passed_on)
     old = buffer[0]
     assert old is not None
-    if alone and dense(old._array) and by("grad/sums-into-the-first"):
+    # A view holds what it is a view of, and that the memory.
+    if alone and old._view is None and dense(old._array) and by("grad/sums-into-the-first"):
         old.add_(new)
     else:
         buffer[0] = old.add(new)

@@ -65,7 +65,7 @@ def any_dtype_arrives_where_none_is_asked_for():
 
 
 def paths_of_two_dtypes_are_summed_into_the_first():
-    """What nobody else holds takes up what comes later; what is held is left as it is.
+    """What nobody else holds takes up what comes later; what is held is left as it is, and so is a view.
 
     rule: grad/sums-into-the-first.
     """
@@ -81,6 +81,12 @@ def paths_of_two_dtypes_are_summed_into_the_first():
     b.add_(a)
     b.backward(g)
     assert a.grad.dtype == torch.float32 and a.grad.item() == 2.0 and g.item() == 1.0
+    a.grad = None
+    b = a.half()
+    b.add_(a)
+    c = b.view(1)
+    c.backward(torch.ones(1, dtype=torch.float16))
+    assert a.grad.dtype == torch.float32 and a.grad.item() == 2.0
 
 
 def a_grad_dtype_is_set_on_leaves():
