@@ -52,10 +52,12 @@ def _is_tracked(target: Tensor, *others: Tensor) -> bool:
     return tracked
 
 
-def _show(target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None) -> Tensor:
+def _show(
+    target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None, beside: tuple[Tensor, ...] = ()
+) -> Tensor:
     """Have the tensor look at that array. NB: a view's base hears nothing of it."""
     target._array, target._storage = array, storage
-    bump(target)
+    bump(target, beside)
     if node is not None:
         old = target._node
         target._node, target._nr = node, 0
@@ -170,7 +172,7 @@ def set_(
             array = window_on(storage, array.dtype, (tuple(size), steps, storage_offset))
         elif isinstance(source, Storage):
             array = storage.reshape(-1)
-    _show(self, array, storage, None)
+    _show(self, array, storage, None, given)
     if node is not None:
         node.add_output(self)
         rebase(self, node)

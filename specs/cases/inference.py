@@ -318,7 +318,8 @@ def the_tag_of_inference_mode_prevails():
 
 
 def assigned_data_decides_what_a_tensor_is():
-    """The elements bring it along, the version counter stays.
+    """The elements bring it along, the version counter stays: in the mode it counts what is written beside
+    a normal tensor.
 
     rule: inference/assigned-data-decides.
     """
@@ -333,6 +334,12 @@ def assigned_data_decides_what_a_tensor_is():
     assert x._version == 1 and c.tolist() == [4.0, 5.0]
     with refused("inference/not-saved"):
         x * s
+    n = torch.tensor([5.0, 6.0])
+    with torch.inference_mode():
+        x.add_(1)
+        assert x._version == 1
+        x.set_(n)
+        assert x._version == 2
     d.data = torch.tensor([5.0, 6.0])
     assert d.is_inference() is False
     with refused("inference/has-no-version"):
