@@ -41,17 +41,19 @@ class Memory:
 class Node:
     """A recorded step: what it was made from, and what its gradient depends on.
 
-    `keeps` is the memory that its gradient reads, `rounds` says that computing it rounds whatever comes in,
+    `keeps` is the memory that its gradient reads, `operands` the tensors whose memory it reads, whatever that
+    is by then, `rounds` says that computing it rounds whatever comes in,
     and `hands_on` that it may pass on the very gradient it got. `rounding` is the number of what happens to
     an inexact gradient here; later nodes have higher ones.
     """
 
-    __slots__ = ("families", "hands_on", "keeps", "parents", "rounding", "rounds")
+    __slots__ = ("families", "hands_on", "keeps", "operands", "parents", "rounding", "rounds")
 
     def __init__(self, rounding: int) -> None:
         self.rounding = rounding
         self.parents: set[Node] = set()
         self.keeps: set[Memory] = set()
+        self.operands: set[Tensor] = set()
         self.families: list[Family] = []
         self.rounds = False
         self.hands_on = True
@@ -163,7 +165,7 @@ def carry(roots: set[Node], seeds: set[Tensor], rounding: Level) -> tuple[list[N
         here, own = at[node], frozenset([node.rounding])
         for tensor in {tensor for family in node.families for tensor in family.tensors}:
             found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
-        onward = here.level | level_of(node.keeps)
+        onward = here.level | level_of(node.keeps) | level_of(memory_of(node.operands))
         if onward or node.rounds:
             onward |= own | rounding
         carriers = here.carriers if node.hands_on else {Memory()}

@@ -164,7 +164,8 @@ class Taint:
             node.parents = nodes_of(operands)
             node.rounds = self._rounds(step)
             if keeps_values(step.op):
-                node.keeps = memory_of(operands)
+                # NB: not the memory alone: `.data` of what is kept may be assigned.
+                node.keeps, node.operands = memory_of(operands), operands.copy()
                 node.hands_on = result_of(step.op) in ("either", "any")
         return node
 
@@ -312,6 +313,7 @@ class Taint:
                 if create:
                     node.parents = {*ran, *nodes_of(begun)}
                     node.keeps = {memory}.union(*(each.keeps for each in ran))
+                    node.operands = set().union(*(each.operands for each in ran))
                     node.rounds = any(each.rounds for each in ran)
                 made = memory.owner = Tensor({memory}, {Family(node)}, create)
                 kinds[kind] = made, memory, node

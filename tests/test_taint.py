@@ -14,6 +14,15 @@ def test_what_a_tensor_left_is_not_overwritten_as_a_whole() -> None:
     assert reached(text)[0] == "a b c"
 
 
+def test_what_is_kept_is_read_from_the_data_that_was_assigned() -> None:
+    """A node keeps the tensor, which may look elsewhere by the time its gradient is computed."""
+    text = (
+        "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.matmul(a)\nc = torch.tensor([1.0, 2.0])\n"
+        "c.cos_()\na.data = c\nd, = torch.autograd.grad(b, a)\n"
+    )
+    assert reached(text)[0] == "a c d"
+
+
 def test_what_a_writing_function_gives_besides_is_not_what_it_wrote() -> None:
     """It has a grad of its own."""
     text = "a = torch.tensor([1.0])\nb = -a\nc, d = WrittenPair.apply(b)\nc.sigmoid_()\nd.grad = c\n"
