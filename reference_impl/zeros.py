@@ -6,7 +6,8 @@ has it, but they themselves can be neither read nor written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,11 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         operands = tuple([_unwrapped(operand) for operand in operands])
     if kernel.op.name == "sub":
         operands = tuple(map(_counted, operands))
-    run = call_view if kernel.op.view else call
-    result = run(kernel, operands, attributes)
+    if kernel.op.view:
+        result = call_view(kernel, operands, attributes)
+    else:
+        with _expanded(kernel, operands):
+            result = call(kernel, operands, attributes)
     if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
         whole, shape = other._array, result._array.shape
         if whole.shape != shape:  # NB: numpy gives a dimension of one element stride 0 all the same
@@ -73,13 +77,28 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         filled = np.nan if isinstance(operands[0], Zeros) else np.inf
-        result._array = result._storage = np.full_like(result._array, filled)
+        result._array = result._storage = np.full(result._array.shape, filled, result._array.dtype)
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
             made.__class__ = Zeros
             if not kernel.op.view:
-                made._array = made._storage = np.zeros_like(made._array)
+                made._array = made._storage = np.zeros(made._array.shape, made._array.dtype)
     return result
+
+
+@contextmanager
+def _expanded(kernel: Kernel, operands: tuple[Any, ...]) -> Iterator[None]:
+    """What computes gets one zero, expanded, however the tensor itself says that it is laid out; a clone is
+    laid out as that says.
+    """
+    zeros = {x: x._array for x in operands if isinstance(x, Zeros)} if kernel.op.name != "clone" else {}
+    for x, array in zeros.items():
+        x._array = np.broadcast_to(np.zeros((), array.dtype), array.shape)
+    try:
+        yield
+    finally:
+        for x, array in zeros.items():
+            x._array = array
 
 
 def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

@@ -263,3 +263,17 @@ def a_quotient_by_a_count_has_memory():
     (g,) = torch.autograd.grad(y.abs(), y, create_graph=True)
     (h,) = torch.autograd.grad(g, x)
     assert h.tolist() == [0.0, 0.0]
+
+
+def zeros_without_memory_give_no_layout():
+    """They have strides, and what is computed of them does not: it is laid out as if they had none.
+
+    rule: op/zeros-pass-on.
+    """
+    x = torch.tensor([[1.0, -3.0], [2.0, 4.0]], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    z = h.t()
+    assert z.stride() == (1, 2) and z.clone().stride() == (1, 2)
+    assert z.sin().stride() == (2, 1) and z.mul(z).stride() == (2, 1)
+    assert h.maximum(x.detach().t()).stride() == (1, 2)
