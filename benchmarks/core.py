@@ -31,5 +31,5 @@ def core() -> Capabilities:
     return Capabilities(
         ops=STEPS | {name for name in named if name is not None},
         dtypes=DTYPES,
-        features=FEATURES - {"hooks", "functions"},
+        features=FEATURES - {"hooks", "functions", "devices"},
     )

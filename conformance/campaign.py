@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from conformance import adapters
+from conformance.adapters.capabilities import Capabilities
 from conformance.compare import Divergence
 from conformance.departures import Departed, departed
 from conformance.draws import programs_from
@@ -69,6 +70,17 @@ class Sides:
     def with_torch(self) -> bool:
         return TORCH in (self.subject, self.against)
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be drawn: what the subject can do, and torch if it takes part; the reference does what
+        torch does.
+        """
+        own = adapters.capabilities(adapters.load(self.subject))
+        if not self.with_torch:
+            return own
+        torch = adapters.capabilities(adapters.load(TORCH))
+        return torch if self.subject == REFERENCE else replace(own, features=own.features & torch.features)
+
     def judged(
         self, program: Program, density: str, reference: Trace | None = None
     ) -> tuple[Judgement, Trace, Trace]:
@@ -98,9 +110,12 @@ class Sides:
         """The judgement where torch departs from a rule: nobody else is blamed for keeping it, nor for not
         doing so.
         """
-        found = judge(known.trace, actual, torch)
         if self.subject in (REFERENCE, TORCH):
+            found = judge(known.trace, torch, torch)
+            if found.finding is Found.CRASH:
+                return found
             return replace(judge(known.trace, torch), finding=Found.KNOWN, because=known.rules)
+        found = judge(known.trace, actual, torch)
         return judge(reference, actual) if found.finding is Found.NONCONFORMANCE else found
 
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
@@ -259,7 +274,7 @@ def work(chunk: Chunk) -> Tally:
 def of_chunk(sums: Sums) -> Tally:
     """The tally of the programs of its chunk."""
     chunk = sums.chunk
-    capabilities = adapters.capabilities(adapters.load(chunk.subject))
+    capabilities = Sides(chunk.subject, chunk.against).capabilities
     programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, sums.program)
     return sums.tally()
 

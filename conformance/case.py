@@ -112,6 +112,9 @@ class _CaseLowering(Lowering):
 
 def _reading(node: ast.expr) -> tuple[str, str] | None:
     """The name and fact that an expression such as `x.grad.tolist()` reads, or None."""
+    match node:
+        case ast.Call(func=ast.Name(id="str"), args=[ast.Attribute(attr="device") as device]):
+            return _reading(device)
     called = isinstance(node, ast.Call) and not node.args and not node.keywords
     path = dotted(node.func if called and isinstance(node, ast.Call) else node)
     if path is None or path.count(".") == 0:
@@ -131,7 +134,7 @@ def _reading(node: ast.expr) -> tuple[str, str] | None:
                 return name, "grad.grad_fn"
         return None
     match words:
-        case [word] if word in _FLAGS or word in ("dtype", "shape"):
+        case [word] if word in _FLAGS or word in ("dtype", "shape", "device"):
             return name, word
         case ["grad", word] if word in GRAD_FACTS:
             return name, f"grad.{word}"

@@ -36,15 +36,18 @@ def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], T
         if chosen:
             with knocked_out(*chosen):
                 trace = again()
-            if _explains(compare(trace, torch), compare(reference, torch)):
+            if _explains(compare(trace, torch), compare(reference, torch), torch):
                 return Departed(chosen, trace)
     return None
 
 
-def _explains(without: Comparison, found: Comparison) -> bool:
+def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:
     """Whether what is left without the rules leaves nothing of the difference: no other one, nor an end of
-    what can be compared before the difference is reached.
+    what can be compared (torch's own, too) before the difference is reached.
     """
+    if isinstance(without, Agree) or not isinstance(found, Diverge):
+        return isinstance(without, Agree)
     if isinstance(without, Incomparable):
-        return isinstance(found, Diverge) and found.first.step < without.step
-    return isinstance(without, Agree)
+        return found.first.step < without.step
+    ended = torch.observations[without.first.step].crash is not None
+    return ended and found.first.step < without.first.step

@@ -90,7 +90,7 @@ def check(
         tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in chosen}
     limits = adapters.capabilities(subject)
-    standing = standings(chosen, tally, by_rule, limited=limits != type(limits)())
+    standing = standings(chosen, tally, by_rule, limited=limits.limited)
     if rules != "*":
         tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(chosen)))
     return Report(
@@ -98,7 +98,7 @@ def check(
         against=against,
         seed=seed,
         source=source,
-        device=getattr(subject, "device", "cpu"),
+        device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
         versions=versions(spec, against),
         totals=tally.totals,
         cases={status: sum(w.status == status for w in witnessed) for status in (HELD, BROKEN, UNSUPPORTED)},
@@ -110,6 +110,12 @@ def check(
         broken=tally.broken,
         times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
     )
+
+
+def _device(side: Any) -> str:
+    """What stood for `cuda` on that side, or why nothing did."""
+    device, lacking = getattr(side, "device", "cpu"), getattr(side, "lacking", "")
+    return f"{device} ({lacking})" if lacking else device
 
 
 def told(tally: Tally) -> tuple[Finding, ...]:

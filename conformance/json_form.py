@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import specs
-from conformance.program import Dtype, Function, Program, Ref, Step
+from conformance.program import Device, Dtype, Function, Program, Ref, Step
 from conformance.trace import Crashed, Done, Observation, Outcome, Refused, Trace, Unbound, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
 
@@ -37,6 +37,8 @@ def argument(value: Any) -> Any:
         return {"ref": value.name}
     if kind is Dtype:
         return {"dtype": value.name}
+    if kind is Device:
+        return {"device": value.name}
     if kind is Function:
         return {"function": value.text}
     if kind is float and not math.isfinite(value):
@@ -68,6 +70,8 @@ def from_argument(form: Any) -> Any:
             return Ref(held)
         case "dtype":
             return Dtype(held)
+        case "device":
+            return Device(held)
         case "function":
             return Function(held)
         case "float":

@@ -13,7 +13,19 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from conformance.program import DELETE, GRAD_MODES, MODES, REST, Dtype, Function, Program, Ref, Step
+from conformance.program import (
+    DELETE,
+    GRAD_MODES,
+    MODES,
+    REST,
+    Device,
+    Dtype,
+    Function,
+    Program,
+    Ref,
+    Step,
+    is_device,
+)
 from conformance.text import BINARY, IN_PLACE, REFLECTED, TUPLES
 from specs.functions import CLASSES, MENU, class_of
 
@@ -206,7 +218,7 @@ class Lowering:
         """A literal, a name, or a temporary bound to what the expression computes."""
         match node:
             case ast.Constant(value=value):
-                return value
+                return Device(value) if isinstance(value, str) and is_device(value) else value
             case ast.Name(id=name):
                 if name == "torch":
                     raise ProgramError(node, "torch itself is no value")

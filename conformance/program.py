@@ -1,7 +1,8 @@
 """A program as a value: a tuple of steps whose operations are spelled as PyTorch spells them.
 
-Here live `Step`, `Program`, `Ref`, `Dtype` and `Function`, and the questions a step answers about itself.
-How a program is printed and parsed lives in `text`, its JSON form in `json_form`, how it runs in `run`.
+Here live `Step`, `Program`, `Ref`, `Dtype`, `Device` and `Function`, and the questions a step answers about
+itself. How a program is printed and parsed lives in `text`, its JSON form in `json_form`, how it runs in
+`run`.
 
 NB: steps compare as Python compares their arguments (`1 == 1.0 == True`); where programs must be told apart
 to the letter, compare `to_text(program)`.
@@ -9,6 +10,7 @@ to the letter, compare `to_text(program)`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -88,6 +90,24 @@ class Dtype:
 
 
 @dataclass(frozen=True, slots=True)
+class Device:
+    """A device by its PyTorch name. `cuda` is symbolic: the implementation says what it stands for there."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+_DEVICE = re.compile(r"(cpu|cuda)(:\d)?")
+
+
+def is_device(text: str) -> bool:
+    """Whether a string names a device."""
+    return _DEVICE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function the program hands over, by its text: one of `specs.functions.MENU`."""
 
@@ -108,8 +128,8 @@ class Step(NamedTuple):
 
     `op` literally is the PyTorch text: `mul`, `backward`, `__add__` are methods of `args[0]`; a dotted path
     such as `torch.autograd.grad` starts at the namespace; `.grad` reads an attribute and `.grad=` assigns
-    one; `del` unbinds. An argument is a `Ref`, a `Dtype`, a `Function`, a number, a bool, a str, None,
-    Ellipsis, a slice, or a tuple or list of those.
+    one; `del` unbinds. An argument is a `Ref`, a `Dtype`, a `Device`, a `Function`, a number, a bool, a str,
+    None, Ellipsis, a slice, or a tuple or list of those.
     """
 
     op: str

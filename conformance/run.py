@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from conformance.program import DELETE, OPAQUE, REST, Dtype, Function, Program, Ref, Step, decoration
+from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, Program, Ref, Step, decoration
 from conformance.trace import (
     DONE,
     UNBOUND,
@@ -218,6 +218,9 @@ class Runner:
         if kind is Dtype:
             dtype = getattr(self.adapter, "dtype", None)
             return value if dtype is None else dtype(value.name)
+        if kind is Device:
+            place = getattr(self.adapter, "place", None)
+            return value.name if place is None else place(value.name)
         if kind is tuple:
             return tuple(map(self._value, value))
         if kind is list:

@@ -13,6 +13,7 @@ from typing import Any
 from conformance.program import (
     DELETE,
     REST,
+    Device,
     Dtype,
     Function,
     Program,
@@ -50,6 +51,8 @@ def literal(value: Any) -> str:
         return value.name
     if kind is Dtype:
         return f"torch.{value.name}"
+    if kind is Device:
+        return repr(value.name)
     if kind is Function:
         return value.text
     if kind is float and not math.isfinite(value):
@@ -217,7 +220,8 @@ def script(
 
 
 READING = {
-    "value": "{}.tolist()", "dtype": "{}.dtype", "shape": "tuple({}.shape)", "is_leaf": "{}.is_leaf",
+    "value": "{}.tolist()", "dtype": "{}.dtype", "shape": "tuple({}.shape)",
+    "device": "{}.device", "is_leaf": "{}.is_leaf",
     "requires_grad": "{}.requires_grad", "retains_grad": "{}.retains_grad",
     "grad_fn": "{}.grad_fn", "output_nr": "{}.output_nr", "is_view": "{}._is_view()",
     "version": "{}._version", "grad": "{}.grad", "history": "{}.grad_fn.next_functions",

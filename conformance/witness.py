@@ -18,7 +18,7 @@ from conformance.program import DELETE, Program
 from conformance.report import words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
 from conformance.run import run
-from conformance.text import script, statement
+from conformance.text import script, statement, to_text
 from conformance.trace import Crashed, Refused, Trace
 from specs.case import Case, cases, run_case
 from specs.fact import POSITION
@@ -41,7 +41,10 @@ def _witness(job: tuple[str, str]) -> Witnessed:
     case = next(case for case in cases() if case.id == wanted)
     namespace = getattr(adapter, "namespace", None)
     if namespace is not None:
-        result = run_case(case, namespace)
+        beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
+        if beyond:
+            return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
+        result = run_case(case, namespace, cuda=getattr(adapter, "stands_for_cuda", "cuda"))
         if result.passed:
             return Witnessed(case.id, case.rules, HELD)
         return Witnessed(case.id, case.rules, BROKEN, result.source or "", result.why or "")
@@ -69,6 +72,8 @@ def lacks(limits: Capabilities, program: Program) -> str:
     missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
     if missing:
         return f"needs {missing[0]}"
+    if "devices" not in limits.features and any("cuda" in to_text(Program((step,))) for step in program):
+        return "needs a device besides the CPU"
     if "modes" not in limits.features and any(step.mode for step in program):
         return "needs grad modes"
     trace = run(program, adapters.load("reference"))

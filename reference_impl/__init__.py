@@ -1,11 +1,11 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
 Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, ready, task, engine,
-autograd; rule_marks says how a line is tied to the rule it embodies. Forward mode has rooms of its own:
-tangents, autograd.forward_ad, autograd.pushing. The torch-shaped namespace (dtypes, size, factories, random,
-casts, attributes, copying, printing, plain, selections, composed, joint, products, resized, surface, nn,
-optim, functional, gradcheck, anomaly_mode, checkpoint) stands around that machine. It models one torch
-release at a time: `set_torch_release("2.13")`.
+autograd; rule_marks says how a line is tied to the rule it embodies. Forward mode has rooms of its own
+(tangents, autograd.forward_ad, autograd.pushing), and so have devices (devices, meeting). The torch-shaped
+namespace (dtypes, size, factories, random, casts, attributes, copying, printing, plain, selections, composed,
+joint, products, resized, surface, nn, optim, functional, gradcheck, anomaly_mode, checkpoint) stands around
+that machine. It models one torch release at a time: `set_torch_release("2.13")`.
 """
 
 import math
@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.copying import load, save
+from reference_impl.devices import device
 from reference_impl.dtypes import (
     bfloat16,
     complex64,
@@ -83,7 +84,6 @@ from reference_impl.rule_marks import is_warn_always_enabled, set_warn_always
 from reference_impl.size import (
     Size,
     contiguous_format,
-    device,
     layout,
     memory_format,
     preserve_format,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.devices import geometry
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
@@ -44,9 +45,16 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         array = array.astype(target, copy=False)
     out = wrap(array)
     if node is not None:
-        if array.dtype.kind not in DIFFERENTIABLE:
-            refuse("op/no-history-for-integers", dtype=out.dtype)
-        node.metadata.append((array.shape, array.dtype))
+        if array.dtype.kind not in kernel.recordable:
+            if array.dtype.kind == "c":
+                refuse("op/no-history-for-complex", name=kernel.op.name)
+            else:
+                refuse("op/no-history-for-integers", dtype=out.dtype)
+        node.metadata.append(
+            (array.shape, array.dtype)
+            if STATE.place is None
+            else geometry(array.shape, array.dtype, STATE.place)
+        )
         out._node = node
         if kernel.result:
             node.save_output(out)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import CPU, place_of
 from reference_impl.modes import STATE
 from reference_impl.printing import tensor_repr
 from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.size import CPU, Size, contiguous_format, device, layout, strided
+from reference_impl.size import Size, contiguous_format, layout, strided
 from reference_impl.tensor import Tensor
 
 
@@ -58,8 +59,9 @@ def data_ptr(self: Tensor) -> int:
 
 
 def get_device(self: Tensor) -> int:
-    """-1, which stands for the CPU."""
-    return -1
+    """The number of its device; -1 stands for the CPU."""
+    index = place_of(self).index
+    return -1 if index is None else index
 
 
 class Storage:
@@ -232,11 +234,11 @@ PROPERTIES: dict[str, Any] = {
     "shape": property(shape),
     "_backward_hooks": _no_deleting("_backward_hooks", lambda self: self._hooks, _set_hooks),
     "_grad_fn": _no_deleting("_grad_fn", lambda self: self.grad_fn),
-    "device": _constant(CPU),
+    "device": property(place_of),
     "volatile": property(volatile),
     "layout": _constant(strided),
-    "is_cuda": _constant(False),
-    "is_cpu": _constant(True),
+    "is_cuda": property(lambda self: place_of(self) is not CPU),
+    "is_cpu": property(lambda self: place_of(self) is CPU),
     "is_sparse": _constant(False),
     "is_quantized": _constant(False),
     "is_meta": _constant(False),
@@ -288,4 +290,4 @@ FUNCTIONS: dict[str, Any] = {
 }
 """Functions of the namespace, by name."""
 
-__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "device", "layout"]
+__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "layout"]

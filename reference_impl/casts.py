@@ -1,4 +1,4 @@
-"""Casts to a dtype, under the many names they have: ``to``, ``type``, ``double``, ``long``."""
+"""Casts to a dtype and moves to a device, under the many names they have: ``to``, ``cuda``, ``double``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl import dtypes
+from reference_impl.devices import CPU, device, found, making_on, place_of
 from reference_impl.dtypes import dtype
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, warn_once
-from reference_impl.size import contiguous_format, device, memory_format, on_cpu
+from reference_impl.size import contiguous_format, memory_format
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import converted, laid_out_like
 
@@ -20,11 +21,34 @@ def cast(self: Tensor, target: dtype) -> Tensor:
         return self
     if dtypes.differentiable(target.numpy):
         return self.cast(target.numpy)
-    made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
+    made = _counted(self, target, place_of(self))
     if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
         made._flag = True
+    return made
+
+
+def _counted(self: Tensor, target: dtype, place: device) -> Tensor:
+    """A copy as integers or bools on that device, which no gradient goes back from."""
+    with making_on(place):
+        made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
     if self._array.dtype.kind == "c" and target.numpy.kind in "iu" and self._array.size:
         warn_once("data/complex-to-real-warns")
+    return made
+
+
+def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Tensor:
+    """This tensor as that dtype on that device; itself if it already is, unless a copy is asked for."""
+    if place_of(self) is place and by("device/there-already-is-itself"):
+        made = cast(self, target)
+        if made is not self or not copy:
+            return made
+    if not dtypes.differentiable(target.numpy):
+        return _counted(self, target, place)
+    with making_on(place):
+        if by("device/copy-is-an-op"):
+            return self.copy_to(target.numpy, place)
+        made = wrap(laid_out_like(self._array.astype(target.numpy), self._array))
+    made._flag = self.requires_grad
     return made
 
 
@@ -35,19 +59,17 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
     copy = more.pop("copy", False)
     more.pop("non_blocking", None)
     layout = more.pop("memory_format", None)
-    target = self.dtype
+    target, place = self.dtype, place_of(self)
     for value in (*wanted, *more.values()):
         if isinstance(value, dtype):
             target = value
         elif isinstance(value, Tensor):
-            target = value.dtype
-        elif isinstance(value, (str, device)):
-            on_cpu(value)
+            target, place = value.dtype, place_of(value)
+        elif isinstance(value, (str, device)) or type(value) is int:
+            place = found(value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes dtypes, tensors and devices, not {type(value).__name__}")
-    result = cast(self, target)
-    if copy and result is self:
-        result = self.clone()
+    result = moved(self, target, place, copy)
     return result.contiguous() if layout is contiguous_format else result
 
 
@@ -60,35 +82,38 @@ LEGACY_NAMES = {
 
 def type_name(self: Tensor) -> str:
     """The name of the old tensor type of this dtype."""
-    return f"torch.{LEGACY_NAMES[self.dtype.name]}Tensor"
+    where = "" if place_of(self) is CPU else "cuda."
+    return f"torch.{where}{LEGACY_NAMES[self.dtype.name]}Tensor"
 
 
 def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or the tensor as that type."""
     if target is None:
         return type_name(self)
+    place = place_of(self)
     if isinstance(target, str):
-        name = target.removeprefix("torch.").removesuffix("Tensor")
+        where, _, name = target.removeprefix("torch.").removesuffix("Tensor").rpartition(".")
         target = next(known for known in dtypes.ALL if LEGACY_NAMES[known.name] == name)
+        place = found(where or "cpu")
     elif not isinstance(target, dtype):
-        target = target().dtype  # an old constructor
-    return cast(self, target)
+        made = target()  # an old constructor
+        target, place = made.dtype, place_of(made)
+    return moved(self, target, place)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor as the other's dtype."""
-    return cast(self, other.dtype)
+    """This tensor as the other's dtype, on its device."""
+    return moved(self, other.dtype, place_of(other))
 
 
 def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-    """The tensor itself, which is on the CPU."""
-    return self
+    """This tensor on the CPU; itself if it is there."""
+    return moved(self, self.dtype, CPU)
 
 
-def cuda(self: Tensor, *where: Any, **more: Any) -> Tensor:
-    """Refused: there is no such device."""
-    on_cpu("cuda")
-    return self
+def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """This tensor on a CUDA device, the first unless told otherwise; itself if it is there."""
+    return moved(self, self.dtype, found("cuda" if device is None else device))
 
 
 def _to(target: dtype) -> Callable[..., Tensor]:

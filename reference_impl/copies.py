@@ -1,17 +1,20 @@
-"""Ops that only the machine calls: casts and row-major copies."""
+"""Ops that only the machine calls: casts, copies between devices and row-major copies."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from reference_impl.devices import device, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.record import real_part
-from reference_impl.rule_marks import warn_once
-from specs.kind import Dtype, Tensor
+from reference_impl.rule_marks import by, warn_once
+from specs.kind import Dtype, Kind, Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import op
+
+Place = Annotated[Any, Kind("place", "a device", (device,))]
 
 
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
@@ -34,6 +37,24 @@ def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
 
 
 cast.wrt(x=_cast_backward)
+
+
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
+def copy_to(x: Tensor, *, dtype: Dtype, place: Place) -> Any:
+    """The same values on that device, as that dtype."""
+    if x.dtype == dtype:
+        return laid_out_like(converted(x, dtype), x)
+    return cast.body(x, dtype=dtype)
+
+
+def _copied_back(g: Any, x_dtype: np.dtype, x_place: device) -> Any:
+    g = real_part(g, x_dtype)
+    if place_of(g) is x_place or not by("device/gradient-comes-back"):
+        return _cast_backward(g, x_dtype)
+    return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).copy_to(x_dtype, x_place)
+
+
+copy_to.wrt(x=_copied_back)
 
 
 @op(internal=True, node="CloneBackward0", dtypes="keep", complex=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.devices import found, making_on, place_of
 from reference_impl.random import source
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
@@ -47,11 +48,12 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """What pickling keeps: elements and flag. NB: ``copy.copy`` goes this way as well, as in PyTorch."""
-    return _rebuilt, (self._array, self.requires_grad)
+    return _rebuilt, (self._array, self.requires_grad, str(place_of(self)))
 
 
-def _rebuilt(array: np.ndarray, requires_grad: bool) -> Tensor:
-    made = wrap(array)
+def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
+    with making_on(found(place)):
+        made = wrap(array)
     if by("copy/pickle-keeps-the-flag"):
         made._flag = requires_grad
     return made

@@ -1,14 +1,30 @@
-"""``torch.cuda``, as far as scripts ask whether it is there: it is not."""
+"""``torch.cuda``: the virtual devices, as far as scripts ask about them and wait for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl import devices
+from reference_impl.factories import LEGACY_CUDA
 
 
 def is_available() -> bool:
-    """False: everything is on the CPU."""
-    return False
+    """True: there are virtual ones."""
+    return True
 
 
 def device_count() -> int:
-    """None at all."""
+    """How many virtual devices there are."""
+    return devices.COUNT
+
+
+def current_device() -> int:
+    """The number of the device that is meant where none is named."""
     return 0
+
+
+def synchronize(device: Any = None) -> None:
+    """Nothing to wait for: work is done when it is asked for."""
 
 
 def manual_seed_all(seed: int) -> None:
@@ -16,3 +32,4 @@ def manual_seed_all(seed: int) -> None:
 
 
 manual_seed = manual_seed_all
+globals().update(LEGACY_CUDA)

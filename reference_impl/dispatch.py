@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from reference_impl import meeting
 from reference_impl.apply import call, call_view
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel
@@ -129,6 +130,8 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
             execute, kernel, operands, attributes = plans.get(key) or planned(key, args, kwargs)
             if STATE.level is not None:
                 execute = partial(STATE.level.run, execute)
+            if STATE.devices:
+                execute = partial(meeting.run, execute)
             return execute(
                 kernel,
                 given if operands is None else operands(given),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import ambient_for, ambient_in, brought
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.grad_dtypes import cast_to
 from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone
@@ -85,7 +86,7 @@ def run(
         buffer[edges[0][1]] = grads[0]
     if RUNNING and not by("backward/runs-within-another"):
         return [None] * len(targets)
-    recording = STATE.enabled
+    recording, place = STATE.enabled, STATE.place
     STATE.enabled = _records(create_graph)
     ready = task.ready
     ready.append((start.sequence_nr, start, buffer))
@@ -106,7 +107,7 @@ def run(
     finally:
         RUNNING.pop()
         HOOKS[:] = hooks  # what was entered within ends here, as the mode does
-        STATE.enabled = recording
+        STATE.enabled, STATE.place = recording, place
     return task.captured
 
 
@@ -165,6 +166,8 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     if hooks is not None and hooks.before:
         call_before(node, arrived)
     given = list(arrived) if hooks is not None and hooks.after else None
+    if STATE.devices:
+        STATE.place = ambient_in(node.metadata)
     outputs = node.apply(arrived, task) if STATE.anomaly is None else STATE.anomaly.watch(node, arrived, task)
     conform(node.edges, outputs)
     if given is not None:
@@ -206,6 +209,8 @@ def _sum(old: Tensor, new: Tensor) -> Tensor:
     if STATE.enabled or Zeros in (type(old), type(new)):
         return old.add(new)
     both = (old._array, new._array)
+    if STATE.devices:
+        STATE.place = ambient_for(old)
     return wrap(as_torch_lays_out(np.asarray(np.add(*both)), both))
 
 
@@ -258,7 +263,9 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
             shape, dtype = node.metadata[nr]
             array = g._array
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
-                grads[index] = _conformed(g, shape, dtype, at_root)
+                grads[index] = g = _conformed(g, shape, dtype, at_root)
+            if STATE.devices:
+                grads[index] = brought(g, node.metadata[nr])
 
 
 def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool) -> Tensor:

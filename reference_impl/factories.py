@@ -1,7 +1,7 @@
 """Tensors made from nothing, from numbers or like another one; random ones are in ``random``.
 
-Every function here takes ``dtype``, ``requires_grad`` and, since there is one place and one layout only,
-ignores what else PyTorch can be told, after having looked that it says nothing else (`Where`).
+Every function here takes ``dtype``, ``device``, ``requires_grad`` and, since there is one layout only,
+ignores what else PyTorch can be told, after having looked that it says nothing else.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import CPU, found, on, place_of
 from reference_impl.graph import empty_strided as empty_strided_array
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn, warn_once
-from reference_impl.size import contiguous_format, on_cpu, preserve_format, strided
+from reference_impl.size import contiguous_format, preserve_format, strided
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import laid_out_like
 
@@ -26,23 +27,30 @@ _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
 
 def _look_at(
-    device: Any = None,
     layout: Any = strided,
     pin_memory: bool = False,
     memory_format: Any = preserve_format,
     out: None = None,
 ) -> None:
-    """Refuse what asks for anything but plain memory on the CPU."""
-    on_cpu(device)
+    """Refuse what asks for anything but plain memory."""
     if layout is not strided or pin_memory or memory_format not in (preserve_format, contiguous_format):
         raise NotImplementedError("tensors are dense and lie in plain memory, by rows")
 
 
-def made(array: np.ndarray, requires_grad: bool = False, **where: Any) -> Tensor:
-    """A leaf over that array."""
+def made(
+    array: np.ndarray, requires_grad: bool = False, beside: Tensor | None = None, **where: Any
+) -> Tensor:
+    """A leaf over that array, on the device asked for, else on that of what it is made ``beside``."""
+    place = CPU
+    if beside is not None and (there := place_of(beside)) is not CPU and by("device/like-its-model"):
+        place = there
     if where:
+        asked = where.pop("device", None)
+        place = place if asked is None else found(asked)
         _look_at(**where)
     leaf = wrap(array)
+    if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):
+        leaf._storage = on(place, leaf._array)
     if not isinstance(requires_grad, bool):
         refuse("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
@@ -50,7 +58,7 @@ def made(array: np.ndarray, requires_grad: bool = False, **where: Any) -> Tensor
             refuse("requires_grad/float-or-complex-only", dtype=leaf.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
             leaf._flag = True
-    return leaf
+    return leaf if place is CPU or leaf.is_cuda else leaf.to(place)
 
 
 def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
@@ -97,8 +105,11 @@ def tensor(
     if array.dtype == object:
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
     cast = array.astype(_inferred(array, data) if dtype is None else dtype.numpy, copy=False)
-    like = data if isinstance(data, np.ndarray) else array
-    copied = made(laid_out_like(cast, like), requires_grad, **where)
+    laid_out = cast
+    if isinstance(data, (Tensor, np.ndarray)):
+        laid_out = laid_out_like(cast, data if isinstance(data, np.ndarray) else array)
+    beside = data if isinstance(data, Tensor) else None
+    copied = made(laid_out, requires_grad, beside, **where)
     if isinstance(data, Tensor) and not by("copy/tensor-copies"):
         copied._node, copied._nr = data.grad_fn, data._nr
     return copied
@@ -106,12 +117,11 @@ def tensor(
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """The tensor itself, or an array's memory, where neither has to change; else a copy."""
-    on_cpu(device)
     if isinstance(data, Tensor) and by("copy/as-tensor-is-itself"):
-        return data if dtype is None else data.to(dtype)
+        return data.to(dtype, device=device)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
-        return from_numpy(data)
-    return tensor(data, dtype=dtype)
+        return from_numpy(data).to(device=device)
+    return tensor(data, dtype=dtype, device=device)
 
 
 asarray = as_tensor
@@ -241,7 +251,7 @@ def _like(value: Any) -> Callable[..., Tensor]:
         numpy = x._array.dtype if dtype is None else dtype.numpy
         order: Any = "C" if where.get("memory_format") is contiguous_format else "K"
         array = np.full_like(x._array, value, numpy, order)
-        return made(array if order == "C" else laid_out_like(array, x._array), requires_grad, **where)
+        return made(array if order == "C" else laid_out_like(array, x._array), requires_grad, x, **where)
 
     return make
 
@@ -271,7 +281,7 @@ def _new(value: Any) -> Callable[..., Tensor]:
     ) -> Tensor:
         """A plain tensor of that size and this dtype."""
         numpy = self._array.dtype if dtype is None else dtype.numpy
-        return made(np.full(shape_of(size, where), value, numpy), requires_grad, **where)
+        return made(np.full(shape_of(size, where), value, numpy), requires_grad, self, **where)
 
     return new
 
@@ -292,46 +302,41 @@ def new_full(
 ) -> Tensor:
     """A plain tensor of this dtype and one repeated value."""
     numpy = self._array.dtype if dtype is None else dtype.numpy
-    return made(np.full(size, _number(fill_value), numpy), requires_grad, **where)
+    return made(np.full(size, _number(fill_value), numpy), requires_grad, self, **where)
 
 
 def new_tensor(self: Tensor, data: Any, *, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:
     """A leaf with a copy of ``data`` in this dtype."""
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, **more)
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, **({"device": place_of(self)} | more))
 
 
 def new_empty_strided(self: Tensor, size: Any, stride: Any, **more: Any) -> Tensor:
     """A plain tensor of this dtype laid out as told."""
-    return empty_strided(size, stride, **({"dtype": self.dtype} | more))
+    given: dict[str, Any] = {"dtype": self.dtype, "device": place_of(self)}
+    return empty_strided(size, stride, **(given | more))
 
 
-def legacy(dtype: dtypes.dtype) -> Callable[..., Tensor]:
-    """The old constructor of one dtype: from a sequence, or of a size."""
+def legacy(dtype: dtypes.dtype, device: str = "cpu") -> Callable[..., Tensor]:
+    """The old constructor of one dtype on one kind of device: from a sequence, or of a size."""
 
     def make(*given: Any) -> Tensor:
         if len(given) == 1 and not isinstance(given[0], int):
-            return tensor(given[0], dtype=dtype)
-        return empty(*given, dtype=dtype)
+            return tensor(given[0], dtype=dtype, device=device)
+        return empty(*given, dtype=dtype, device=device)
 
     return make
 
 
-LEGACY = {
-    name: legacy(dtype)
-    for name, dtype in (
-        ("FloatTensor", dtypes.float32),
-        ("DoubleTensor", dtypes.float64),
-        ("HalfTensor", dtypes.float16),
-        ("BFloat16Tensor", dtypes.bfloat16),
-        ("LongTensor", dtypes.int64),
-        ("IntTensor", dtypes.int32),
-        ("ShortTensor", dtypes.int16),
-        ("CharTensor", dtypes.int8),
-        ("ByteTensor", dtypes.uint8),
-        ("BoolTensor", dtypes.bool_),
-    )
-}
+_OLD = {
+    "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
+    "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
+    "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8,
+    "BoolTensor": dtypes.bool_,
+}  # fmt: skip
+LEGACY = {name: legacy(dtype) for name, dtype in _OLD.items()}
 """The old constructors by name."""
+LEGACY_CUDA = {name: legacy(dtype, "cuda") for name, dtype in _OLD.items()}
+"""Those of ``torch.cuda``."""
 
 
 class _Variables(type):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import geometry, place_of
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
 
@@ -64,7 +65,7 @@ def _set(self: Tensor, dtype: Any) -> None:
     self.__dict__["_grad_dtype"] = own
     accumulator = None if self._accumulator is None else self._accumulator()
     if accumulator is not None:
-        accumulator.metadata[0] = (accumulator.metadata[0][0], own)
+        accumulator.metadata[0] = geometry(accumulator.metadata[0][0], own, place_of(self))
 
 
 METHODS = {"grad_dtype": property(_get, _set)}

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reference_impl.devices import geometry, place_of
 from reference_impl.grad_dtypes import grad_dtype_of
 from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse, warn_once
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.rule_marks import Unspecified, by, refuse, warn_once
+from reference_impl.tensor import Tensor, hold, wrap
 from specs.domain import dense
 
 if TYPE_CHECKING:
@@ -97,7 +98,10 @@ class Node:
     def add_output(self, tensor: Tensor) -> int:
         """Note a further output's geometry; its number."""
         array = tensor._array
-        self.metadata.append((array.shape, grad_dtype_of(tensor) if STATE.grad_dtypes else array.dtype))
+        dtype = grad_dtype_of(tensor) if STATE.grad_dtypes else array.dtype
+        self.metadata.append(
+            (array.shape, dtype) if not STATE.devices else geometry(array.shape, dtype, place_of(tensor))
+        )
         return len(self.metadata) - 1
 
     def __repr__(self) -> str:
@@ -194,7 +198,7 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
     strides = tuple([s // leaf._array.itemsize * dtype.itemsize for s in leaf._array.strides])
     array = empty_strided(leaf._array.shape, strides, dtype)
     copy = wrap(array)
-    copy._array = copy._storage = array  # NB: with the leaf's very strides, also where it has no elements
+    hold(copy, array)  # NB: with the leaf's very strides, also where it has no elements
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
@@ -225,10 +229,9 @@ def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
         return bool(grad.flags.c_contiguous)
     if grad.strides == leaf.strides and grad.dtype is leaf.dtype and 0 not in grad.strides:
         return True
-    # NB: assigning `.data` can leave a leaf with fewer dimensions than its gradient; torch then reads past
-    # its strides.
-    wanted_strides = (*leaf.strides, *(-1,) * (grad.ndim - leaf.ndim))
-    for size, stride, wanted in zip(grad.shape, grad.strides, wanted_strides, strict=False):
+    if grad.ndim > leaf.ndim:
+        raise Unspecified("the leaf has lost dimensions, and PyTorch reads on behind its strides")
+    for size, stride, wanted in zip(grad.shape, grad.strides, leaf.strides, strict=False):
         if stride * leaf.itemsize != wanted * grad.itemsize if size != 1 else stride == 0:
             return False
     return True

@@ -15,11 +15,21 @@ from reference_impl.rule_marks import by, refuse
 
 
 class _State:
-    """The grad mode, whether inference mode is on, who watches for anomalies and the level of forward mode,
-    for the one thread the reference runs in.
+    """The grad mode, whether inference mode is on, who watches for anomalies, the level of forward mode, how
+    much memory of devices there is and on which device new memory is made (None: the CPU), for the one thread
+    the reference runs in.
     """
 
-    __slots__ = ("anomaly", "enabled", "grad_dtypes", "inference", "level", "multithreading")
+    __slots__ = (
+        "anomaly",
+        "devices",
+        "enabled",
+        "grad_dtypes",
+        "inference",
+        "level",
+        "multithreading",
+        "place",
+    )
 
     def __init__(self) -> None:
         self.enabled = True
@@ -28,6 +38,8 @@ class _State:
         self.grad_dtypes = False
         self.level: Any = None
         self.multithreading = True
+        self.devices = 0
+        self.place: Any = None
 
 
 STATE = _State()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import CPU, place_of
 from reference_impl.modes import STATE
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _rows(array: np.ndarray, form: Form, width: int, indent: int, cut: bool) -> 
 def tensor_repr(tensor: Tensor) -> str:
     """The elements, and what makes the tensor other than a plain one of the default dtype."""
     array = tensor._array
-    suffixes: list[str] = []
+    suffixes = [] if place_of(tensor) is CPU else [f"device='{place_of(tensor)}'"]
     if not array.size and array.shape != (0,):
         suffixes.append(f"size={tuple(array.shape)}")
     if dtypes.printed(array.dtype) or (not array.size and array.dtype != dtypes.default().numpy):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reference_impl.devices import CPU, place_in, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE
 from reference_impl.operands import preparer
 from reference_impl.rule_marks import by, refuse
-from reference_impl.saving import HOOKS, Saved, SavedNumber
+from reference_impl.saving import Saved, SavedNumber
 from reference_impl.tensor import Tensor, wrap
 from specs.inference_alone import ALONE
 from specs.op import Op, Slot, picker
@@ -52,6 +53,7 @@ class Kernel:
         "parts",
         "prepare",
         "real",
+        "recordable",
         "result",
         "saved",
         "slots",
@@ -64,6 +66,8 @@ class Kernel:
         self.mutates = op.mutates
         self.multi = op.view == "multi"
         self.real = op.real
+        # NB: without elements, complex numbers have an extreme too.
+        self.recordable = DIFFERENTIABLE.replace("c", "") if op.name in ("amax", "amin") else DIFFERENTIABLE
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"
@@ -143,8 +147,10 @@ class OpNode(Node):
         for i, at in needed:
             operand = operands[at]
             if not isinstance(operand, Tensor):
-                if HOOKS and kernel.op.operands[at].kind.name == "indices":
-                    self.values[i] = Saved(wrap(np.asarray(operand)))  # a list of positions becomes a tensor
+                if kernel.op.operands[at].kind.name == "indices":
+                    # A list of positions becomes a tensor.
+                    positions = np.asarray(operand) if operand else np.empty(0, np.int64)
+                    self.values[i] = Saved(wrap(positions))
                     continue
                 self.values[i] = SavedNumber(operand, kernel.op.operands[at].kind.name != "number")
             elif kernel.mutates and not at and by("save/in-place-saves-the-original"):
@@ -178,7 +184,7 @@ class OpNode(Node):
                 if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])
                     if kernel.copies:
-                        out[at] = _cast_back(out[at], target.metadata[nr][1])
+                        out[at] = _cast_back(out[at], target.metadata[nr])
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -227,12 +233,16 @@ def _name_of(op: Op, slot: Slot) -> str:
     return "result" if slot.source == "out" else slot.name
 
 
-def _cast_back(g: Tensor | None, dtype: Any) -> Tensor | None:
-    """The gradient of what was copied, in its dtype: it is cast before what broadcasting added is summed."""
-    dtype = getattr(dtype, "of", dtype)
-    if g is None or g._array.dtype == dtype or dtype.kind not in DIFFERENTIABLE:
+def _cast_back(g: Tensor | None, metadata: Any) -> Tensor | None:
+    """The gradient of what was copied, in its dtype and on its device, before what broadcasting added is
+    summed.
+    """
+    dtype = getattr(metadata[1], "of", metadata[1])
+    if g is None or dtype.kind not in DIFFERENTIABLE:
         return g
-    return g.cast(dtype)
+    if STATE.devices and place_of(g) is not place_in(metadata):
+        return g.copy_to(dtype, place_in(metadata))
+    return g if g._array.dtype == dtype else g.cast(dtype)
 
 
 def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
@@ -247,6 +257,7 @@ METADATA: dict[str, Callable[[Any], Any]] = {
     "dtype": lambda x: x._array.dtype if isinstance(x, Tensor) else None,
     "strides": lambda x: x.stride(),
     "offset": lambda x: x.storage_offset(),
+    "place": lambda x: place_of(x) if isinstance(x, Tensor) else CPU,
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.attributes import Storage
+from reference_impl.devices import on, place_of
 from reference_impl.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
@@ -122,8 +123,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if wanted == self._array.shape:
         return self
     offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
-    if elements_of(storage, dtype) < offset + prod(wanted):
-        storage = np.zeros(offset + prod(wanted), dtype)
+    if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
+        storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
         old = self._storage.ravel("K").view(np.uint8)
         storage.view(np.uint8)[: old.size] = old
     return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
@@ -161,8 +162,11 @@ def set_(
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
+    if isinstance(source, Tensor) and place_of(source) is not place_of(self):
+        refuse("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
     if source is None:
-        array = storage = without_elements(np.empty(0, self._array.dtype))
+        array = without_elements(np.empty(0, self._array.dtype))
+        storage = on(place_of(self), array)
     else:
         if isinstance(source, Zeros):
             source = _materialized(source)

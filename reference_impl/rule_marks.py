@@ -14,9 +14,13 @@ from specs.force import by, fired, knocked_out
 from specs.refusal import refusal, warning
 
 __all__ = [
-    "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse", "release_warnings",
-    "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
+    "Unspecified", "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse",
+    "release_warnings", "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
 ]  # fmt: skip
+
+
+class Unspecified(NotImplementedError):
+    """What comes of it PyTorch leaves to the processor, or to what lies in its memory."""
 
 
 def refuse(rule: str, **details: Any) -> None:

@@ -1,4 +1,4 @@
-"""The shape of a tensor and the place where it lives: values of their own in PyTorch's namespace."""
+"""The shape of a tensor and how it is laid out: values of their own in PyTorch's namespace."""
 
 from __future__ import annotations
 
@@ -34,52 +34,6 @@ class Size(tuple):
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
-
-
-_ELSEWHERE = ("cuda", "mps", "meta", "xpu", "hpu", "mtia", "xla")
-"""Kinds of devices that PyTorch knows and numpy has nothing for."""
-
-
-class device:
-    """The place where a tensor lives, of which there is one: the CPU."""
-
-    __slots__ = ("index", "type")
-    type: str
-
-    def __init__(self, type: Any, index: int | None = None) -> None:
-        if isinstance(type, device):
-            type, index = type.type, type.index
-        if not isinstance(type, str):
-            raise TypeError(f"a device is named by a str, not {type!r}")
-        kind, _, number = type.partition(":")
-        if kind in _ELSEWHERE:
-            raise AssertionError(f"Torch not compiled with {kind.upper()} enabled: all is on the CPU here")
-        if kind != "cpu" or (number and not number.isdigit()):
-            raise RuntimeError(f"Expected one of cpu device type at start of device string: {type}")
-        self.type = kind
-        self.index = int(number) if number else index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __repr__(self) -> str:
-        index = "" if self.index is None else f", index={self.index}"
-        return f"device(type={self.type!r}{index})"
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-
-CPU = device("cpu")
-
-
-def on_cpu(where: Any) -> None:
-    """Refuse whatever is not the CPU; None means the default, which is the CPU."""
-    if where is not None:
-        device(where)
 
 
 class memory_format:

@@ -26,6 +26,7 @@ from reference_impl import (
     windows,
 )
 from reference_impl.casts import CASTS
+from reference_impl.devices import beside_its_operands
 from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
@@ -48,6 +49,7 @@ def install() -> None:
         op.name: Overloads(op.name, [op])
         for op in (
             copies.cast,
+            copies.copy_to,
             copies.clone_contiguous,
             windows._as_strided,
             windows.view_as_real,
@@ -89,8 +91,8 @@ def install() -> None:
             setattr(Tensor, name, attribute)
     for functions in (plain, selections, composed, products):
         for name, function in functions.BOTH.items():
-            setattr(Tensor, name, function)
-        FUNCTIONS.update(functions.BOTH)
+            FUNCTIONS[name] = beside_its_operands(function)
+            setattr(Tensor, name, FUNCTIONS[name])
     FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
     FUNCTIONS.update(joint.FUNCTIONS | windows.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl import dtypes
+from reference_impl.devices import CPU, on, place_of
 from reference_impl.grad_dtypes import cast_to, grad_dtype_of
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn
-from specs.layout import without_elements
+from specs.layout import means_its_strides, without_elements
 
 if TYPE_CHECKING:
     from reference_impl.graph import AccumulateGrad, Node
@@ -172,6 +173,8 @@ class Tensor:
         want = cast_to(want)
         if want is not None and grad._array.dtype != want:
             refuse("grad/assign-dtype", got=grad.dtype, want=dtypes.of(want))
+        if STATE.devices and place_of(grad) is not place_of(self):
+            refuse("device/grad-is-beside-its-leaf", got=place_of(grad), want=place_of(self))
         if grad._array.shape != self._array.shape:
             refuse("grad/assign-size", got=list(grad.shape), want=list(self.shape))
         if self._node is None or by("grad/accepted-on-non-leaf"):
@@ -199,7 +202,8 @@ class Tensor:
             refuse("data/assign-type", type=type(new).__name__)
         if self.requires_grad and not dtypes.differentiable(new._array.dtype):
             refuse("data/assign-dtype", dtype=new.dtype)
-        if self._array.dtype != new._array.dtype:
+        moves = STATE.devices and place_of(self) is not place_of(new) and by("device/data-moves-the-end")
+        if moves or self._array.dtype != new._array.dtype:
             self._accumulator = None
         if by("data/assign-swaps"):
             self._array, self._storage = new._array, new._storage
@@ -268,11 +272,15 @@ class Tensor:
 
     def _lent(self) -> np.ndarray:
         """The elements for numpy to share."""
+        if STATE.devices and place_of(self) is not CPU:
+            refuse("device/numpy-takes-the-cpu-s", place=place_of(self))
         if self.requires_grad and STATE.enabled:
             refuse("copy/numpy-refused-with-grad")
         return self._array
 
     def _listed(self) -> Any:
+        if STATE.devices and place_of(self) is not CPU:
+            self = self.cpu()  # recorded like any copy, which a stale view may refuse
         return self._array.tolist()
 
     def item(self) -> Any:
@@ -309,6 +317,20 @@ class _Untracked(list[int]):
 UNTRACKED: list[int] = _Untracked()
 
 
+def wrap_beside(tensor: Tensor, array: np.ndarray) -> Tensor:
+    """A tensor without history in memory of its own, on the device of another."""
+    made = wrap(array)
+    if STATE.devices:
+        made._storage = on(place_of(tensor), made._array)
+    return made
+
+
+def hold(tensor: Tensor, array: np.ndarray) -> None:
+    """Give a tensor that array for its own memory, on the device on which memory is made."""
+    tensor._array = array
+    tensor._storage = array if STATE.place is None else on(STATE.place, array)
+
+
 def counter_of_alias(tensor: Tensor) -> list[int]:
     """A version counter of its own for an alias of ``tensor``, where it gets one."""
     return UNTRACKED if tensor._inference and STATE.inference else [0]
@@ -322,9 +344,9 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
     made = kind()
     made._array = array
     if source is None:
-        if not array.size and not any(array.strides):
+        if not array.size and not any(array.strides) and not means_its_strides(array):
             made._array = array = without_elements(array)
-        made._storage = array
+        made._storage = array if STATE.place is None else on(STATE.place, array)
         made._inference = inference = STATE.inference and by("inference/makes-inference-tensors")
         made._counter = UNTRACKED if inference else [0]
     else:

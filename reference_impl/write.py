@@ -11,12 +11,13 @@ from reference_impl import dtypes
 from reference_impl.graph import Node
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode, recorded_mask
-from reference_impl.rule_marks import by, refuse, warn_once, warn_or_hold
+from reference_impl.rule_marks import Unspecified, by, refuse, warn_once, warn_or_hold
 from reference_impl.saving import WATCHERS
 from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
 from specs.domain import folded, tangled
 from specs.op import clash
+from specs.ops.index import fitting
 from specs.refusal import Refusal
 
 _TAG_RULES = {
@@ -76,6 +77,14 @@ def is_tracked(kernel: Kernel, operands: tuple[Any, ...]) -> int:
     return recorded_mask(kernel, operands) if STATE.enabled and kernel.edges else 0
 
 
+def check_recorded(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+    """Refuse what autograd would have to record and cannot, which it does before anything is computed."""
+    if STATE.enabled and kernel.edges and recorded_mask(kernel, operands) > 0:
+        if kernel.mutates:
+            check_tracked(operands[0])
+        OpNode(kernel, operands, attributes)
+
+
 def check_tracked(target: Tensor) -> None:
     """Refuse a write that autograd would have to track and cannot."""
     view = target._view
@@ -102,6 +111,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     if kernel.copies and _same_window(target, operands[1]):
         return
     memory, computes_first, expanded = kernel.op.memory, kernel.computes_first, False
+    taken_out = False
     if memory == "mask" or memory == "apart":
         expanded = has_internal_overlap(array)
     if memory == "apart":
@@ -109,7 +119,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
             warn_or_hold("write/expanded-deprecated")
         if operands[2:] and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
             # NB: PyTorch goes on to masked_fill_ here, with the value taken out
-            memory, computes_first = "mask", True
+            memory, computes_first, taken_out = "mask", True, True
     arrays, promoted = prepare(operands)
     if not computes_first and memory != "mask":
         _check_memory(memory, operands)
@@ -122,6 +132,8 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
                 _check_memory(memory, operands[:1])
             refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
+        if taken_out:
+            arrays = (arrays[0], fitting(arrays[1].copy(), array.dtype), *arrays[2:])
         result = compute(arrays, attributes)
     except Refusal as refused:
         if memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
@@ -167,10 +179,6 @@ def _same_window(target: Tensor, source: Tensor) -> bool:
         and (a.shape, a.strides) == (b.shape, b.strides)
         and target.storage_offset() == source.storage_offset()
     )
-
-
-class Unspecified(NotImplementedError):
-    """What comes of it PyTorch leaves to the processor."""
 
 
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:

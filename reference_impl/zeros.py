@@ -16,8 +16,8 @@ from reference_impl.apply import call, call_view
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, wrap
-from reference_impl.write import call_in_place, check_tracked, is_tracked
+from reference_impl.tensor import Tensor, hold, wrap
+from reference_impl.write import call_in_place, check_recorded
 from specs.layout import laid_out_like
 
 PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
@@ -32,7 +32,7 @@ class Zeros(Tensor):
     __slots__ = ()
 
     def _listed(self) -> Any:
-        if self._array.size and by("op/zeros-are-not-read"):
+        if self._array.size and self.is_cpu and by("op/zeros-are-not-read"):
             refuse("op/zeros-are-not-read")
         return super()._listed()
 
@@ -54,8 +54,7 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     """Run an op that was given such zeros."""
     if kernel.op.mutates:
         if isinstance(operands[0], Zeros):
-            if is_tracked(kernel, operands):
-                check_tracked(operands[0])
+            check_recorded(kernel, operands, attributes)
             refuse("write/zeros-without-memory")
         return call_in_place(kernel, operands, attributes)
     if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
@@ -73,16 +72,16 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
             whole = np.broadcast_to(whole, shape)
         made = np.empty_like(whole, result._array.dtype)
         made[...] = result._array
-        result._array = result._storage = laid_out_like(made, whole)
+        hold(result, laid_out_like(made, whole))
     if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         filled = np.nan if isinstance(operands[0], Zeros) else np.inf
-        result._array = result._storage = np.full(result._array.shape, filled, result._array.dtype)
+        hold(result, np.full(result._array.shape, filled, result._array.dtype))
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
             made.__class__ = Zeros
             if not kernel.op.view:
-                made._array = made._storage = np.zeros(made._array.shape, made._array.dtype)
+                hold(made, np.zeros(made._array.shape, made._array.dtype))
     return result
 
 

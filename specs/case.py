@@ -51,6 +51,11 @@ class Case:
             RULES[rule].in_programs for rule in self.rules if rule in RULES
         )
 
+    @property
+    def needs_device(self) -> bool:
+        """Whether it speaks of a device besides the CPU."""
+        return "cuda" in self.text
+
     def holds_for(self, torch_version: str) -> bool:
         """Whether that torch release knows all its rules."""
         return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
@@ -140,11 +145,29 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
 
 
 @cache
-def _code(path: Path) -> Any:
+def _code(path: Path, cuda: str) -> Any:
     """The chapter's module without the imports of torch and of ours, which are whatever it is run with."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if not _is_given(node)]
-    return compile(tree, str(path), "exec")
+    return compile(tree if cuda == "cuda" else _Elsewhere(cuda).visit(tree), str(path), "exec")
+
+
+class _Elsewhere(ast.NodeTransformer):
+    """Has another kind of device stand for `cuda`."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, str) and node.value.startswith("cuda"):
+            node.value = node.value.replace("cuda", self._kind)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        self.generic_visit(node)
+        if node.attr in ("cuda", "is_cuda"):
+            node.attr = node.attr.replace("cuda", self._kind)
+        return node
 
 
 def _is_given(node: ast.stmt) -> bool:
@@ -166,12 +189,14 @@ def _called(path: Path) -> tuple[str, ...]:
     )
 
 
-def functions(chapter: str, namespace: Any, folder: Path = CASES_DIR) -> dict[str, Callable[[], None]]:
-    """The chapter's case functions with ``torch`` bound to ``namespace``."""
+def functions(
+    chapter: str, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda"
+) -> dict[str, Callable[[], None]]:
+    """The chapter's case functions with ``torch`` bound to ``namespace``; ``cuda`` is what stands for it."""
     scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
     for name in _called(folder / f"{chapter}.py"):
         scope[name] = custom_function(name, namespace)
-    exec(_code(folder / f"{chapter}.py"), scope)
+    exec(_code(folder / f"{chapter}.py", cuda), scope)
     return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in _OURS}
 
 
@@ -197,9 +222,11 @@ def _plain_state(namespace: Any) -> Iterator[None]:
             set_enabled(True)
 
 
-def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR) -> CaseResult:
-    """Run one case as it stands; whatever it raises is its failure, with the line that raised."""
-    function = functions(case.chapter, namespace, folder)[case.name]
+def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda") -> CaseResult:
+    """Run one case as it stands, but for what stands for ``cuda``; whatever it raises is its failure, with
+    the line that raised.
+    """
+    function = functions(case.chapter, namespace, folder, cuda)[case.name]
     try:
         with _plain_state(namespace), warnings.catch_warnings():
             warnings.simplefilter("ignore")

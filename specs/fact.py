@@ -39,6 +39,7 @@ DECLARED = (
     Fact("value", "rounded", "the elements, as nested lists; zero equals minus zero, NaN equals NaN"),
     Fact("dtype", "exact", "the dtype's PyTorch name"),
     Fact("shape", "exact", "the sizes"),
+    Fact("device", "exact", "where it is: cpu, or the number of the device that `cuda` stands for"),
     Fact("is_leaf", "exact", "whether no recorded operation made it"),
     Fact("requires_grad", "exact", "whether gradients are computed for it"),
     Fact("retains_grad", "exact", "whether it is a non-leaf whose grad is kept; false on leaves"),
@@ -52,7 +53,7 @@ DECLARED = (
 FACTS = tuple(fact.name for fact in DECLARED)
 """The reading order; an observed tensor is a tuple of values in this order."""
 
-GRAD_FACTS = ("dtype", "shape", "value", "requires_grad", "is_leaf", "grad_fn")
+GRAD_FACTS = ("dtype", "shape", "device", "value", "requires_grad", "is_leaf", "grad_fn")
 """What is read of a grad that is not None, in this order."""
 
 WIRING = (

@@ -76,6 +76,7 @@ ALONE: dict[str, Callable[..., Any]] = {
     "clone": _always("copied"),
     "clone_contiguous": _always("copied"),
     "cast": _always("copied"),
+    "copy_to": _always("copied"),
     "flip": _flip,
     "pow_scalar": lambda x, exponent: "copied" if exponent == 1 else "",
     "rpow_number": lambda x, base: "out" if base != 1 or isinstance(base, bool) else "",

@@ -29,6 +29,11 @@ def _by_rows(array: np.ndarray) -> tuple[int, ...]:
     return tuple(accumulate(sizes[:0:-1], mul, initial=array.itemsize))[::-1] if sizes else ()
 
 
+def means_its_strides(empty: np.ndarray) -> bool:
+    """Whether an empty array has its strides from a tensor; those that numpy gave it mean nothing."""
+    return empty.base is not None and empty.base.size == 1
+
+
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """``x`` as another dtype; what is expanded in ``x`` is so in the result."""
     if x.flags.c_contiguous or all(x.strides):
@@ -48,7 +53,7 @@ def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
         strides = tuple([s // x.itemsize * made.itemsize for s in strides])
     if not dense(x):
         return as_torch_lays_out(np.copy(made, "K") if 0 in made.strides else made, [x])
-    if made.strides == strides:
+    if made.strides == strides and made.size:
         return made
     memory = made.ravel("K") if made.size else np.empty(1, made.dtype)
     return np.ndarray(x.shape, made.dtype, memory, strides=strides)

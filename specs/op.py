@@ -13,10 +13,10 @@ computes with tensors: a machine runs the bodies and the formulas.
 
 A formula's parameters are what it needs: ``g`` the incoming gradient (``gs``, a tuple with None for what
 nobody reached, if the op has several results); ``out`` the saved result; an operand's name, that operand,
-saved; an attribute's name, its value; ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset``, metadata of
-operand ``x`` (strides and offset in elements), which is kept without saving the operand. A formula returns
-None for an undefined gradient. Of an in-place form, an operand's slot for operand 0 holds a clone of what it
-was before the write.
+saved; an attribute's name, its value; ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset``, ``x_place``,
+metadata of operand ``x`` (strides and offset in elements; its device), which is kept without saving the
+operand. A formula returns None for an undefined gradient. Of an in-place form, an operand's slot for operand
+0 holds a clone of what it was before the write.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from specs.kind import DTYPES, EITHER, MEMORY, Kind, kind_of
 from specs.layout import as_torch_lays_out
 from specs.refusal import refuse
 
-METADATA = ("shape", "dtype", "strides", "offset")
+METADATA = ("shape", "dtype", "strides", "offset", "place")
 TORCH_NAMES = {"x": "self", "y": "other"}
 """What torch mostly calls the operands that are called ``x`` and ``y`` everywhere here."""
 

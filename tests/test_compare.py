@@ -15,7 +15,7 @@ from conformance.rounding import EXACT, near
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
-from specs.fact import FACTS, POSITION, UNSEEN, WIRED
+from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
 
 PROGRAM = from_text(
     "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nb.retain_grad()\n"
@@ -80,8 +80,8 @@ def test_every_fact_is_compared(trace: Trace, fact: str) -> None:
 
 def test_each_fact_of_a_grad_is_compared(trace: Trace) -> None:
     """A grad that differs says in what."""
-    grad = trace[4].facts["a"][POSITION["grad"]]
-    found = compare(trace, changed(trace, 4, "a", "grad", (*grad[:3], True, *grad[4:])))
+    grad, at = trace[4].facts["a"][POSITION["grad"]], GRAD_FACTS.index("requires_grad")
+    found = compare(trace, changed(trace, 4, "a", "grad", (*grad[:at], True, *grad[at + 1 :])))
     assert isinstance(found, Diverge)
     assert "grad.requires_grad" == found.first.fact
     found = compare(trace, changed(trace, 4, "a", "grad", None))

@@ -26,7 +26,7 @@ from conformance.text import from_text, to_text
 from conformance.trace import DONE
 
 SEED = 11
-LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.WAYS_OUT, swarm.WINDOWS)
+LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.WAYS_OUT, swarm.WINDOWS, swarm.DEVICES)
 ORACLE = adapters.load("reference")
 LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
 

@@ -98,3 +98,23 @@ def test_a_departure_excuses_nothing_else(case: Case):
     with knocked_out("leaf/op-result-is-no-leaf"):
         wrong = again()
     assert departed(reference, wrong, torch.__version__, again) is None
+
+
+AFTER_A_DEPARTURE = """
+import torch
+
+a = torch.tensor([[4.0, -1.0], [2.0, -3.0]], requires_grad=True)
+b = a.squeeze(1)
+c = torch.view_as_complex(b)
+a.requires_grad_(False)
+torch.autograd.graph.register_multi_grad_hook([c, b], lambda gs: None)
+f, = torch.autograd.grad(c, c, c)
+a.clamp_(max=-2)
+c.backward(c)
+"""
+
+
+def test_a_crash_after_a_departure_is_a_crash():
+    """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
+    found, _, _ = Sides("reference", "torch").judged(from_text(AFTER_A_DEPARTURE), "end")
+    assert found.finding is Finding.CRASH

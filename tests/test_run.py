@@ -13,7 +13,7 @@ from conformance import adapters, json_form
 from conformance.run import Runner, run
 from conformance.text import from_text
 from conformance.trace import DONE, UNBOUND, Refused, Unsupported
-from specs.fact import FACTS, POSITION, UNSEEN
+from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN
 
 
 @pytest.fixture(params=["torch", "reference"])
@@ -45,11 +45,13 @@ def test_facts_after_each_step(adapter: Any) -> None:
         ["b", "c"],
         ["a", "b", "c"],
     ] == [list(seen.facts) for seen in trace.observations]
-    assert ([1.0, 2.0], "float32", (2,), True, True, False, None, 0, False, 0, None) == trace[1].facts["a"]
+    leaf = ([1.0, 2.0], "float32", (2,), "cpu", True, True, False, None, 0, False, 0, None)
+    assert leaf == trace[1].facts["a"]
     assert (
         [1.0, 4.0],
         "float32",
         (2,),
+        "cpu",
         False,
         True,
         False,
@@ -59,7 +61,7 @@ def test_facts_after_each_step(adapter: Any) -> None:
         0,
         UNSEEN,
     ) == trace[2].facts["b"]
-    assert ("float32", (2,), [2.0, 4.0], False, True, None) == fact(trace, 3, "a", "grad")
+    assert ("float32", (2,), "cpu", [2.0, 4.0], False, True, None) == fact(trace, 3, "a", "grad")
     assert len(FACTS) == len(trace[0].facts["a"])
 
 
@@ -143,7 +145,7 @@ def test_a_grad_put_on_a_non_leaf_is_seen(adapter: Any) -> None:
         "a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\nc = b.neg()\nd = c.detach()\nb.grad = d\n"
     )
     trace = run(from_text(text), adapter)
-    assert [1.0] == fact(trace, 4, "b", "grad")[2]
+    assert [1.0] == fact(trace, 4, "b", "grad")[GRAD_FACTS.index("value")]
 
 
 def test_warnings_are_rules_and_reading_facts_is_silent(adapter: Any) -> None:
@@ -205,8 +207,8 @@ c.backward()
 def test_calls_of_hooks_are_observed(adapter: Any) -> None:
     """A step shows which functions it called, in order, and what with; as JSON too."""
     trace = run(from_text(HOOKED), adapter)
-    one = ("float32", (), 1.0, False, True, None)
-    both = ("float32", (2,), [0.0, 1.0], False, True, None)
+    one = ("float32", (), "cpu", 1.0, False, True, None)
+    both = ("float32", (2,), "cpu", [0.0, 1.0], False, True, None)
     assert ((4, (None,)), (6, ((both,), (None, one)))) == trace[7].calls
     form = json.loads(json.dumps(json_form.trace_to_json(trace)))
     jsonschema.validate(form, json_form.schema("trace"))

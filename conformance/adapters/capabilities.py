@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specs.fact import FACTS
 
 FEATURES = frozenset([
     "modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "functions",
-    "errors",
+    "devices", "errors",
 ])  # fmt: skip
 """Groups of behaviour a program may touch; an implementation names those it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What may be drawn for an implementation and what it shows; the defaults mean everything.
+    """What may be drawn for an implementation and what it shows; the defaults mean everything on the CPU.
 
     `ops` are operations as steps spell them (None: all); `shapes` is "any" or "scalar".
     """
@@ -25,5 +25,10 @@ class Capabilities:
     dtypes: frozenset[str] = frozenset(
         ["float64", "float32", "float16", "bfloat16", "complex128", "complex64", "int64", "bool"]
     )
-    features: frozenset[str] = FEATURES
+    features: frozenset[str] = FEATURES - {"devices"}
     facts: tuple[str, ...] = FACTS
+
+    @property
+    def limited(self) -> bool:
+        """Whether it lacks anything that can be done on the CPU."""
+        return replace(self, features=self.features - {"devices"}) != Capabilities()

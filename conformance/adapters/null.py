@@ -36,6 +36,7 @@ class Null:
             "value": 0.0,
             "dtype": "float64",
             "shape": (),
+            "device": "cpu",
             "is_leaf": True,
             "requires_grad": False,
             "retains_grad": False,

@@ -17,7 +17,8 @@ import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.adapters.wiring import lies
 from reference_impl import dtypes, rule_marks
-from reference_impl.write import Unspecified
+from reference_impl.devices import place_of
+from reference_impl.modes import STATE
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -28,7 +29,7 @@ class Reference(TorchShaped):
     newest.
     """
 
-    unsupported = (dtypes.NoSuchDtype, Unspecified)
+    unsupported = (dtypes.NoSuchDtype, rule_marks.Unspecified)
 
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
@@ -79,9 +80,10 @@ class Reference(TorchShaped):
                     if grad is not None:
                         grad = self.gradient(grad)
                 seen[name] = (
-                    array.tolist() if type(x) is tensor else x.tolist(),
+                    array.tolist() if type(x) is tensor and not STATE.devices else x.tolist(),
                     names[array.dtype],
                     array.shape,
+                    "cpu" if not STATE.devices else str(place_of(x)),
                     leaf,
                     needs,
                     retains,

@@ -1,27 +1,89 @@
-"""Real PyTorch behind the adapter contract; the only module of the package that imports torch."""
+"""Real PyTorch behind the adapter contract; the only module of the package, beside the stand-in device, that
+imports torch.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from conformance.adapters import standin
+from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch_shaped import TorchShaped
+from conformance.run import speaks_of_gradients
+from specs.case import Case
+from specs.fact import UNSEEN, WIRED
 from specs.rule import version_key
 
 OLDEST = "2.11"
 
+_AGE = WIRED.index("age")
+
+DEVICE = "AUTOGRAD_CONFORMANCE_DEVICE"
+"""The environment variable that says what `cuda` in a program stands for: a word of DEVICES. Set once, before
+torch is loaded; processes that are started inherit it.
+"""
+
+DEVICES = ("auto", "cuda", "standin", "cpu")
+"""A real device, the stand-in, none; or the first of these that there is."""
+
 
 class Torch(TorchShaped):
-    """PyTorch as it is installed, on the CPU, one thread."""
+    """PyTorch as it is installed, one thread, and what stands for `cuda`: its own, the stand-in, or none
+    (``cpu``), with the reason why in ``lacking``.
+    """
 
-    def __init__(self, namespace: Any) -> None:
-        super().__init__(namespace, "torch", str(namespace.__version__))
+    unsupported = (standin.Limited,)
+
+    def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
+        features = Capabilities().features | ({"devices"} if device != "cpu" else set())
+        super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
+        self.device, self.lacking = device, lacking
+        self.stands_for_cuda = device if device != "cpu" else "cuda"
+        self._threads = False
         namespace.set_num_threads(1)
         namespace.set_warn_always(True)
 
-    @property
-    def device(self) -> str:
-        return "cpu"
+    def start(self) -> None:
+        super().start()
+        self._threads = False
+
+    def _find(self, op: str) -> Any:
+        if op == "cuda" and self.device == standin.NAME:
+            return super()._find(standin.NAME)
+        function = super()._find(op)
+        if self.device == "cpu" or function is None:
+            return function
+        if op == ".data=" and self.device == standin.NAME:
+            return standin.limited(function, "data")
+        if not speaks_of_gradients(op):
+            return function
+        if self.device == standin.NAME:
+            function = standin.in_one_row(function)
+        return self._watched(function)
+
+    def _watched(self, function: Any) -> Any:
+        """A function that may run the engine. With create_graph the threads of devices make nodes, too."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            self._threads = self._threads or bool(kwargs.get("create_graph"))
+            return function(*args, **kwargs)
+
+        return called
+
+    def beyond(self, case: Case) -> str:
+        """Why a case is beyond what stands for `cuda` here, or nothing."""
+        if self.device == standin.NAME and case.id in standin.BEYOND:
+            return f"the stand-in device: {standin.LIMITS[standin.BEYOND[case.id]]}"
+        return self.lacking if case.needs_device and self.device == "cpu" else ""
+
+    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
+        """As for any namespace; but threads number their nodes each for itself: such ages tell nothing."""
+        seen = super().wiring(session, tensors, graded)
+        if not self._threads or all(x.is_cpu for x in tensors.values()):
+            return seen
+        return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 
     @property
     def versions(self) -> dict[str, str]:
@@ -30,7 +92,7 @@ class Torch(TorchShaped):
 
 
 def load() -> Torch:
-    """The installed torch; raises AdapterError where there is none or an old one."""
+    """The installed torch; raises AdapterError where there is none or an old one, or not the device."""
     try:
         import torch
     except ImportError as error:
@@ -39,4 +101,23 @@ def load() -> Torch:
         ) from None
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
-    return Torch(torch)
+    return Torch(torch, *_device(torch, os.environ.get(DEVICE, "auto")))
+
+
+def _device(torch: Any, wanted: str) -> tuple[str, str]:
+    """What `cuda` stands for, and why it is nothing; raises AdapterError where what is wanted is missing."""
+    if wanted not in DEVICES:
+        raise AdapterError(f"there is no device {wanted!r}", f"{DEVICE} is one of {', '.join(DEVICES)}")
+    if wanted in ("auto", "cuda") and torch.cuda.is_available():
+        return "cuda", ""
+    if wanted == "cuda":
+        raise AdapterError("torch finds no CUDA device", "choose standin, or auto")
+    if wanted == "cpu":
+        return "cpu", "devices were not asked for"
+    try:
+        standin.load()
+    except AdapterError as error:
+        if wanted == "auto":
+            return "cpu", f"torch finds no CUDA device, and {error.problem}"
+        raise
+    return standin.NAME, ""

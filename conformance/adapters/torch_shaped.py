@@ -143,7 +143,18 @@ class TorchShaped:
         """The function, decorated by a grad mode as `torch.no_grad()(function)` is."""
         return lambda *args, **kwargs: self.mode(None, name)(lambda: function(*args, **kwargs))()
 
+    stands_for_cuda = "cuda"
+    """The kind of device that `cuda` is in the namespace."""
+
+    def place(self, name: str) -> str:
+        """A program's device by the namespace's own name."""
+        return name.replace("cuda", self.stands_for_cuda)
+
     # looking
+
+    def where(self, x: Any) -> str:
+        """A tensor's device by a program's name."""
+        return "cpu" if x.is_cpu else str(x.device).replace(self.stands_for_cuda, "cuda")
 
     counter = operator.attrgetter("_version")
 
@@ -165,6 +176,7 @@ class TorchShaped:
                 value = x.tolist()
                 dtype = names[x.dtype]
                 shape = x.shape
+                device = "cpu" if x.is_cpu else self.where(x)
                 leaf = x.is_leaf
                 needs = x.requires_grad
                 retains = x.retains_grad
@@ -184,7 +196,20 @@ class TorchShaped:
                     grad = x.grad
                     if grad is not None:
                         grad = self.gradient(grad)
-                seen[name] = (value, dtype, shape, leaf, needs, retains, node, number, view, version, grad)
+                seen[name] = (
+                    value,
+                    dtype,
+                    shape,
+                    device,
+                    leaf,
+                    needs,
+                    retains,
+                    node,
+                    number,
+                    view,
+                    version,
+                    grad,
+                )
             except Exception:
                 seen[name] = self._guarded(x, since[name])
         warnings.filters = _RECORD
@@ -205,6 +230,7 @@ class TorchShaped:
         return (
             self._dtype_names[grad.dtype],
             grad.shape,
+            "cpu" if grad.is_cpu else self.where(grad),
             grad.tolist(),
             grad.requires_grad,
             grad.is_leaf,
@@ -217,6 +243,7 @@ class TorchShaped:
             lambda: x.tolist(),
             lambda: self._dtype_names[x.dtype],
             lambda: x.shape,
+            lambda: self.where(x),
             lambda: x.is_leaf,
             lambda: x.requires_grad,
             lambda: x.retains_grad,

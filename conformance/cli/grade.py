@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.loading import load_adapter, writable
+from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
@@ -61,6 +61,7 @@ def grade(
         int | None,
         typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
     ] = None,
+    device: DeviceOption = Device.AUTO,
     times: Annotated[
         bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")
     ] = False,
@@ -78,6 +79,7 @@ def grade(
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
     writable(json)
+    use(device)
     load_adapter(impl)
     judge = str(against) if against else ("reference" if impl == "torch" else "torch")
     load_adapter(judge)

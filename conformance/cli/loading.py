@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.torch import DEVICE
 from conformance.cli.trouble import Trouble
 from conformance.parse import ProgramError
 from conformance.program import Program
@@ -14,6 +19,31 @@ from conformance.report import Verdict
 from conformance.text import from_text
 
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
+
+
+class Device(StrEnum):
+    """What `cuda` in a program stands for under torch."""
+
+    AUTO = "auto"
+    CUDA = "cuda"
+    STANDIN = "standin"
+    CPU = "cpu"
+
+
+DeviceOption = Annotated[
+    Device,
+    typer.Option(
+        "--device",
+        envvar=DEVICE,
+        help="What `cuda` in programs is under torch: a real device, a stand-in built for this torch by the "
+        "C++ compiler that is there, or nothing (cpu); auto takes the first of these that there is.",
+    ),
+]
+
+
+def use(device: Device) -> None:
+    """Have torch, here and in processes that are started, take that for `cuda`."""
+    os.environ[DEVICE] = str(device)
 
 
 def load_adapter(spec: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.grade import Source
-from conformance.cli.loading import load_adapter, writable
+from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
 from conformance.cli.screen import console, progress_bar
 from conformance.observed import observed as search
 from conformance.report import as_json, terminal
@@ -27,6 +27,7 @@ def observed(
         int | None,
         typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
     ] = None,
+    device: DeviceOption = Device.AUTO,
 ) -> None:
     """Find programs that come out otherwise on torch for being looked at, and explain them by rules.
 
@@ -39,6 +40,7 @@ def observed(
     behind it name its kind, of which the shortest program is shown. Any other is a finding.
     """
     writable(json)
+    use(device)
     load_adapter("torch")
     with progress_bar() as tick:
         found = search(programs=programs, seed=seed, source=str(source), workers=workers, progress=tick)

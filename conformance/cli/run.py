@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.adapters.isolated import run_isolated
-from conformance.cli.loading import load_adapter, load_program
+from conformance.cli.loading import Device, DeviceOption, load_adapter, load_program, use
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.program import Step, decoration
@@ -29,7 +29,7 @@ ABSENT = object()
 """A fact of a name that is not live."""
 
 
-USUAL = {"retains_grad": False, "output_nr": 0, "is_view": False, "version": 0, "grad": None}
+USUAL = {"device": "cpu", "retains_grad": False, "output_nr": 0, "is_view": False, "version": 0, "grad": None}
 """What a new tensor mostly shows; said only where it is otherwise."""
 
 
@@ -41,6 +41,7 @@ def run(
     density: Annotated[
         str, typer.Option(help="When to look: after each step, at what a step touched, or at the end.")
     ] = "each",
+    device: DeviceOption = Device.AUTO,
 ) -> None:
     """Run one program and print its traces side by side: each step's outcome, and the facts that it changed.
 
@@ -53,6 +54,7 @@ def run(
     if not specs:
         raise Trouble("--on names no implementation", "for instance --on torch,reference")
     steps = load_program(program)
+    use(device)
     for spec in specs:
         load_adapter(spec)
     traces = [run_isolated(steps, spec, density) for spec in specs]

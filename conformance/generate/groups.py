@@ -22,4 +22,5 @@ from __future__ import annotations
     TRAINING,
     WAYS_OUT,
     WINDOWS,
-) = (1 << n for n in range(19))
+    DEVICES,
+) = (1 << n for n in range(20))

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from conformance.generate import backward, flags, leaves, swarm
 from conformance.generate.choices import Choices, weighted
-from conformance.generate.groups import DTYPES, HOOKS, MODES, OPERATORS
+from conformance.generate.devices import PLACES
+from conformance.generate.groups import DEVICES, DTYPES, HOOKS, MODES, OPERATORS
 from conformance.generate.oracle import Beside, Oracle
 from conformance.generate.scene import Scene, made
 from conformance.generate.vocabulary import Recipes, Vocabulary, allows
@@ -130,6 +131,8 @@ class Guide:
             self._stacks = self._stacks * 2 + SAVING_STACKS
         self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
         self._wild = swarm.wild(groups, drawn.may, vocabulary.empty)
+        if groups & DEVICES:
+            scene.travel(PLACES)
         leaves.first_leaf(scene)
 
     def turn(self) -> bool:
@@ -153,7 +156,7 @@ class Guide:
             if plot(scene, about):
                 return True
         if not scene.lives:
-            return leaves.leaf(scene)
+            return any(map(scene.go, scene.places or ())) or leaves.leaf(scene)
         actions = self._wild if wild else self._actions
         for _ in range(6):
             if actions[word() * len(actions) >> 16](scene, None):

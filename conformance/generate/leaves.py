@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from conformance.generate.scene import Live, Scene, Store
-from conformance.program import Dtype
+from conformance.program import Device, Dtype
 
 Shape = tuple[int, ...]
 
@@ -118,7 +118,7 @@ def literal(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool) -> bo
     """A ``torch.tensor`` of one of the tabled values; whether it was made."""
     values = scene.pick(literals(shape, kind))
     name = scene.name()
-    kwargs = _keywords(dtype, flag, 0 in shape)
+    kwargs = _keywords(dtype, flag, 0 in shape, scene.here)
     if not scene.emit("torch.tensor", (values,), kwargs, (name,)):
         return True
     live = scene.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
@@ -138,17 +138,19 @@ def filled(scene: Scene, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
     """A leaf of ones or zeros."""
     name = scene.name()
     args = shape if shape and scene.below(2) else (shape,)
-    if scene.emit(op, args, _keywords(dtype, flag), (name,)):
+    if scene.emit(op, args, _keywords(dtype, flag, here=scene.here), (name,)):
         scene.bind(name, Store(2))
     return True
 
 
 @cache
-def _keywords(dtype: str, flag: bool, empty: bool = False) -> tuple[tuple[str, Any], ...]:
+def _keywords(dtype: str, flag: bool, empty: bool = False, here: str = "cpu") -> tuple[tuple[str, Any], ...]:
     """NB: int64 and bool literals, and float32 ones, come out right without a dtype, as people write them;
     but for empty ones, which all are float32.
     """
     kwargs: tuple[tuple[str, Any], ...] = ()
     if dtype != "float32" and (empty or dtype not in ("int64", "bool")):
         kwargs = (("dtype", Dtype(dtype)),)
+    if here != "cpu":
+        kwargs = (*kwargs, ("device", Device(here)))
     return (*kwargs, ("requires_grad", True)) if flag else kwargs

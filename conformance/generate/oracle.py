@@ -44,6 +44,9 @@ class Oracle(Protocol):
     def memory(self, name: str) -> Any:
         """The array whose memory tells what shares it with what, or None where that cannot be told."""
 
+    def place(self, value: Any) -> str:
+        """The device that a tensor is on."""
+
     def window(self, name: str) -> tuple[int, int]:
         """Where a tensor begins in its memory, and how many elements that has; (0, 0) if nobody can tell."""
 
@@ -82,6 +85,9 @@ class Beside:
 
     def memory(self, name: str) -> Any:
         return self._memory(self.env[name])
+
+    def place(self, value: Any) -> str:
+        return str(value.device)
 
     def window(self, name: str) -> tuple[int, int]:
         value = self.env[name]

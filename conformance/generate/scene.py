@@ -82,6 +82,7 @@ class Live:
     multi = False
     freed = False
     gone = False
+    place = "cpu"
 
     def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: Peek) -> None:
         self.name = name
@@ -100,13 +101,15 @@ class Scene:
     ``word``, ``below`` and ``pick`` are the source of choices. ``wild`` says that the step is drawn without
     regard to validity, ``again`` that its result takes a name that was used before (that of ``replaced``);
     ``mode`` is the nesting of grad modes it stands in, for ``modal`` turns more; recording is switched off
-    altogether for ``off`` turns more; ``inference`` says that it has been in inference mode.
+    altogether for ``off`` turns more; ``inference`` says that it has been in inference mode. ``lives`` are
+    those in one place, ``here``; ``places`` those in each, if the program moves between devices at all.
     """
 
     __slots__ = (
         "again", "agenda", "always_grad", "below", "count", "dtype", "dtypes", "env", "floats", "groups",
-        "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle",
-        "palette", "peek", "pick", "replaced", "rounding", "run", "steps", "vocabulary", "wild", "word",
+        "here", "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle",
+        "palette", "peek", "pick", "places", "replaced", "rounding", "run", "steps", "vocabulary", "wild",
+        "word",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
@@ -116,7 +119,9 @@ class Scene:
         self.peek = oracle.peek
         self.run = oracle.step
         self.steps = oracle.steps
+        self.here = "cpu"
         self.lives: list[Live] = []
+        self.places: dict[str, list[Live]] | None = None
         self.hot: list[Live] = []
         self.agenda: list[tuple[Callable[[Scene, Any], bool], Any]] = []
         self.count = 0
@@ -144,7 +149,7 @@ class Scene:
 
     def close(self) -> None:
         """Let go of what refers to each other, so that nothing is left to the garbage collector."""
-        for live in self.lives:
+        for live in self.everyone():
             live.store.lives.clear()
 
     # -- emitting --------------------------------------------------------------------------------
@@ -183,13 +188,17 @@ class Scene:
             if parent.freed:
                 live.freed = True
         store.lives.append(live)
-        self.lives.append(live)
+        if self.places is None:
+            self.lives.append(live)
+        else:
+            live.place = self.oracle.place(value)
+            self.places[live.place].append(live)
         return live
 
     def drop(self, live: Live) -> None:
         """Forget a tensor whose name is gone, or another's."""
         live.gone = True
-        self.lives.remove(live)
+        (self.lives if self.places is None else self.places[live.place]).remove(live)
         live.store.lives.remove(live)
         if live in self.hot:
             self.hot = [other for other in self.hot if other is not live]
@@ -221,6 +230,26 @@ class Scene:
         """
         for other in live.store.lives:
             self.look(other)
+
+    # -- devices ---------------------------------------------------------------------------------
+
+    def travel(self, places: Sequence[str]) -> None:
+        """Have the program move between these devices."""
+        self.places = {place: [] for place in places}
+        self.lives = self.places[self.here]
+
+    def go(self, place: str) -> bool:
+        """Go on in another place; False if there is nothing, or it is here."""
+        if self.places is None or place == self.here or not self.places[place]:
+            return False
+        self.here, self.lives = place, self.places[place]
+        self.hot = [live for live in self.hot if live.place == place]
+        return True
+
+    def everyone(self) -> tuple[Live, ...]:
+        """The live tensors in all places, the latest of each first."""
+        lists = [self.lives] if self.places is None else self.places.values()
+        return tuple(live for lives in lists for live in reversed(lives))
 
     # -- picking ---------------------------------------------------------------------------------
 

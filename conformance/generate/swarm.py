@@ -13,6 +13,7 @@ from typing import Any
 from conformance.generate import (
     astray,
     backward,
+    devices,
     flags,
     functions,
     grad_call,
@@ -30,6 +31,7 @@ from conformance.generate.groups import (
     DATA,
     DELETE,
     DETACH,
+    DEVICES,
     DOUBLE,
     DTYPES,
     FLAGS,
@@ -62,6 +64,7 @@ FEATURES = {
     HOOKS: "hooks",
     FUNCTIONS: "functions",
     WINDOWS: "views",
+    DEVICES: "devices",
 }
 """Groups that an implementation must name among its features; the others go by its operations alone."""
 
@@ -87,6 +90,7 @@ WITH: dict[int, dict[Action, int]] = {
     TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
     WAYS_OUT: {ways_out.array: 3, ways_out.copied: 3, ways_out.counted: 1},
     WINDOWS: {windows.strided: 6, windows.pairs: 5, windows.turned: 2, windows.resized: 1, windows.moved: 1},
+    DEVICES: {devices.move: 14, devices.go: 4, devices.bring: 3, devices.meet: 3, devices.misplaced: 2},
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -123,6 +127,8 @@ EMITS: dict[Action, tuple[str, ...]] = {
     windows.turned: ("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"),
     windows.resized: ("resize_",),
     windows.moved: ("set_",),
+    devices.move: ("cuda", "cpu", "to"),
+    devices.bring: ("copy_",),
 }
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
@@ -134,14 +140,21 @@ _EAGER = VIEWS | INPLACE
 
 def allowed(features: Collection[str]) -> int:
     """The groups an implementation's features leave standing."""
-    return sum(1 << n for n in range(BITS) if FEATURES.get(1 << n) is None or FEATURES[1 << n] in features)
+    groups = (1 << n for n in range(BITS + 1))  # the last is DEVICES
+    return sum(group for group in groups if FEATURES.get(group) is None or FEATURES[group] in features)
 
 
 def groups(choices: Any, mask: int) -> int:
-    """The groups of one program: each with even chances, views and writes likelier than not."""
+    """The groups of one program: each with even chances, views and writes likelier than not, devices less.
+
+    NB: where there are no devices nothing is drawn about them, so that a seed goes on meaning what it did.
+    """
     k = choices.word() << 16 | choices.word()  # a word has 16 bits, fewer than are needed
     eager = (0, 0, VIEWS, _EAGER)[k >> BITS & 3]
-    return (k & ((1 << BITS) - 1) | eager) & mask
+    drawn = k & ((1 << BITS) - 1) | eager
+    if mask & DEVICES and not choices.below(3):
+        drawn |= DEVICES
+    return drawn & mask
 
 
 @cache

@@ -20,6 +20,7 @@ from reference_impl.autograd.anomaly_mode import (
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
 from reference_impl.composed import stack
+from reference_impl.devices import making_on, place_in, place_of
 from reference_impl.dtypes import REAL
 from reference_impl.engine import RUNNING, run
 from reference_impl.graph import Edge, Node, gradient_edge
@@ -234,8 +235,10 @@ def _shown(root: Any) -> Any:
     """A root, or for an edge a tensor of the shape and dtype that gradients have there."""
     if not isinstance(root, GradientEdge):
         return root
-    shape, dtype = root.node.metadata[root.output_nr]
-    shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))
+    metadata = root.node.metadata[root.output_nr]
+    shape, dtype = metadata
+    with making_on(place_in(metadata)):
+        shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))
     shown._flag = True
     return shown
 
@@ -244,7 +247,8 @@ def _filled(like: Tensor, value: int) -> Tensor:
     """A tensor of that value, laid out as another."""
     array = np.empty_like(like._array)
     array.fill(value)
-    return wrap(laid_out_like(array, like._array))
+    with making_on(place_of(like)):
+        return wrap(laid_out_like(array, like._array))
 
 
 def _run(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reference_impl.autograd.pushing import push
+from reference_impl.devices import geometry, making_on, place_in, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import LAST, Node, gradient_edge
 from reference_impl.modes import STATE, no_grad
@@ -113,10 +114,13 @@ class FunctionNode(FunctionCtx, Node):
 
     def _undefined(self, number: int) -> Tensor | None:
         """What backward is given for an output whose gradient is undefined."""
-        geometry = self._zeros[number]
-        if geometry is None or not (self.materialize_grads or not by("function/undefined-may-stay-none")):
+        kept = self._zeros[number]
+        if kept is None or not (self.materialize_grads or not by("function/undefined-may-stay-none")):
             return None
-        return wrap(np.zeros(*geometry)) if by("function/undefined-becomes-zeros") else None
+        if not by("function/undefined-becomes-zeros"):
+            return None
+        with making_on(place_in(kept)):
+            return wrap(np.zeros(*kept))
 
     def _checked(self, results: Sequence[Any]) -> list[Tensor | None]:
         """The gradients of the inputs that are tensors; the others must have none."""
@@ -147,7 +151,7 @@ class FunctionNode(FunctionCtx, Node):
                 bump(dirty, told=True)
         raw = _tuple(output)
         made = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
-        if sum(geometry is not None for geometry in self._zeros) > 1 and self.recorded:
+        if sum(kept is not None for kept in self._zeros) > 1 and self.recorded:
             self._tag_several(made)
         if not all(any(dirty is out for out in raw) for dirty in self.dirty_tensors):
             refuse("function/dirty-is-returned")
@@ -166,10 +170,10 @@ class FunctionNode(FunctionCtx, Node):
             self._zeros.append(None)
             return out
         self.add_output(out)
-        self._zeros.append((out._array.shape, out._array.dtype))
+        self._zeros.append(geometry(out._array.shape, out._array.dtype, place_of(out)))
         is_input = any(out is arg for arg in args)
         if STATE.grad_dtypes and is_input and by("function/input-comes-back-with-its-dtype"):
-            self.metadata[-1] = (out._array.shape, out._array.dtype)
+            self.metadata[-1] = geometry(out._array.shape, out._array.dtype, place_of(out))
         is_dirty = any(out is dirty for dirty in self.dirty_tensors)
         differentiable = self.recorded and out._array.dtype.kind in DIFFERENTIABLE
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):

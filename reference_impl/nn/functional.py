@@ -13,7 +13,7 @@ from reference_impl.modes import STATE
 from reference_impl.random import source
 from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.surface import FUNCTIONS
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import Tensor, wrap_beside
 
 
 # -- activations -----------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def _windows(x: Tensor, kernel_size: Any, stride: Any, padding: Any, fill: float
     rows = np.arange(0, height - kh + 1, sh)[:, None, None, None] + np.arange(kh)[:, None]
     columns = np.arange(0, width - kw + 1, sw)[:, None, None] + np.arange(kw)
     at = rows * width + columns
-    picked = x.flatten(-2).index_select(-1, wrap(at.reshape(-1)))
+    picked = x.flatten(-2).index_select(-1, wrap_beside(x, at.reshape(-1)))
     return picked.view((*batch, at.shape[0], at.shape[1], kh * kw))
 
 
@@ -176,7 +176,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
         return input
     kept = source(None).random(input.shape) >= p
-    noise = wrap(np.asarray(kept / (1 - p) if p < 1 else kept * 0.0).astype(input._array.dtype))
+    scaled = np.asarray(kept / (1 - p) if p < 1 else kept * 0.0)
+    noise = wrap_beside(input, scaled.astype(input._array.dtype))
     return input.mul_(noise) if inplace else input.mul(noise)
 
 
@@ -188,7 +189,7 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A row for each index, one there and zero elsewhere."""
     count = int(tensor._array.max()) + 1 if num_classes < 0 else num_classes
-    return wrap(np.eye(count, dtype=np.int64)[tensor._array])
+    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[tensor._array])
 
 
 def layer_norm(

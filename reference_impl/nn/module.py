@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
+from reference_impl.devices import device
 from reference_impl.hooks import RemovableHandle, attach
 from reference_impl.modes import no_grad
 from reference_impl.nn.backward_hooks import Watch
@@ -234,8 +235,15 @@ class Module:
         return self
 
     def to(self, *wanted: Any, **more: Any) -> Module:
-        """The module with floating-point tensors of another dtype."""
-        return self._swap(lambda x: x.to(*wanted, **more) if x.is_floating_point() else x)
+        """The module on another device, and with floating-point tensors of another dtype."""
+
+        def change(x: Tensor) -> Tensor:
+            if x.is_floating_point() or x.is_complex():
+                return x.to(*wanted, **more)
+            there = [value for value in (*wanted, *more.values()) if isinstance(value, (str, device))]
+            return x.to(there[0]) if there else x
+
+        return self._swap(change)
 
     def double(self) -> Module:
         """The module with floating-point tensors as float64."""
@@ -254,8 +262,12 @@ class Module:
         return self._swap(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
     def cpu(self) -> Module:
-        """The module itself, which is on the CPU."""
-        return self
+        """The module with all its tensors on the CPU."""
+        return self._swap(lambda x: x.cpu())
+
+    def cuda(self, index: Any = None) -> Module:
+        """The module with all its tensors on a CUDA device."""
+        return self._swap(lambda x: x.cuda(index))
 
     # -- state -----------------------------------------------------------------------------------
     def _state(self) -> Iterator[tuple[str, Tensor]]:

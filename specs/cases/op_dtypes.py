@@ -124,6 +124,14 @@ def any_number_fits_a_bool():
     y = torch.tensor([1, 2])
     with refused("op/value-overflow"):
         y[0] = 1j
+    y[[0]] = 3 + 0j
+    with refused("op/value-overflow"):
+        y[[True, False]] = torch.tensor(1j)
+    assert y.tolist() == [3, 2]
+    b = torch.tensor([3.0, 4.0])
+    k = torch.view_as_complex(b)
+    k[True] = b[0]
+    assert b.tolist() == [3.0, 0.0]
 
 
 def a_clamp_in_place_keeps_its_dtype():
@@ -250,3 +258,15 @@ def bfloat16_and_a_complex_number_are_complex64():
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
     assert (x + 1j).dtype == torch.complex64
+
+
+def an_extreme_of_no_complex_numbers_is_not_recorded():
+    """With elements it is not there at all, without them it is, as long as no gradient is asked for.
+
+    rule: op/no-history-for-complex.
+    """
+    x = torch.zeros((2, 0), dtype=torch.complex128)
+    assert x.amax(0).shape == (0,)
+    x.requires_grad_()
+    with refused("op/no-history-for-complex"):
+        x.amax(0)

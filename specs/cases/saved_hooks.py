@@ -264,3 +264,19 @@ def write_whose_result_could_not_be_packed_has_happened():
     with refused("saved_hooks/failed-pack-saves-nothing"):
         y.sum().backward()
     assert x.grad is None
+
+
+def positions_that_a_hook_spoils():
+    """A pack hook of a later node that writes to it spoils it for the node that saved it.
+
+    rules: saved_hooks/pack-and-unpack, save/modified-refused.
+    """
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = a.mul(0.0)
+    b[[0]] = 1.0
+    g = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        with refused("saved_hooks/pack-in-place-refused"):
+            b.backward(g, create_graph=True)
+    with refused("save/modified-refused"):
+        b.backward(g)

@@ -18,7 +18,7 @@ from specs.index_key import in_range, key_of, need_mask_shape, need_range, room_
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
 from specs.layout import indexed_as_torch_lays_out, laid_out_like, put_in_order
 from specs.op import Op, composite, op
-from specs.ops.index import masked_fill_number
+from specs.ops.index import fitting, masked_fill_number
 from specs.refusal import refuse
 
 Positions = Annotated[
@@ -164,10 +164,8 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: B
     """``x`` with a number at the positions along a dimension; ``room`` says that its memory reaches the first
     of them.
     """
-    unfit = isinstance(value, complex) and x.dtype.kind != "c"
-    if x.dtype.kind == "i" and not unfit:
-        unfit = not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max
-    if unfit:
+    value = fitting(value, x.dtype)
+    if x.dtype.kind == "i" and not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max:
         refuse("op/value-overflow", value=value, dtype=x.dtype)
     at = np.asarray(index, np.int64).reshape(-1)
     if at.size and not room:
@@ -365,7 +363,7 @@ def _copy_to(view: Any, value: Any) -> None:
     shape = tuple(view.shape)
     if shape == tuple(value.shape):
         view.copy_(value)
-    elif not value.ndim:
+    elif not value.ndim and value.is_cpu:
         view.fill_(value)
     else:
         value = value.view(_without_leading_ones(value))

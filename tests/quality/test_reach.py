@@ -15,6 +15,7 @@ from statistics import median
 import pytest
 
 from conformance import adapters
+from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.generate import swarm
 from conformance.generate.choices import Prng
 from conformance.generate.guide import EXACT, SAVING_STACKS, STACKS, Drawn, draw, range_of
@@ -37,6 +38,13 @@ def sample() -> tuple[Drawn, ...]:
 
 
 @cache
+def on_devices() -> tuple[Drawn, ...]:
+    """Programs of which one in three may move between devices."""
+    able = Capabilities(features=FEATURES)
+    return tuple(draw(Prng(SEED, index), ORACLE, able) for index in range(COUNT))
+
+
+@cache
 def ops() -> Counter[str]:
     return Counter(step.op for one in sample() for step in one.program)
 
@@ -46,7 +54,8 @@ def fired() -> frozenset[str]:
     """The rules that programs make fire, refuse or warn: the sample, and more while rules are missing."""
     wanted = IN_FORCE
     found: set[str] = set()
-    for one in chain(sample(), (draw(Prng(SEED, index), ORACLE) for index in range(COUNT, MOST))):
+    more = (draw(Prng(SEED, index), ORACLE) for index in range(COUNT, MOST))
+    for one in chain(sample(), on_devices(), more):
         for seen in one.trace.observations:  # type: ignore[union-attr]
             found.update(seen.fired, seen.warnings or ())
             if isinstance(seen.outcome, Refused):
@@ -68,9 +77,17 @@ def test_every_op_is_drawn_in_every_spelling():
 
 def test_every_kind_of_step_is_drawn():
     """What the op table does not say is drawn as well, each at least once in a hundred programs."""
-    named = {op for emitted in swarm.EMITS.values() for op in emitted}
+    moves = swarm.WITH[swarm.DEVICES]
+    named = {op for action, emitted in swarm.EMITS.items() if action not in moves for op in emitted}
     named |= {"torch.tensor", "torch.ones", "torch.zeros", "backward", "torch.autograd.backward"}
     assert set() == {op for op in named if ops()[op] < COUNT / 100}
+
+
+def test_every_way_between_devices_is_drawn():
+    """Where there are devices, programs move there and back, and bring things along."""
+    moves = Counter(step.op for one in on_devices() for step in one.program)
+    assert {op for action in swarm.WITH[swarm.DEVICES] for op in swarm.EMITS.get(action, ())} <= set(moves)
+    assert moves["cuda"] >= COUNT / 100
 
 
 def test_every_option_of_backward_is_drawn():

@@ -1,0 +1,403 @@
+// A second kind of device for a PyTorch without one: PrivateUse1 under the name "standin".
+//
+// Its memory is host memory and its kernels are the CPU's; all that lies above the backend key (autograd, views, version
+// counters, copies between devices, a thread of the engine for each device) is PyTorch's own. What a stand-in cannot
+// show is written down beside the loader.
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/_local_scalar_dense_native.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/fill_native.h>
+#include <ATen/ops/set_native.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <torch/extension.h>
+#include <torch/library.h>
+
+#include <atomic>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace {
+
+constexpr auto STANDIN = c10::DeviceType::PrivateUse1;
+constexpr c10::DeviceIndex COUNT = 2;
+thread_local c10::DeviceIndex current = 0;
+std::atomic<int64_t> copies{0};
+
+// The ops whose operands CUDA checks one by one as it iterates, after their shapes; set when the module is loaded.
+std::unordered_set<std::string>& iterated() {
+  static auto* names = new std::unordered_set<std::string>;
+  return *names;
+}
+
+struct Memory final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    void* data = bytes ? c10::alloc_cpu(bytes) : nullptr;
+    return {data, data, &c10::free_cpu, c10::Device(STANDIN, current)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &c10::free_cpu; }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+};
+Memory memory;
+REGISTER_ALLOCATOR(STANDIN, &memory);
+
+// Threads number the nodes they make each for itself, so that which of two is younger depends on all that ran before. Here
+// they go on where the others are.
+std::atomic<uint64_t> youngest{0};
+void count_on() {
+  auto here = at::sequence_number::peek();
+  for (auto there = youngest.load(); here < there; here = at::sequence_number::peek()) at::sequence_number::get_and_increment();
+  for (auto there = youngest.load(); there < here && !youngest.compare_exchange_weak(there, here);) {
+  }
+}
+
+// Work is done when it is asked for, so streams and events have nothing to wait for.
+struct Guard final : c10::impl::DeviceGuardImplInterface {
+  c10::DeviceType type() const override { return STANDIN; }
+  c10::Device getDevice() const override { return {STANDIN, current}; }
+  void setDevice(c10::Device device) const override { current = device.index(); }
+  void uncheckedSetDevice(c10::Device device) const noexcept override { current = device.index(); }
+  c10::Device exchangeDevice(c10::Device device) const override {
+    auto before = getDevice();
+    if (device.has_index()) current = device.index();
+    return before;
+  }
+  c10::DeviceIndex deviceCount() const noexcept override { return COUNT; }
+  c10::Stream getStream(c10::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+  c10::Stream getNewStream(c10::Device device, int) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+  // The engine comes by before each node that it runs on a thread of this device.
+  c10::Stream exchangeStream(c10::Stream stream) const override {
+    count_on();
+    return stream;
+  }
+  void record(void**, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
+  bool queryEvent(void*) const override { return true; }
+  bool queryStream(const c10::Stream&) const override { return true; }
+  void synchronizeStream(const c10::Stream&) const override {}
+  void synchronizeEvent(void*) const override {}
+  void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
+};
+C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return COUNT; }
+  c10::DeviceIndex getCurrentDevice() const override { return current; }
+  c10::Device getDeviceFromPtr(void*) const override { return {STANDIN, current}; }
+  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
+    auto* impl = storage.unsafeGetStorageImpl();
+    auto fresh = memory.allocate(bytes);
+    if (auto kept = std::min(bytes, impl->nbytes())) std::memcpy(fresh.get(), impl->data(), kept);
+    impl->set_data_ptr_noswap(std::move(fresh));
+    impl->set_nbytes(bytes);
+  }
+};
+const bool hooked = [] {
+  at::RegisterPrivateUse1HooksInterface(new Hooks());
+  return true;
+}();
+
+struct OnDevice {
+  c10::DeviceIndex before = current;
+  explicit OnDevice(std::optional<c10::Device> device) {
+    if (device && device->has_index()) {
+      TORCH_CHECK(device->index() < COUNT, "standin: invalid device ordinal");
+      current = device->index();
+    }
+  }
+  ~OnDevice() { current = before; }
+};
+
+at::Tensor empty(c10::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                 std::optional<at::Device> device, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  OnDevice there(device);
+  return at::detail::empty_generic(sizes, &memory, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+                                   c10::dtype_or_default(dtype), format);
+}
+
+at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> dtype,
+                         std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
+  OnDevice there(device);
+  return at::detail::empty_strided_generic(sizes, strides, &memory, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+                                           c10::dtype_or_default(dtype));
+}
+
+// CPU tensors on the very memory of the device's, for a kernel to work on. Those that share a storage go on doing so:
+// kernels look whether what they read overlaps with what they write.
+class Lent {
+ public:
+  at::Tensor operator()(const at::Tensor& tensor) {
+    if (!tensor.defined() || tensor.device().type() != STANDIN) return tensor;
+    const auto& storage = tensor.storage();
+    auto found = storages_.find(storage.unsafeGetStorageImpl());
+    if (found == storages_.end()) {
+      c10::Storage lent(c10::Storage::use_byte_size_t(), storage.nbytes(),
+                        c10::DataPtr(storage.mutable_data(), c10::Device(c10::kCPU)), c10::GetCPUAllocator(), true);
+      found = storages_.emplace(storage.unsafeGetStorageImpl(), lent).first;
+    }
+    auto alias = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(found->second),
+                                                          c10::DispatchKeySet(c10::DispatchKey::CPU), tensor.dtype());
+    alias.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
+    return alias;
+  }
+
+ private:
+  std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;
+};
+
+// What a kernel made, in memory of the device.
+at::Tensor homed(const at::Tensor& made, c10::Device device) {
+  if (!made.defined() || made.device().type() == STANDIN) return made;
+  auto home = empty_strided(made.sizes(), made.strides(), made.scalar_type(), {}, device, {});
+  Lent lend;
+  lend(home).copy_(made);
+  return home;
+}
+
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  if (from.device() != to.device()) ++copies;
+  c10::impl::ExcludeDispatchKeyGuard below(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+  Lent lend;
+  lend(to).copy_(lend(from));
+  return to;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
+  to.resize_(from.sizes());
+  return copy_from(from, to, false);
+}
+
+at::Scalar local_scalar(const at::Tensor& tensor) {
+  ++copies;
+  Lent lend;
+  return at::native::_local_scalar_dense_cpu(lend(tensor));
+}
+
+const at::Tensor& resize(const at::Tensor& self, c10::SymIntArrayRef sizes, std::optional<at::MemoryFormat> format) {
+  return at::native::resize_(self, C10_AS_INTARRAYREF_SLOW(sizes), format);
+}
+
+at::Tensor& set_to_window(at::Tensor& self, at::Storage storage, int64_t offset, c10::IntArrayRef sizes,
+                          c10::IntArrayRef strides) {
+  return at::native::set_storage_cpu_(self, std::move(storage), offset, sizes, strides);
+}
+
+at::Tensor& set_to_storage(at::Tensor& self, at::Storage storage) { return at::native::set_(self, std::move(storage)); }
+
+at::Tensor& set_to_tensor(at::Tensor& self, const at::Tensor& source) {
+  return at::native::set_tensor_(self, source);
+}
+
+at::Tensor& fill_with_tensor(at::Tensor& self, const at::Tensor& value) {
+  // As for CUDA; PyTorch's own would look for a kernel of this device to write the number.
+  if (value.dim() != 0 || self.device() == value.device()) return at::native::fill_(self, value);
+  return self.fill_(value.item());
+}
+
+at::Tensor& set_to_nothing(at::Tensor& self) {
+  OnDevice there(self.device());
+  c10::Storage none(c10::Storage::use_byte_size_t(), 0, memory.allocate(0), &memory, true);
+  self.set_(none, 0, {0}, {});
+  return self;
+}
+
+struct Operand {
+  at::Tensor tensor;
+  bool listed;
+  bool written;
+};
+
+// Ops that iterate over elements take one number of the CPU beside tensors of a device (`where` any); it cannot be what
+// is written to. In brackets, positions may lie on the CPU.
+std::optional<c10::Device> stranger(const c10::OperatorHandle& op, const std::vector<Operand>& operands,
+                                    c10::Device device, bool iterates) {
+  const auto& name = op.schema().name();
+  const bool indexes = name == "aten::index" || name.find("index_put") != std::string::npos;
+  const bool bounds = name.rfind("aten::clamp", 0) == 0;
+  size_t numbers = bounds ? 1 : 0;
+  for (const auto& operand : operands) {
+    if (operand.tensor.device() == device) continue;
+    const bool on_cpu = operand.tensor.device().is_cpu();
+    if (indexes && operand.listed && on_cpu) continue;
+    if (iterates && on_cpu && operand.tensor.dim() == 0 && !operand.written && (name == "aten::where" || numbers++ == 0)) continue;
+    return operand.tensor.device();
+  }
+  return {};
+}
+
+template <class Visit>
+void each_tensor(const c10::IValue& value, Visit visit) {
+  if (value.isTensor()) {
+    visit(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) visit(tensor);
+  } else if (value.isOptionalTensorList()) {
+    for (const auto& tensor : value.toOptionalTensorVector())
+      if (tensor) visit(*tensor);
+  }
+}
+
+c10::IValue lent_value(const c10::IValue& value, Lent& lend) {
+  if (value.isTensor()) return lend(value.toTensor());
+  if (value.isTensorList()) {
+    auto tensors = value.toTensorVector();
+    for (auto& tensor : tensors) tensor = lend(tensor);
+    return tensors;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> tensors;
+    for (const auto& tensor : value.toOptionalTensorVector())
+      tensors.push_back(tensor ? std::optional<at::Tensor>(lend(*tensor)) : std::nullopt);
+    return tensors;
+  }
+  if (value.isDevice() && value.toDevice().type() == STANDIN) return c10::Device(c10::kCPU);
+  return value;
+}
+
+// A written operand whose lent form has another shape or memory now, as an `out` that had to grow.
+void bring_back(const at::Tensor& written, const at::Tensor& lent) {
+  if (written.sizes() == lent.sizes() && written.strides() == lent.strides() &&
+      written.storage().data() == lent.storage().data())
+    return;
+  at::native::resize_(written, lent.sizes());
+  Lent again;
+  again(written).copy_(lent);
+}
+
+// Every op that has no kernel here: the CPU's, on the same memory.
+void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+  count_on();
+  const auto& schema = op.schema();
+  const auto count = schema.arguments().size();
+  const auto given = torch::jit::pop(*stack, count);
+  std::vector<Operand> operands;
+  std::optional<c10::Device> device;
+  for (size_t at = 0; at < count; ++at) {
+    const auto& value = given[at];
+    const auto* alias = schema.arguments()[at].alias_info();
+    each_tensor(value, [&](const at::Tensor& tensor) {
+      if (!tensor.defined()) return;
+      operands.push_back({tensor, !value.isTensor(), alias && alias->isWrite()});
+      if (!device && tensor.device().type() == STANDIN) device = tensor.device();
+    });
+    if (!device && value.isDevice() && value.toDevice().type() == STANDIN) device = value.toDevice();
+  }
+  const auto there = device.value_or(c10::Device(STANDIN, current));
+  const bool iterates = iterated().count(toString(schema.operator_name())) != 0;
+  const auto other = stranger(op, operands, there, iterates);
+  Lent lend;
+  std::vector<c10::IValue> lent;
+  for (const auto& value : given) lent.push_back(lent_value(value, lend));
+  if (other && iterates) {
+    // Tried on copies: what the kernel refuses is refused first.
+    torch::jit::Stack trial;
+    for (const auto& value : lent)
+      trial.push_back(value.isTensor() && value.toTensor().defined() ? c10::IValue(value.toTensor().clone()) : value);
+    op.callBoxed(&trial);
+  }
+  TORCH_CHECK(!other, "Expected all tensors to be on the same device, but found at least two devices, ", there, " and ",
+              *other, "!");
+  for (const auto& value : lent) stack->push_back(value);
+  op.callBoxed(stack);
+
+  const auto& returns = schema.returns();
+  auto made = torch::jit::pop(*stack, returns.size());
+  for (size_t at = 0; at < count; ++at) {
+    const auto* alias = schema.arguments()[at].alias_info();
+    if (!alias || !alias->isWrite()) continue;
+    if (given[at].isTensor() && given[at].toTensor().defined() && given[at].toTensor().device().type() == STANDIN)
+      bring_back(given[at].toTensor(), lent[at].toTensor());
+  }
+  for (size_t at = 0; at < made.size(); ++at) {
+    auto& value = made[at];
+    const auto* alias = returns[at].alias_info();
+    if (value.isTensor()) {
+      bool answered = false;
+      if (alias && alias->isWrite()) {
+        for (size_t from = 0; from < count && !answered; ++from) {
+          const auto* of = schema.arguments()[from].alias_info();
+          if (of && *of == *alias && given[from].isTensor()) {
+            value = given[from];
+            answered = true;
+          }
+        }
+      }
+      TORCH_CHECK(answered || !alias, "standin has no kernel for the view ", toString(schema.operator_name()));
+      if (!answered) value = homed(value.toTensor(), there);
+    } else if (value.isTensorList()) {
+      auto tensors = value.toTensorVector();
+      for (auto& tensor : tensors) tensor = homed(tensor, there);
+      value = tensors;
+    }
+    stack->push_back(value);
+  }
+}
+
+// Ops that PyTorch would take apart for a device it does not know, looking at shapes first, are the kernel's as a whole.
+void take_over(const std::vector<std::string>& names) {
+  static auto* held = new std::vector<c10::RegistrationHandleRAII>;
+  for (const auto& name : names) {
+    const auto dot = name.find('.');
+    c10::OperatorName op{name.substr(0, dot), dot == std::string::npos ? "" : name.substr(dot + 1)};
+    if (!c10::Dispatcher::singleton().findSchema(op)) continue;
+    held->push_back(c10::Dispatcher::singleton().registerImpl(
+        op, c10::DispatchKey::PrivateUse1, c10::KernelFunction::makeFromBoxedFunction<&by_the_cpu>(), std::nullopt, nullptr,
+        "standin"));
+  }
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>()); }
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("empty.memory_format", empty);
+  m.impl("empty_strided", empty_strided);
+  m.impl("_copy_from", copy_from);
+  m.impl("_copy_from_and_resize", copy_from_and_resize);
+  m.impl("_local_scalar_dense", local_scalar);
+  m.impl("resize_", resize);
+  m.impl("as_strided", at::native::as_strided_tensorimpl);
+  m.impl("view", at::native::view);
+  m.impl("_reshape_alias", at::native::_reshape_alias);
+  m.impl("alias", at::native::alias);
+  m.impl("unfold", at::native::unfold);
+  m.impl("view_as_real", at::native::view_as_real);
+  m.impl("view_as_complex", at::native::view_as_complex);
+  m.impl("fill_.Tensor", fill_with_tensor);
+  m.impl("set_", set_to_nothing);
+  m.impl("set_.source_Storage_storage_offset", set_to_window);
+  m.impl("set_.source_Storage", set_to_storage);
+  m.impl("set_.source_Tensor", set_to_tensor);
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("device_count", [] { return static_cast<int>(COUNT); });
+  m.def("current_device", [] { return static_cast<int>(current); });
+  m.def("set_device", [](int index) { current = static_cast<c10::DeviceIndex>(index); });
+  m.def("copies", [] { return copies.load(); });
+  m.def("count_on", &count_on);
+  m.def("take_over", &take_over);
+  m.def("iterate", [](const std::vector<std::string>& names) { iterated().insert(names.begin(), names.end()); });
+}

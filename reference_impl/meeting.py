@@ -1,0 +1,84 @@
+"""Which tensors may meet in an op, by their devices, and where the op runs.
+
+``dispatch`` comes this way as long as there is memory of a device other than the CPU (``devices``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from reference_impl.devices import CPU, device, making_on, place_of
+from reference_impl.modes import no_grad
+from reference_impl.record import Kernel
+from reference_impl.rule_marks import by, refuse
+from reference_impl.tensor import Tensor, wrap_beside
+from reference_impl.write import check_recorded
+
+_CROSSING = frozenset({"copy_", "fill_"})
+"""Ops that bring over what they write."""
+
+_BY_INDEX = ("_index", "_index_put", "_index_put_", "_index_put_impl_", "_index_fill", "_index_fill_")
+"""Ops with indices that may be on the CPU."""
+
+_VALUE = {"masked_fill": 2, "masked_fill_": 2, "_index_put": 1, "_index_put_": 1, "_index_put_impl_": 1}
+"""Where the value stands that is brought over if it is a single element."""
+
+
+def run(
+    execute: Callable[..., Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]
+) -> Any:
+    """Run an op where its operands are, with its results there too; refused if they are in several places."""
+    place = attributes.get("place")
+    if place is None:
+        tensors = [(at, x) for at, x in enumerate(operands) if isinstance(x, Tensor)]
+        place = next((p for _, x in tensors if (p := place_of(x)) is not CPU), CPU)
+        if place is not CPU and isinstance(kernel, Kernel) and not kernel.op.composite:
+            if kernel.op.name in _CROSSING and by("device/copy-crosses"):
+                place = place_of(operands[0])
+            else:
+                _check(execute, kernel, operands, attributes, place)
+    with making_on(place):
+        return execute(kernel, operands, attributes)
+
+
+def _check(
+    execute: Callable[..., Any],
+    kernel: Kernel,
+    operands: tuple[Any, ...],
+    attributes: Mapping[str, Any],
+    place: device,
+) -> None:
+    """Refuse operands that may not meet. NB: elementwise ops look at shapes first, all others at places."""
+    op = kernel.op
+    elementwise = op._layout is not None
+    numbers = 0
+    for at, x in enumerate(operands):
+        if not isinstance(x, Tensor) or (here := place_of(x)) is place:
+            continue
+        is_index = op.name in _BY_INDEX and at >= (2 if "put" in op.name else 1)
+        if here is CPU and is_index and by("device/indices-may-be-on-the-cpu"):
+            continue
+        if here is CPU and not x._array.ndim and (at or not op.mutates) and by("device/number-goes-with-all"):
+            if _VALUE.get(op.name) == at or op.name in ("where", "_where"):
+                continue
+            numbers += elementwise
+            if elementwise and numbers == 1:
+                continue
+        check_recorded(kernel, operands, attributes)
+        if op.name in ("masked_fill", "masked_fill_") and np.ndim(getattr(operands[2], "_array", 0)):
+            refuse("op/masked-fill-value", ndim=operands[2]._array.ndim)
+        if elementwise:
+            _try(execute, kernel, operands, attributes)
+        refuse("device/one-for-all", first=place, other=here)
+
+
+def _try(
+    execute: Callable[..., Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]
+) -> None:
+    """Run the op on copies, for what else may be wrong."""
+    with no_grad(), making_on(None):
+        copies = [wrap_beside(x, x._array.copy()) if isinstance(x, Tensor) else x for x in operands]
+        execute(kernel, tuple(copies), attributes)

@@ -1,0 +1,321 @@
+"""Devices: what a copy on another device is, what goes back to the leaf, and what may meet.
+
+`cuda` stands for the device that is there: a real one, or a stand-in.
+"""
+
+import torch
+
+from specs.case import refused, warned
+
+
+# -- copies ----------------------------------------------------------------------------------------
+def a_moved_leaf_is_no_leaf():
+    """The copy is the result of an op, and the gradient goes on to the leaf, on the leaf's own device.
+
+    rules: device/copy-is-an-op, device/gradient-comes-back. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    assert y.is_leaf is False and y.requires_grad is True and str(y.device) == "cuda:0"
+    assert y.grad_fn.name() == "ToCopyBackward0"
+    z = y * y
+    z.backward(torch.ones(2, device="cuda"))
+    assert x.grad.tolist() == [2.0, 4.0] and str(x.grad.device) == "cpu"
+    assert x.is_leaf is True and y.is_leaf is False
+
+
+def a_moved_leaf_has_no_grad():
+    """Reading the copy's grad warns and shows None.
+
+    rules: device/copy-is-an-op, grad/non-leaf-read-warns. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], requires_grad=True).cuda()
+    b = torch.tensor([[1.0, 0.0], [2.0, 1.0]], requires_grad=True).cuda()
+    s = (a @ b).sum()
+    loss = 10 - s
+    loss.backward()
+    with warned("grad/non-leaf-read-warns"):
+        a.grad
+    assert a.is_leaf is False and a.grad is None
+    assert b.is_leaf is False and b.grad is None
+
+
+def a_moved_leaf_can_retain_its_grad():
+    """It is filled like that of any result, on the copy's device.
+
+    rules: device/copy-is-an-op, retain/fills-grad. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = x.cuda()
+    a.retain_grad()
+    loss = (a * 3).sum()
+    loss.backward()
+    assert a.grad.tolist() == [3.0, 3.0] and str(a.grad.device) == "cuda:0"
+    assert x.grad.tolist() == [3.0, 3.0] and str(x.grad.device) == "cpu"
+
+
+def what_is_made_there_is_a_leaf():
+    """With device= there is no copy on the way.
+
+    rule: device/made-there-is-a-leaf. Source: seed 000_725a8afb72183ef2.txt, seed 001_ab61d14c9099960f.txt.
+    """
+    a = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    assert a.is_leaf is True and a.grad_fn is None and str(a.device) == "cuda:0"
+    loss = 10 - (a * 2).sum()
+    loss.backward()
+    assert a.grad.tolist() == [-2.0, -2.0] and str(a.grad.device) == "cuda:0"
+
+
+def a_moved_tensor_without_grad_is_a_leaf():
+    """Nothing is recorded for it, so it can be asked for a gradient afterwards.
+
+    rule: device/copy-is-an-op. Source: seed 001_ab61d14c9099960f.txt.
+    """
+    x = torch.tensor([1.0, 2.0]).cuda()
+    assert x.is_leaf is True and x.grad_fn is None
+    x.requires_grad_()
+    assert x.is_leaf is True and x.requires_grad is True
+    x.backward(torch.ones(2, device="cuda"))
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def who_is_there_already_is_not_copied():
+    """So is a leaf still one after `.cuda()` of a tensor that is there, and `.cpu()` of one on the CPU.
+
+    rule: device/there-already-is-itself.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    y = x.cuda()
+    assert y.is_leaf is True and y.grad_fn is None
+    z = x.to("cuda:0")
+    assert z.is_leaf is True
+    w = torch.tensor([1.0], requires_grad=True)
+    v = w.cpu()
+    assert v.is_leaf is True
+    c = w.to("cpu", copy=True)
+    assert c.is_leaf is False and c.grad_fn.name() == "ToCopyBackward0"
+
+
+def a_round_trip_is_two_copies():
+    """There and back again is no leaf either, and the gradient comes all the way.
+
+    rules: device/copy-is-an-op, device/gradient-comes-back.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    z = y.cpu()
+    assert str(z.device) == "cpu" and z.is_leaf is False
+    w = z * x
+    w.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    t = x.to("cuda", torch.float64)
+    assert t.dtype == torch.float64 and t.grad_fn.name() == "ToCopyBackward0"
+    t.sum().backward()
+    assert x.grad.dtype == torch.float32 and x.grad.tolist() == [3.0, 5.0]
+
+
+def two_copies_of_a_leaf_add_up():
+    """Each brings its gradient, and the leaf gets the sum; so with two devices.
+
+    rule: device/gradient-comes-back.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = x.cuda()
+    b = x.cuda()
+    s = (a * b).sum()
+    s.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def double_backward_goes_through_a_copy():
+    """The gradient of a copy is a copy, which can be differentiated.
+
+    rule: device/gradient-comes-back.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    (g,) = torch.autograd.grad((y * y * y).sum(), x, create_graph=True)
+    assert g.tolist() == [3.0, 12.0] and str(g.device) == "cpu" and g.requires_grad is True
+    g.sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+
+
+def copy_from_elsewhere_keeps_the_gradient():
+    """copy_() crosses devices, and so does its gradient.
+
+    rule: device/copy-crosses.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.zeros(2, device="cuda")
+    y.copy_(x)
+    assert y.tolist() == [1.0, 2.0] and str(y.device) == "cuda:0" and y.is_leaf is False
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and str(x.grad.device) == "cpu"
+
+
+def ops_and_factories_stay_with_their_operands():
+    """What is made of or like a tensor is where it is.
+
+    rule: device/like-its-model.
+    """
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    y = torch.zeros_like(x)
+    z = x.new_ones(3)
+    w = x.sum()
+    v = torch.zeros_like(x, device="cpu")
+    assert str(y.device) == "cuda:0" and str(z.device) == "cuda:0"
+    assert str(w.device) == "cuda:0" and str(v.device) == "cpu"
+
+
+# -- meetings --------------------------------------------------------------------------------------
+def tensors_in_two_places_do_not_meet():
+    """Neither is moved in silence.
+
+    rule: device/one-for-all.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, 4.0], device="cuda")
+    with refused("device/one-for-all"):
+        x * y
+    with refused("device/one-for-all"):
+        y.dot(x)
+    with refused("device/one-for-all"):
+        y.add_(x)
+    assert y.tolist() == [3.0, 4.0]
+
+
+def shapes_are_looked_at_before_places():
+    """Where an op goes through its operands element by element.
+
+    rules: device/one-for-all, op/shapes-broadcast.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0, 5.0], device="cuda")
+    with refused("op/shapes-broadcast"):
+        x * y
+
+
+def a_number_goes_with_tensors_anywhere():
+    """As an operand, not as what is written to; its gradient comes back to the CPU.
+
+    rules: device/number-goes-with-all, device/one-element-gradient-follows.
+    """
+    s = torch.tensor(2.0, requires_grad=True)
+    y = torch.tensor([3.0, 4.0], device="cuda")
+    z = y * s
+    assert z.tolist() == [6.0, 8.0] and str(z.device) == "cuda:0"
+    z.sum().backward()
+    assert s.grad.item() == 7.0 and str(s.grad.device) == "cpu"
+    t = torch.tensor(2.0)
+    u = torch.tensor(3.0, device="cuda")
+    with refused("device/one-for-all"):
+        t.mul_(u)
+
+
+def positions_may_be_on_the_cpu():
+    """In brackets, and nowhere else.
+
+    rule: device/indices-may-be-on-the-cpu.
+    """
+    x = torch.tensor([3.0, 4.0], device="cuda")
+    i = torch.tensor([1])
+    y = x[i]
+    assert y.tolist() == [4.0] and str(y.device) == "cuda:0"
+    with refused("device/one-for-all"):
+        x.index_select(0, i)
+
+
+# -- gradients -------------------------------------------------------------------------------------
+def a_gradient_belongs_where_its_tensor_is():
+    """One that is given is checked, unless it has no dimensions.
+
+    rules: device/gradient-elsewhere, device/one-element-gradient-follows.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    with refused("device/gradient-elsewhere"):
+        y.backward(torch.ones(2))
+    assert x.grad is None
+    z = x.cuda().sum()
+    z.backward(torch.tensor(2.0))
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def a_grad_elsewhere_cannot_be_assigned():
+    """It would be of no use to whoever updates the leaf.
+
+    rule: device/grad-is-beside-its-leaf. Source: seed 004_fc81070469924520.txt.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("device/grad-is-beside-its-leaf"):
+        x.grad = torch.tensor([1.0, 2.0], device="cuda")
+    y = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    with refused("device/grad-is-beside-its-leaf"):
+        y.grad = torch.tensor([1.0, 2.0])
+    y.grad = torch.tensor([1.0, 2.0], device="cuda")
+    assert x.grad is None and y.grad.tolist() == [1.0, 2.0]
+
+
+# -- ways out --------------------------------------------------------------------------------------
+def numpy_takes_what_is_on_the_cpu():
+    """Whereas tolist() and item() bring the elements over themselves.
+
+    rule: device/numpy-takes-the-cpu-s.
+    """
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    with refused("device/numpy-takes-the-cpu-s"):
+        x.numpy()
+    assert x.tolist() == [1.0, 2.0]
+
+
+def memory_is_not_set_across_devices():
+    """set_() looks at the memory of a device and stays there.
+
+    rule: device/memory-stays-where-it-is.
+    """
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    with refused("device/memory-stays-where-it-is"):
+        x.set_(torch.tensor([1.0, 2.0]))
+    assert x.tolist() == [1.0, 2.0]
+
+
+def a_device_that_is_not_there_is_refused():
+    """Whatever its number.
+
+    rule: device/ordinal-exists.
+    """
+    with refused("device/ordinal-exists"):
+        torch.zeros(2, device="cuda:7")
+    x = torch.zeros(2)
+    with refused("device/ordinal-exists"):
+        x.to("cuda:7")
+    assert str(x.device) == "cpu"
+
+
+# -- modules ---------------------------------------------------------------------------------------
+def a_moved_module_keeps_its_parameters():
+    """Their memory is swapped, so that they are leaves still, and get their grads where they are.
+
+    rule: nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
+    """
+    m = torch.nn.Linear(3, 3)
+    w = m.weight
+    m.cuda()
+    assert m.weight is w and w.is_leaf is True and str(w.device) == "cuda:0"
+    m(torch.ones(1, 3, device="cuda")).sum().backward()
+    assert str(w.grad.device) == "cuda:0" and w.grad.tolist() == [[1.0] * 3] * 3
+
+
+def a_tensor_moves_with_its_data():
+    """The old end of its graphs is of no use any more: gradients arrive where the tensor is now.
+
+    rule: device/data-moves-the-end.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    x.data = x.data.cuda()
+    assert x.is_leaf is True and str(x.device) == "cuda:0"
+    z = x * 3
+    z.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and str(x.grad.device) == "cuda:0"
+    assert str(y.device) == "cpu"

@@ -1,0 +1,142 @@
+"""Devices: the reference's virtual ones, what stands for `cuda` under torch, and programs that move.
+
+What each rule says is in ``specs/cases/device.py``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import reference_impl as torch
+from conformance.adapters import capabilities, load, standin
+from conformance.adapters.errors import AdapterError
+from conformance.adapters.torch import _device
+from conformance.campaign import Sides
+from conformance.generate.choices import Prng
+from conformance.generate.guide import Drawn, draw
+from conformance.judge import Finding
+from conformance.program import Device
+from conformance.run import run
+from conformance.text import from_text, to_text
+from conformance.trace import Unsupported
+from reference_impl.modes import STATE
+from specs.case import cases
+
+TORCH = load("torch")
+needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
+needs_standin = pytest.mark.skipif(TORCH.device != standin.NAME, reason="`cuda` is not the stand-in here")
+
+
+# -- the reference's -------------------------------------------------------------------------------
+def test_virtual_devices_are_there():
+    """Scripts that ask before they move find two."""
+    assert torch.cuda.is_available()
+    assert torch.cuda.device_count() == 2
+    x = torch.zeros(2).cuda()
+    assert x.is_cuda
+    assert not x.is_cpu
+    assert x.get_device() == 0
+    assert x.device == torch.device("cuda", 0) != torch.device("cuda") != torch.device("cpu")
+    assert repr(x) == "tensor([0., 0.], device='cuda:0')"
+    assert x.type() == "torch.cuda.FloatTensor"
+    assert x.type("torch.FloatTensor").is_cpu
+    assert torch.cuda.DoubleTensor([1.0]).device == x.device
+
+
+@pytest.mark.parametrize("name", ["tpu", "cuda:x", "meta"])
+def test_other_devices_are_not(name):
+    """A device that nobody has is refused by its name."""
+    with pytest.raises((AssertionError, RuntimeError)):
+        torch.zeros(2, device=name)
+
+
+def test_programs_on_the_cpu_are_not_asked_where_they_are():
+    """The reference counts the memory of devices, and forgets what is gone."""
+    before = STATE.devices
+    x = torch.zeros(2).cuda()
+    y = x * 2
+    assert STATE.devices > before
+    del x, y
+    assert STATE.devices == before
+
+
+def test_a_scripted_training_step_moves():
+    """Module, input, loss and optimizer on a device, as in everyday scripts."""
+    model = torch.nn.Linear(2, 1).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    before = model.weight.tolist()
+    loss = torch.nn.functional.mse_loss(model(torch.ones(1, 2).cuda()), torch.zeros(1, 1, device="cuda"))
+    loss.backward()
+    optimizer.step()
+    assert model.weight.is_cuda
+    assert model.weight.grad.is_cuda
+    assert model.weight.tolist() != before
+    kept = torch.autograd.graph.saved_tensors_hooks(lambda t: t.cpu(), lambda t: t.cuda())
+    with kept:
+        y = (model.weight * model.weight).sum()
+    y.backward()
+
+
+# -- what stands for `cuda` ------------------------------------------------------------------------
+def test_a_device_that_is_asked_for_must_be_there():
+    """Asked for by name what is missing is an error; `auto` and `cpu` say why there is none."""
+
+    class Bare:
+        class cuda:
+            is_available = staticmethod(lambda: False)
+
+    with pytest.raises(AdapterError, match="no CUDA device"):
+        _device(Bare, "cuda")
+    with pytest.raises(AdapterError, match="no device 'gpu'"):
+        _device(Bare, "gpu")
+    assert ("cpu", "devices were not asked for") == _device(Bare, "cpu")
+
+
+def test_limits_are_stated():
+    """What the stand-in cannot show says by which limit, and is about cases that exist."""
+    assert set(standin.BEYOND.values()) <= set(standin.LIMITS)
+    assert set(standin.BEYOND) <= {case.id for case in cases() if case.needs_device}
+
+
+@needs_standin
+def test_a_limit_is_no_difference():
+    """Data of another kind of device cannot be assigned there: what follows is not compared."""
+    trace = run(from_text("import torch\na = torch.tensor(1.0)\nb = a.cuda()\na.data = b\n"), TORCH)
+    assert isinstance(trace[2].outcome, Unsupported)
+
+
+@needs_standin
+def test_a_gradient_comes_back_by_one_copy():
+    """The copy's gradient crosses once, whatever was computed of the copy."""
+    import torch as real
+
+    x = real.tensor([1.0, 2.0], requires_grad=True)
+    y = (x.standin() * 3).sum()
+    before = real.standin.copies()
+    y.backward()
+    assert real.standin.copies() == before + 1
+
+
+# -- programs --------------------------------------------------------------------------------------
+def drawn(count: int) -> list[Drawn]:
+    """Programs that speak of devices."""
+    able = capabilities(TORCH)
+    found = (draw(Prng(5, index), load("reference"), able) for index in range(count))
+    return [one for one in found if "cuda" in to_text(one.program)]
+
+
+def test_nothing_moves_where_there_is_nowhere_to_go():
+    """By default a program stays on the CPU."""
+    found = (draw(Prng(5, index), load("reference")).program for index in range(200))
+    assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
+
+
+@needs_device
+def test_moving_programs_agree():
+    """Torch does on its device what the reference does on a virtual one."""
+    sides = Sides("reference", "torch")
+    programs = drawn(240)
+    assert len(programs) >= 24
+    for one in programs:
+        found, _, _ = sides.judged(one.program, one.density, one.trace)
+        assert found.finding in (Finding.AGREE, Finding.KNOWN, Finding.INCOMPARABLE), to_text(one.program)
