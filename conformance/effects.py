@@ -16,8 +16,8 @@ FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
 NEW = frozenset(["getitem", "narrow", "chunk", "reshape", "reshape_as", "view_as", "expand_as"])
 """Composites whose result may look there and never is the operand itself; that of any other may be."""
 
-CASTS = frozenset(["to", "double", "float", "half", "bfloat16"])
-"""Operations that copy what has another dtype, and return what has theirs."""
+CASTS = frozenset(["to", "double", "float", "half", "bfloat16", "cuda", "cpu"])
+"""Operations that copy what has another dtype or is elsewhere, and return what is as they say."""
 
 FLAGS = frozenset(["requires_grad_", "detach_"])
 """Operations that are named like writes and leave the elements alone."""

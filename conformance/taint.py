@@ -63,7 +63,7 @@ CROWD = 100
 Look = tuple[Any, ...]
 """The facts of a name."""
 
-_GRAD, _DTYPE = POSITION["grad"], POSITION["dtype"]
+_GRAD, _DTYPE, _DEVICE = POSITION["grad"], POSITION["dtype"], POSITION["device"]
 
 
 class Rounded(NamedTuple):
@@ -271,7 +271,8 @@ class Taint:
         pairs = [(before.get(x), after.get(y)) for x in reads(step)[:1] for y in binds(step)]
         if step.kwargs or len(step.args) > 2 or not all(x and y for x, y in pairs):
             return "any"
-        return "same" if all(x[_DTYPE] == y[_DTYPE] for x, y in pairs if x and y) else "fresh"
+        kept = all((x[_DTYPE], x[_DEVICE]) == (y[_DTYPE], y[_DEVICE]) for x, y in pairs if x and y)
+        return "same" if kept else "fresh"
 
     # -- the engine ------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.ready import Buffer, pop, push
-from reference_impl.rule_marks import by, refuse, warn_once
+from reference_impl.rule_marks import Unspecified, by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.task import Task, count_dependencies, restrict
 from reference_impl.tensor import Tensor, wrap
@@ -103,6 +103,9 @@ def run(
     except Exception:
         if not by("backward/failure-leaves-what-was-done"):
             _forget(task)
+        if _others_at_work(task):
+            why = "each device has a thread, and what the others have done by then is open"
+            raise Unspecified(why) from None
         raise
     finally:
         RUNNING.pop()
@@ -150,9 +153,37 @@ def _forget(task: Task) -> None:
             node.variable._grad = None
 
 
+def _others_at_work(task: Task) -> bool:
+    """Whether, as the node fails that ran last, another device may be at work: on what is ready there, or on
+    what ran here before and did not have to.
+    """
+    if not task.ran:
+        return False
+    failed = task.ran[-1]
+    here = ambient_in(failed.metadata)
+    if any(ambient_in(node.metadata) is not here for _, node, _ in task.ready):
+        return True
+    return any(ambient_in(node.metadata) is not here and not _leads(node, failed) for node in task.ran)
+
+
+def _leads(node: Node, to: Node) -> bool:
+    """Whether gradients go from one node to another."""
+    seen, stack = {node}, [node]
+    while stack:
+        for target, _ in stack.pop().edges:
+            if target is to:
+                return True
+            if target is not None and target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return False
+
+
 def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     """Run one node and hand its gradients on."""
     only = task.only
+    if STATE.devices:
+        task.ran.append(node)
     if only is not None:
         wanted = only[node]
         if not wanted.runs:
@@ -167,7 +198,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
         call_before(node, arrived)
     given = list(arrived) if hooks is not None and hooks.after else None
     if STATE.devices:
-        STATE.place = ambient_in(node.metadata)
+        STATE.place = ambient_in(node.metadata)  # hooks may have asked for another
     outputs = node.apply(arrived, task) if STATE.anomaly is None else STATE.anomaly.watch(node, arrived, task)
     conform(node.edges, outputs)
     if given is not None:
@@ -263,13 +294,13 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
             shape, dtype = node.metadata[nr]
             array = g._array
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
-                grads[index] = g = _conformed(g, shape, dtype, at_root)
-            if STATE.devices:
+                grads[index] = _conformed(g, node.metadata[nr], at_root)
+            elif STATE.devices:
                 grads[index] = brought(g, node.metadata[nr])
 
 
-def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool) -> Tensor:
-    array = g._array
+def _conformed(g: Tensor, metadata: Any, at_root: bool) -> Tensor:
+    array, (shape, dtype) = g._array, metadata
     complex_too, dtype = dtype.kind == "c", cast_to(dtype) or array.dtype
     if array.shape != shape and by("grad/reduces-broadcast"):
         if not _expandable(shape, array.shape):
@@ -280,6 +311,8 @@ def _conformed(g: Tensor, shape: tuple[int, ...], dtype: np.dtype, at_root: bool
     casts = array.dtype != dtype and dtype.kind in DIFFERENTIABLE
     if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
         g = g.cast(dtype)
+    if STATE.devices:
+        g = brought(g, metadata)
     if dtype.kind not in DIFFERENTIABLE:
         refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g

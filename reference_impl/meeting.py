@@ -16,6 +16,7 @@ from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap_beside
 from reference_impl.write import check_recorded
+from specs.op import clash
 
 _CROSSING = frozenset({"copy_", "fill_"})
 """Ops that bring over what they write."""
@@ -51,7 +52,7 @@ def _check(
     attributes: Mapping[str, Any],
     place: device,
 ) -> None:
-    """Refuse operands that may not meet. NB: elementwise ops look at shapes first, all others at places."""
+    """Refuse operands that may not meet. NB: elementwise ops look at shapes first, most others at places."""
     op = kernel.op
     elementwise = op._layout is not None
     numbers = 0
@@ -68,11 +69,25 @@ def _check(
             if elementwise and numbers == 1:
                 continue
         check_recorded(kernel, operands, attributes)
-        if op.name in ("masked_fill", "masked_fill_") and np.ndim(getattr(operands[2], "_array", 0)):
-            refuse("op/masked-fill-value", ndim=operands[2]._array.ndim)
-        if elementwise:
+        if op.name == "mv" and not operands[0]._array.ndim:
+            refuse("op/dim-range", low=0, high=-1, dim=0)
+        if op.name in ("masked_fill", "masked_fill_"):
+            _look_at_filling(op.name, operands)
+        if elementwise or "_index_put" in op.name:
             _try(execute, kernel, operands, attributes)
         refuse("device/one-for-all", first=place, other=here)
+
+
+def _look_at_filling(name: str, operands: tuple[Any, ...]) -> None:
+    """What filling by a mask refuses before it asks where the mask is."""
+    x, mask, value = operands
+    if isinstance(value, Tensor) and value._array.ndim:
+        refuse("op/masked-fill-value", ndim=value._array.ndim)
+    if name == "masked_fill":
+        try:
+            np.broadcast_shapes(x._array.shape, mask._array.shape)
+        except ValueError:
+            refuse("op/shapes-broadcast", **clash(x._array.shape, mask._array.shape))
 
 
 def _try(

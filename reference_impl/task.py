@@ -28,8 +28,8 @@ class Task:
     """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
 
     __slots__ = (
-        "__weakref__", "callbacks", "captured", "dependencies", "keep_graph", "only", "ready", "start",
-        "waiting",
+        "__weakref__", "callbacks", "captured", "dependencies", "keep_graph", "only", "ran", "ready",
+        "start", "waiting",
     )  # fmt: skip
 
     def __init__(self, keep_graph: bool, start: Node) -> None:
@@ -41,6 +41,7 @@ class Task:
         self.ready: list[Ready] = []
         self.captured: list[Tensor | None] = []
         self.callbacks: list[Callable[[], Any]] = []
+        self.ran: list[Node] = []  # as long as there is memory of devices
 
     def runs(self, node: Node) -> bool:
         """Whether anything is wanted of ``node``."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 import reference_impl as torch
-from conformance.adapters import capabilities, load, standin
+from conformance.adapters import load, standin
+from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import _device
 from conformance.campaign import Sides
@@ -120,7 +121,7 @@ def test_a_gradient_comes_back_by_one_copy():
 # -- programs --------------------------------------------------------------------------------------
 def drawn(count: int) -> list[Drawn]:
     """Programs that speak of devices."""
-    able = capabilities(TORCH)
+    able = Capabilities(features=FEATURES)
     found = (draw(Prng(5, index), load("reference"), able) for index in range(count))
     return [one for one in found if "cuda" in to_text(one.program)]
 

@@ -24,8 +24,9 @@ NAME = "standin"
 """What the device is called."""
 
 LIMITS = {
-    "data": "`x.data = y` between kinds of devices is refused, where CUDA swaps the memory; so `Module.to` "
-    "makes new parameters",
+    "data": "`x.data = y` between kinds of devices, or of inference and normal tensors there, is refused, "
+    "where CUDA swaps the memory; so `Module.to` makes new parameters",
+    "inference": "what a kernel is made of is not recorded for inference tensors alone",
     "streams": "work is done when it is asked for: no streams, no pinned memory, no random generator",
     "numbers": "kernels are the CPU's: what rounds, rounds as there",
     "wording": "refusals name this device, and are the CPU kernel's where CUDA has words of its own",
@@ -116,10 +117,12 @@ def limited(function: Callable[..., Any], limit: str) -> Callable[..., Any]:
     """The function, which raises `Limited` where that limit is reached."""
 
     def called(*args: Any) -> Any:
-        kinds = {x.device.type for x in args if hasattr(x, "device")}
-        if len(kinds) > 1:
-            raise Limited(f"the stand-in device: {LIMITS[limit]}")
-        return function(*args)
+        try:
+            return function(*args)
+        except RuntimeError as error:
+            if "incompatible tensor type" in str(error) and any(not x.is_cpu for x in args):
+                raise Limited(f"the stand-in device: {LIMITS[limit]}") from None
+            raise
 
     return called
 

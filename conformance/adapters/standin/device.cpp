@@ -97,26 +97,6 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-struct Hooks final : at::PrivateUse1HooksInterface {
-  bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return true; }
-  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  c10::DeviceIndex deviceCount() const override { return COUNT; }
-  c10::DeviceIndex getCurrentDevice() const override { return current; }
-  c10::Device getDeviceFromPtr(void*) const override { return {STANDIN, current}; }
-  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
-    auto* impl = storage.unsafeGetStorageImpl();
-    auto fresh = memory.allocate(bytes);
-    if (auto kept = std::min(bytes, impl->nbytes())) std::memcpy(fresh.get(), impl->data(), kept);
-    impl->set_data_ptr_noswap(std::move(fresh));
-    impl->set_nbytes(bytes);
-  }
-};
-const bool hooked = [] {
-  at::RegisterPrivateUse1HooksInterface(new Hooks());
-  return true;
-}();
-
 struct OnDevice {
   c10::DeviceIndex before = current;
   explicit OnDevice(std::optional<c10::Device> device) {
@@ -127,6 +107,27 @@ struct OnDevice {
   }
   ~OnDevice() { current = before; }
 };
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return COUNT; }
+  c10::DeviceIndex getCurrentDevice() const override { return current; }
+  c10::Device getDeviceFromPtr(void*) const override { return {STANDIN, current}; }
+  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
+    auto* impl = storage.unsafeGetStorageImpl();
+    OnDevice there(storage.device());
+    auto fresh = memory.allocate(bytes);
+    if (auto kept = std::min(bytes, impl->nbytes())) std::memcpy(fresh.get(), impl->data(), kept);
+    impl->set_data_ptr_noswap(std::move(fresh));
+    impl->set_nbytes(bytes);
+  }
+};
+const bool hooked = [] {
+  at::RegisterPrivateUse1HooksInterface(new Hooks());
+  return true;
+}();
 
 at::Tensor empty(c10::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
                  std::optional<at::Device> device, std::optional<bool>, std::optional<at::MemoryFormat> format) {
@@ -195,6 +196,7 @@ at::Scalar local_scalar(const at::Tensor& tensor) {
 }
 
 const at::Tensor& resize(const at::Tensor& self, c10::SymIntArrayRef sizes, std::optional<at::MemoryFormat> format) {
+  OnDevice there(self.device());
   return at::native::resize_(self, C10_AS_INTARRAYREF_SLOW(sizes), format);
 }
 
@@ -224,6 +226,7 @@ at::Tensor& set_to_nothing(at::Tensor& self) {
 
 struct Operand {
   at::Tensor tensor;
+  size_t at;
   bool listed;
   bool written;
 };
@@ -234,12 +237,14 @@ std::optional<c10::Device> stranger(const c10::OperatorHandle& op, const std::ve
                                     c10::Device device, bool iterates) {
   const auto& name = op.schema().name();
   const bool indexes = name == "aten::index" || name.find("index_put") != std::string::npos;
+  const bool fills = name.rfind("aten::masked_fill", 0) == 0;
   const bool bounds = name.rfind("aten::clamp", 0) == 0;
   size_t numbers = bounds ? 1 : 0;
   for (const auto& operand : operands) {
     if (operand.tensor.device() == device) continue;
     const bool on_cpu = operand.tensor.device().is_cpu();
     if (indexes && operand.listed && on_cpu) continue;
+    if (fills && operand.at == 2 && on_cpu && operand.tensor.dim() == 0) continue;
     if (iterates && on_cpu && operand.tensor.dim() == 0 && !operand.written && (name == "aten::where" || numbers++ == 0)) continue;
     return operand.tensor.device();
   }
@@ -280,6 +285,7 @@ void bring_back(const at::Tensor& written, const at::Tensor& lent) {
   if (written.sizes() == lent.sizes() && written.strides() == lent.strides() &&
       written.storage().data() == lent.storage().data())
     return;
+  OnDevice there(written.device());
   at::native::resize_(written, lent.sizes());
   Lent again;
   again(written).copy_(lent);
@@ -298,13 +304,14 @@ void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::
     const auto* alias = schema.arguments()[at].alias_info();
     each_tensor(value, [&](const at::Tensor& tensor) {
       if (!tensor.defined()) return;
-      operands.push_back({tensor, !value.isTensor(), alias && alias->isWrite()});
+      operands.push_back({tensor, at, !value.isTensor(), alias && alias->isWrite()});
       if (!device && tensor.device().type() == STANDIN) device = tensor.device();
     });
     if (!device && value.isDevice() && value.toDevice().type() == STANDIN) device = value.toDevice();
   }
   const auto there = device.value_or(c10::Device(STANDIN, current));
-  const bool iterates = iterated().count(toString(schema.operator_name())) != 0;
+  const bool iterates =
+      iterated().count(toString(schema.operator_name())) != 0 && schema.name().rfind("aten::masked_fill", 0) != 0;
   const auto other = stranger(op, operands, there, iterates);
   Lent lend;
   std::vector<c10::IValue> lent;
