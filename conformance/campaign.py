@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
-from conformance.compare import Divergence
+from conformance.compare import Divergence, Incomparable
 from conformance.departures import Departed, departed
 from conformance.draws import programs_from
 from conformance.generate.guide import Drawn
@@ -103,10 +103,12 @@ class Sides:
                 lambda: run(program, adapters.load(REFERENCE), density),
             )
             if known is not None:
-                return self._despite(known, reference, actual, torch), reference, torch
+                return self._despite(found, known, reference, actual, torch), reference, torch
         return found, reference, torch or reference
 
-    def _despite(self, known: Departed, reference: Trace, actual: Trace, torch: Trace) -> Judgement:
+    def _despite(
+        self, difference: Judgement, known: Departed, reference: Trace, actual: Trace, torch: Trace
+    ) -> Judgement:
         """The judgement where torch departs from a rule: nobody else is blamed for keeping it, nor for not
         doing so.
         """
@@ -114,6 +116,9 @@ class Sides:
             found = judge(known.trace, torch, torch)
             if found.finding is Found.CRASH:
                 return found
+            left, first = found.comparison, difference.first
+            if isinstance(left, Incomparable) and first is not None and left.step == first.step:
+                return found  # what torch did cannot be told from what is open there
             return replace(judge(known.trace, torch), finding=Found.KNOWN, because=known.rules)
         found = judge(known.trace, actual, torch)
         return judge(reference, actual) if found.finding is Found.NONCONFORMANCE else found

@@ -48,6 +48,6 @@ def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:
     if isinstance(without, Agree) or not isinstance(found, Diverge):
         return isinstance(without, Agree)
     if isinstance(without, Incomparable):
-        return found.first.step < without.step
+        return found.first.step <= without.step
     ended = torch.observations[without.first.step].crash is not None
     return ended and found.first.step < without.first.step

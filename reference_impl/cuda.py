@@ -23,6 +23,16 @@ def current_device() -> int:
     return 0
 
 
+def is_initialized() -> bool:
+    """True: there is nothing to start."""
+    return True
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """True: bfloat16 is a dtype there as on the CPU."""
+    return True
+
+
 def synchronize(device: Any = None) -> None:
     """Nothing to wait for: work is done when it is asked for."""
 

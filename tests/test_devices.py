@@ -33,6 +33,8 @@ def test_virtual_devices_are_there():
     """Scripts that ask before they move find two."""
     assert torch.cuda.is_available()
     assert torch.cuda.device_count() == 2
+    assert torch.cuda.is_initialized()
+    assert torch.cuda.is_bf16_supported()
     x = torch.zeros(2).cuda()
     assert x.is_cuda
     assert not x.is_cpu

@@ -114,6 +114,23 @@ c.backward(c)
 """
 
 
+INTO_A_DEPARTURE = """
+import torch
+
+a = torch.tensor([[-1.5, 2.0], [1.0, -0.5]], requires_grad=True)
+torch.autograd.graph.register_multi_grad_hook([a, a, a], lambda gs: 1 / 0)
+e = a.as_strided((2, 2), (1, 1))
+torch.autograd.graph.register_multi_grad_hook([a, a, a], lambda g: g.mul_(2), mode='any')
+a.backward(e)
+"""
+
+
+def test_what_ends_at_a_departure_is_not_compared():
+    """A hook of a root is not called, and another writes to what shows an element twice."""
+    found, _, _ = Sides("reference", "torch").judged(from_text(INTO_A_DEPARTURE), "each")
+    assert found.finding is Finding.INCOMPARABLE
+
+
 def test_a_crash_after_a_departure_is_a_crash():
     """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
     found, _, _ = Sides("reference", "torch").judged(from_text(AFTER_A_DEPARTURE), "end")
