@@ -36,6 +36,8 @@ def means_its_strides(empty: np.ndarray) -> bool:
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """``x`` as another dtype; what is expanded in ``x`` is so in the result."""
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real  # numpy would warn of it, in torch's words
     if x.flags.c_contiguous or all(x.strides):
         return x.astype(dtype)
     once = x[tuple([slice(None) if s else slice(1) for s in x.strides])]

@@ -194,6 +194,12 @@ def test_traces_have_a_json_form(adapter: Any) -> None:
     assert form == json_form.trace_to_json(json_form.trace_from_json(form))
 
 
+def test_a_warning_is_heard_once(adapter: Any) -> None:
+    """Numpy says of a cast what torch says; the reference lets it say nothing."""
+    trace = run(from_text("a = torch.tensor([complex(2.0, 3.0)])\nb = a.long()\n"), adapter)
+    assert ("data/complex-to-real-warns",) == trace[1].warnings
+
+
 HOOKED = """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b, c = a.mul(2.0).unbind(0)
