@@ -74,10 +74,11 @@ def test_a_scripted_training_step_moves():
     assert model.weight.is_cuda
     assert model.weight.grad.is_cuda
     assert model.weight.tolist() != before
-    kept = torch.autograd.graph.saved_tensors_hooks(lambda t: t.cpu(), lambda t: t.cuda())
-    with kept:
+    model.weight.grad = None
+    with torch.autograd.graph.save_on_cpu():
         y = (model.weight * model.weight).sum()
     y.backward()
+    assert model.weight.grad.is_cuda
 
 
 # -- what stands for `cuda` ------------------------------------------------------------------------

@@ -72,10 +72,10 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """In the block, what is saved is kept on the CPU; as everything is there, it is kept as it is."""
+    """In the block, what is saved is kept on the CPU, and brought back to its device when it is asked for."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda tensor: tensor.cpu(), lambda tensor: tensor)
+        super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda kept: kept[1].to(kept[0]))
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ NAME = "standin"
 LIMITS = {
     "data": "`x.data = y` between kinds of devices, or of inference and normal tensors there, is refused, "
     "where CUDA swaps the memory; so `Module.to` makes new parameters",
+    "zeros": "the zeros that the second derivative of abs is have memory there",
     "inference": "what a kernel is made of is not recorded for inference tensors alone",
     "streams": "work is done when it is asked for: no streams, no pinned memory, no random generator",
     "numbers": "kernels are the CPU's: what rounds, rounds as there",
