@@ -16,7 +16,7 @@ from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Node
 from reference_impl.modes import STATE
 from reference_impl.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
-from reference_impl.rule_marks import Unspecified, by, refuse
+from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import as_view
 from specs.layout import laid_out_like
@@ -68,8 +68,6 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op on inference tensors alone whose kernel makes calls that may be recorded."""
     assert kernel.alone is not None
-    if STATE.place is not None:
-        raise Unspecified("what kernels of other devices are made of is not known here")
     become = kernel.alone(*operands, **attributes) if by("inference/alone-but-for-calls") else ""
     if become == "saved":
         refuse("inference/not-saved")

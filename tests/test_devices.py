@@ -141,6 +141,9 @@ def test_moving_programs_agree():
     sides = Sides("reference", "torch")
     programs = drawn(240)
     assert len(programs) >= 24
+    agree = 0
     for one in programs:
         found, _, _ = sides.judged(one.program, one.density, one.trace)
         assert found.finding in (Finding.AGREE, Finding.KNOWN, Finding.INCOMPARABLE), to_text(one.program)
+        agree += found.finding is Finding.AGREE
+    assert agree >= 0.9 * len(programs)

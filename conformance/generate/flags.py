@@ -101,8 +101,6 @@ def set_data(scene: Scene, about: Live | None = None) -> bool:
         new = (scene.below(3) and scene.like(live, but=live)) or scene.some()
     if not scene.wild and new.dtype != live.dtype:
         return False
-    if new.place != live.place and scene.below(4):
-        return False  # the stand-in device ends the comparison there, see its limits
     arrays = (scene.oracle.memory(live.name), scene.oracle.memory(new.name))
     if arrays[0] is not None and any(
         AVOIDANCES[name].meets(arrays, {}) for name in ("data_of_other_rank", "data_of_complex_kind")
