@@ -19,6 +19,7 @@ from reference_impl.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 from reference_impl.views import as_view
+from specs.inference_alone import ON_THE_CPU
 from specs.layout import laid_out_like
 from specs.refusal import Refusal
 
@@ -33,7 +34,11 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     arrays, target = prepare(operands)
     try:
         array = compute(arrays, attributes)
+        if STATE.inference and kernel.op.name in LOOKED_THROUGH:
+            _look_through(kernel, operands[0], attributes)
     except Refusal as refused:
+        if STATE.inference and refused.rule == "op/index-range":
+            _look_through(kernel, operands[0], attributes)
         if by(refused.rule):
             raise
         array = np.array(arrays[0])
@@ -65,10 +70,23 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     return out
 
 
+LOOKED_THROUGH = frozenset({"flip", "_index"})
+"""Ops whose kernel takes a view of its operand, which in inference mode asks for the version."""
+
+
+def _look_through(kernel: Kernel, x: Tensor, attributes: Mapping[str, Any]) -> None:
+    """Take the view that a kernel takes, refused if a normal tensor has no version, as one has that was an
+    inference tensor before its data was assigned.
+    """
+    if not x._inference and not (kernel.alone and kernel.alone(x, **attributes)):
+        x._counter[0]
+
+
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op on inference tensors alone whose kernel makes calls that may be recorded."""
     assert kernel.alone is not None
-    become = kernel.alone(*operands, **attributes) if by("inference/alone-but-for-calls") else ""
+    calls = STATE.place is None or kernel.op.key not in ON_THE_CPU
+    become = kernel.alone(*operands, **attributes) if calls and by("inference/alone-but-for-calls") else ""
     if become == "saved":
         refuse("inference/not-saved")
     if isinstance(become, Tensor):

@@ -25,6 +25,7 @@ from reference_impl.rule_marks import Unspecified, by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.task import Task, count_dependencies, restrict
 from reference_impl.tensor import Tensor, wrap
+from reference_impl.threads import OPEN_SUMS, arrives, others_at_work
 from reference_impl.zeros import Zeros
 from specs.domain import dense
 from specs.layout import as_torch_lays_out
@@ -103,7 +104,7 @@ def run(
     except Exception:
         if not by("backward/failure-leaves-what-was-done"):
             _forget(task)
-        if _others_at_work(task):
+        if others_at_work(task):
             why = "each device has a thread, and what the others have done by then is open"
             raise Unspecified(why) from None
         raise
@@ -153,32 +154,6 @@ def _forget(task: Task) -> None:
             node.variable._grad = None
 
 
-def _others_at_work(task: Task) -> bool:
-    """Whether, as the node fails that ran last, another device may be at work: on what is ready there, or on
-    what ran here before and did not have to.
-    """
-    if not task.ran:
-        return False
-    failed = task.ran[-1]
-    here = ambient_in(failed.metadata)
-    if any(ambient_in(node.metadata) is not here for _, node, _ in task.ready):
-        return True
-    return any(ambient_in(node.metadata) is not here and not _leads(node, failed) for node in task.ran)
-
-
-def _leads(node: Node, to: Node) -> bool:
-    """Whether gradients go from one node to another."""
-    seen, stack = {node}, [node]
-    while stack:
-        for target, _ in stack.pop().edges:
-            if target is to:
-                return True
-            if target is not None and target not in seen:
-                seen.add(target)
-                stack.append(target)
-    return False
-
-
 def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     """Run one node and hand its gradients on."""
     only = task.only
@@ -221,12 +196,15 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
                 waiting[target] = buffer
         elif not left:
             del waiting[target]
+        is_open = bool(STATE.devices) and arrives(task, node, target, not left)
         if g is not None:
             old = buffer[nr]
             if old is None or not by("grad/sums-paths"):
                 buffer[nr] = g
             elif old._array.dtype is g._array.dtype or STATE.enabled:
-                buffer[nr] = _sum(old, g)
+                buffer[nr] = total = _sum(old, g)
+                if is_open and total._node is not None:
+                    OPEN_SUMS.add(total._node)
             else:
                 passed_on = [x is old for x in (*outputs, *arrived, *(given or ()))].count(True)
                 del old

@@ -16,10 +16,14 @@ from reference_impl.record import Kernel
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap_beside
 from reference_impl.write import check_recorded
-from specs.op import clash
+from reference_impl.zeros import Zeros
+from specs.op import Op, clash
 
-_CROSSING = frozenset({"copy_", "fill_"})
+_CROSSING = frozenset({"copy_", "fill_", "_fill_across_"})
 """Ops that bring over what they write."""
+
+_WITH_ZEROS = frozenset({"add", "sub", "mul", "div"})
+"""Ops that do with zeros without memory wherever they are."""
 
 _BY_INDEX = ("_index", "_index_put", "_index_put_", "_index_put_impl_", "_index_fill", "_index_fill_")
 """Ops with indices that may be on the CPU."""
@@ -39,10 +43,28 @@ def run(
         if place is not CPU and isinstance(kernel, Kernel) and not kernel.op.composite:
             if kernel.op.name in _CROSSING and by("device/copy-crosses"):
                 place = place_of(operands[0])
-            else:
+                if kernel.op.key == "fill_tensor_" and _from_elsewhere(operands[1], place):
+                    return operands[0]._fill_across_(operands[1])
+            elif not _looks_at_none(kernel.op, operands):
                 _check(execute, kernel, operands, attributes, place)
     with making_on(place):
         return execute(kernel, operands, attributes)
+
+
+def _from_elsewhere(value: Tensor, place: device) -> bool:
+    """Whether it is a number that lies on another device."""
+    return value._array.ndim == 0 and place_of(value) is not place
+
+
+def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:
+    """Whether the op looks at no element of another device: it is given zeros without memory, or refuses to
+    write them.
+    """
+    if not any(isinstance(x, Zeros) for x in operands):
+        return False
+    if op.mutates:
+        return isinstance(operands[0], Zeros)
+    return op.name in _WITH_ZEROS and by("device/zeros-meet-all")
 
 
 def _check(

@@ -29,7 +29,7 @@ class Task:
 
     __slots__ = (
         "__weakref__", "callbacks", "captured", "dependencies", "keep_graph", "only", "ran", "ready",
-        "start", "waiting",
+        "start", "strands", "waiting",
     )  # fmt: skip
 
     def __init__(self, keep_graph: bool, start: Node) -> None:
@@ -42,6 +42,7 @@ class Task:
         self.captured: list[Tensor | None] = []
         self.callbacks: list[Callable[[], Any]] = []
         self.ran: list[Node] = []  # as long as there is memory of devices
+        self.strands: dict[Node, set[Node]] = {}  # likewise, see `threads`
 
     def runs(self, node: Node) -> bool:
         """Whether anything is wanted of ``node``."""

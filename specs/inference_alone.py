@@ -95,3 +95,6 @@ ALONE: dict[str, Callable[..., Any]] = {
     "cumsum": _cumsum,
 }
 """By the key of an op: what becomes of it given operands and attributes, or its result itself."""
+
+ON_THE_CPU = frozenset({"mean_all", "mean_dim", "std", "var"})
+"""Those whose kernel is made of calls on the CPU alone."""

@@ -17,11 +17,8 @@ from conformance.generate.choices import Prng
 from conformance.generate.guide import Drawn, draw
 from conformance.judge import Finding
 from conformance.program import Device
-from conformance.run import run
-from conformance.text import from_text, to_text
-from conformance.trace import Unsupported
+from conformance.text import to_text
 from reference_impl.modes import STATE
-from specs.case import cases
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -94,19 +91,6 @@ def test_a_device_that_is_asked_for_must_be_there():
     with pytest.raises(AdapterError, match="no device 'gpu'"):
         _device(Bare, "gpu")
     assert ("cpu", "devices were not asked for") == _device(Bare, "cpu")
-
-
-def test_limits_are_stated():
-    """What the stand-in cannot show says by which limit, and is about cases that exist."""
-    assert set(standin.BEYOND.values()) <= set(standin.LIMITS)
-    assert set(standin.BEYOND) <= {case.id for case in cases() if case.needs_device}
-
-
-@needs_standin
-def test_a_limit_is_no_difference():
-    """Data of another kind of device cannot be assigned there: what follows is not compared."""
-    trace = run(from_text("import torch\na = torch.tensor(1.0)\nb = a.cuda()\na.data = b\n"), TORCH)
-    assert isinstance(trace[2].outcome, Unsupported)
 
 
 @needs_standin

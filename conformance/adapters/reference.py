@@ -19,6 +19,7 @@ from conformance.adapters.wiring import lies
 from reference_impl import dtypes, rule_marks
 from reference_impl.devices import place_of
 from reference_impl.modes import STATE
+from reference_impl.threads import OPEN_SUMS
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -97,6 +98,20 @@ class Reference(TorchShaped):
                 seen |= super().observe(session, {name: x}, since, grads)
         return seen
 
+    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
+        """As for any namespace; but what hangs on a sum whose order is open, and what is numbered behind it,
+        tells nothing.
+        """
+        seen = super().wiring(session, tensors, graded)
+        if not OPEN_SUMS:
+            return seen
+        told = True
+        for name, x in tensors.items():
+            told = told and not _on_open_sum(x._node)
+            history, _, *rest = seen[name]
+            seen[name] = (history if told else UNSEEN, UNSEEN, *rest)
+        return seen
+
     @staticmethod
     def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
         """What the same readings of the public attributes give, from raw state."""
@@ -127,6 +142,19 @@ class Reference(TorchShaped):
 def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides that lead anywhere, in elements."""
     return tuple([step // itemsize for size, step in zip(shape, strides, strict=True) if size != 1])
+
+
+def _on_open_sum(node: Any) -> bool:
+    """Whether a sum lies behind that node whose operands may be added in another order."""
+    met, stack = {node}, [node]
+    while stack:
+        node = stack.pop()
+        if node in OPEN_SUMS:
+            return True
+        new = {target for target, _ in node.edges if target is not None} - met if node is not None else ()
+        met.update(new)
+        stack.extend(new)
+    return False
 
 
 def _needs_grad(value: Any) -> bool:

@@ -34,8 +34,6 @@ class Torch(TorchShaped):
     (``cpu``), with the reason why in ``lacking``. Programs move there only if it was asked for by name.
     """
 
-    unsupported = (standin.Limited,)
-
     def __init__(self, namespace: Any, device: str, lacking: str = "", moves: bool = False) -> None:
         features = Capabilities().features | ({"devices"} if moves and device != "cpu" else set())
         super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
@@ -55,8 +53,6 @@ class Torch(TorchShaped):
         function = super()._find(op)
         if self.device == "cpu" or function is None:
             return function
-        if op == ".data=" and self.device == standin.NAME:
-            return standin.limited(function, "data")
         if not speaks_of_gradients(op):
             return function
         if self.device == standin.NAME:
@@ -74,8 +70,6 @@ class Torch(TorchShaped):
 
     def beyond(self, case: Case) -> str:
         """Why a case is beyond what stands for `cuda` here, or nothing."""
-        if self.device == standin.NAME and case.id in standin.BEYOND:
-            return f"the stand-in device: {standin.LIMITS[standin.BEYOND[case.id]]}"
         return self.lacking if case.needs_device and self.device == "cpu" else ""
 
     def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:

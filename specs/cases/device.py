@@ -212,6 +212,29 @@ def a_number_goes_with_tensors_anywhere():
         t.mul_(u)
 
 
+def zeros_without_memory_go_with_tensors_anywhere():
+    """The second derivative of abs is met by what lies elsewhere; other zeros are not, and nothing writes
+    to it.
+
+    rules: device/zeros-meet-all, device/one-for-all, write/zeros-without-memory. Source: PyTorch
+    BinaryOps.cpp.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs(), x, torch.ones(2), create_graph=True)
+    (z,) = torch.autograd.grad(g, x, torch.ones(2))
+    far = torch.tensor([3.0, 4.0], device="cuda")
+    y = z + far
+    assert str(y.device) == "cuda:0" and y.tolist() == [3.0, 4.0]
+    y = far - z
+    assert str(y.device) == "cuda:0" and y.tolist() == [3.0, 4.0]
+    y = z * far
+    assert str(y.device) == "cuda:0" and y.tolist() == [0.0, 0.0]
+    with refused("device/one-for-all"):
+        z.clone() * far
+    with refused("write/zeros-without-memory"):
+        z.mul_(far)
+
+
 def positions_may_be_on_the_cpu():
     """In brackets, and nowhere else.
 
@@ -257,6 +280,22 @@ def a_grad_elsewhere_cannot_be_assigned():
 
 
 # -- ways out --------------------------------------------------------------------------------------
+def a_number_from_elsewhere_is_brought_over():
+    """fill_() makes a number of it, which must fit, where on one device its real part would be copied.
+
+    rules: device/copy-crosses, op/value-overflow. Source: PyTorch Fill.cpp.
+    """
+    x = torch.ones(2, device="cuda")
+    w = torch.tensor(3.0, requires_grad=True)
+    y = x.clone().fill_(w)
+    assert y.tolist() == [3.0, 3.0] and y.grad_fn.name() == "FillBackward3"
+    y.backward(torch.ones(2, device="cuda"))
+    assert w.grad.tolist() == 2.0 and str(w.grad.device) == "cpu"
+    z = torch.tensor(complex(1.0, 2.0))
+    with refused("op/value-overflow"):
+        x.fill_(z)
+
+
 def numpy_takes_what_is_on_the_cpu():
     """Whereas tolist() and item() bring the elements over themselves.
 

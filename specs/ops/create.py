@@ -74,6 +74,8 @@ def fill_number_(x: Tensor, value: Number):
         if value.imag:
             refuse("op/value-overflow", value=value, dtype=x.dtype)
         value = value.real
+    if x.dtype.kind in "iu" and not np.isfinite(value):
+        refuse("op/value-overflow", value=value, dtype=x.dtype)
     return np.asarray(value)
 
 
@@ -97,6 +99,24 @@ def fill_tensor_(x: Tensor, value: Tensor):
 
 
 fill_tensor_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
+
+
+@op(
+    internal=True,
+    inplace="only",
+    name="_fill_across_",
+    node="FillBackward3",
+    dtypes="keep",
+    memory="constant",
+    overwrites="fill",
+    complex=True,
+)
+def fill_across_(x: Tensor, value: Tensor):
+    """Overwrite with the one element of a 0-d tensor of another device, which is brought over as a number."""
+    return fill_number_.compute((x, value.item()), {})
+
+
+fill_across_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
 
 
 @op(internal=True, dtypes="keep", complex=True)

@@ -24,10 +24,6 @@ NAME = "standin"
 """What the device is called."""
 
 LIMITS = {
-    "data": "`x.data = y` between kinds of devices, or of inference and normal tensors there, is refused, "
-    "where CUDA swaps the memory; so `Module.to` makes new parameters",
-    "zeros": "the zeros that the second derivative of abs is have memory there",
-    "inference": "what a kernel is made of is not recorded for inference tensors alone",
     "streams": "work is done when it is asked for: no streams, no pinned memory, no random generator",
     "numbers": "kernels are the CPU's: what rounds, rounds as there",
     "wording": "refusals name this device, and are the CPU kernel's where CUDA has words of its own",
@@ -35,18 +31,8 @@ LIMITS = {
 }
 """What a run on it cannot show, by a word each."""
 
-BEYOND = {
-    "device/a_moved_module_keeps_its_parameters": "data",
-    "device/a_tensor_moves_with_its_data": "data",
-}
-"""The cases that it cannot pass, with the limit that is why."""
-
 SOURCE = Path(__file__).parent / "device.cpp"
 _PROBLEM = "the stand-in device cannot be built"
-
-
-class Limited(NotImplementedError):
-    """What is asked for is beyond the stand-in device."""
 
 
 @cache
@@ -112,20 +98,6 @@ def _built() -> Any:
         raise AdapterError(f"{_PROBLEM}: {error}", "see the compiler's messages") from None
     finally:
         os.environ["PATH"] = before
-
-
-def limited(function: Callable[..., Any], limit: str) -> Callable[..., Any]:
-    """The function, which raises `Limited` where that limit is reached."""
-
-    def called(*args: Any) -> Any:
-        try:
-            return function(*args)
-        except RuntimeError as error:
-            if "incompatible tensor type" in str(error) and any(not x.is_cpu for x in args):
-                raise Limited(f"the stand-in device: {LIMITS[limit]}") from None
-            raise
-
-    return called
 
 
 def in_one_row(function: Callable[..., Any]) -> Callable[..., Any]:

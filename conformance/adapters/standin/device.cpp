@@ -9,6 +9,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/alias_native.h>
@@ -143,12 +144,23 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
                                            c10::dtype_or_default(dtype));
 }
 
-// CPU tensors on the very memory of the device's, for a kernel to work on. Those that share a storage go on doing so:
-// kernels look whether what they read overlaps with what they write.
+// Zeros without memory.
+at::Tensor zeros_without_memory(c10::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                                std::optional<at::Device> device, std::optional<bool>) {
+  OnDevice there(device);
+  at::native::ZeroTensorAllocator none(c10::Device(STANDIN, current));
+  const auto keys = c10::DispatchKeySet(c10::DispatchKey::PrivateUse1) | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor);
+  return at::detail::empty_generic(sizes, &none, keys, c10::dtype_or_default(dtype), std::nullopt);
+}
+
+// CPU tensors on the very memory of the device's, for a kernel to work on. What is one tensor, or shares a storage, goes
+// on doing so: kernels look whether what they read overlaps with what they write.
 class Lent {
  public:
   at::Tensor operator()(const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.device().type() != STANDIN) return tensor;
+    auto& alias = tensors_[tensor.unsafeGetTensorImpl()];
+    if (alias.defined()) return alias;
     const auto& storage = tensor.storage();
     auto found = storages_.find(storage.unsafeGetStorageImpl());
     if (found == storages_.end()) {
@@ -156,7 +168,7 @@ class Lent {
                         c10::DataPtr(storage.mutable_data(), c10::Device(c10::kCPU)), c10::GetCPUAllocator(), true);
       found = storages_.emplace(storage.unsafeGetStorageImpl(), lent).first;
     }
-    auto alias = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(found->second),
+    alias = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(found->second),
                                                           c10::DispatchKeySet(c10::DispatchKey::CPU), tensor.dtype());
     alias.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -165,6 +177,7 @@ class Lent {
 
  private:
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;
+  std::unordered_map<c10::TensorImpl*, at::Tensor> tensors_;
 };
 
 // What a kernel made, in memory of the device.
@@ -224,6 +237,9 @@ at::Tensor& set_to_nothing(at::Tensor& self) {
   return self;
 }
 
+// Tensors take over the memory of others of any device, as CUDA's do.
+bool swaps(const at::Tensor&, const at::Tensor&) { return true; }
+
 struct Operand {
   at::Tensor tensor;
   size_t at;
@@ -240,6 +256,9 @@ std::optional<c10::Device> stranger(const c10::OperatorHandle& op, const std::ve
   const bool fills = name.rfind("aten::masked_fill", 0) == 0;
   const bool bounds = name.rfind("aten::clamp", 0) == 0;
   size_t numbers = bounds ? 1 : 0;
+  // A value with dimensions is refused before anything is asked of devices.
+  for (const auto& operand : operands)
+    if (fills && operand.at == 2 && operand.tensor.dim() != 0) return {};
   for (const auto& operand : operands) {
     if (operand.tensor.device() == device) continue;
     const bool on_cpu = operand.tensor.device().is_cpu();
@@ -287,8 +306,29 @@ void bring_back(const at::Tensor& written, const at::Tensor& lent) {
     return;
   OnDevice there(written.device());
   at::native::resize_(written, lent.sizes());
+  if (lent.is_non_overlapping_and_dense()) written.unsafeGetTensorImpl()->set_sizes_and_strides(lent.sizes(), lent.strides());
   Lent again;
   again(written).copy_(lent);
+}
+
+// Kernels that are made of calls for any device: what these record, or refuse to, of an inference tensor alone.
+void called_again(const c10::FunctionSchema& schema, const std::vector<c10::IValue>& given, at::Tensor& made) {
+  const auto& name = schema.name();
+  const bool power = name == "aten::pow" && schema.overload_name() == "Scalar";
+  if (!given[power].isTensor()) return;
+  const auto x = given[power].toTensor();
+  if (!x.defined() || !x.is_inference() || !x.requires_grad() || !at::GradMode::is_enabled()) return;
+  if (power) {
+    if (!given[0].toScalar().equal(1)) at::pow_out(made, at::scalar_tensor(given[0].toScalar(), x.options()), x);
+  } else if (name == "aten::pow" && schema.overload_name() == "Tensor_Scalar") {
+    if (given[1].toScalar().equal(1)) made.copy_(x);
+  } else if (name == "aten::flip") {
+    bool moves = false;
+    for (auto dim : given[1].toIntVector()) moves |= x.dim() && x.numel() > 1 && x.size(dim) > 1 && x.stride(dim) != 0;
+    if (!moves) made.copy_(x);
+  } else if (name == "aten::cumsum" && x.dim() == 0) {
+    made.fill_(x);
+  }
 }
 
 // Every op that has no kernel here: the CPU's, on the same memory.
@@ -316,7 +356,7 @@ void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::
   Lent lend;
   std::vector<c10::IValue> lent;
   for (const auto& value : given) lent.push_back(lent_value(value, lend));
-  if (other && iterates) {
+  if (other && iterates && schema.name() != "aten::index") {
     // Tried on copies: what the kernel refuses is refused first.
     torch::jit::Stack trial;
     for (const auto& value : lent)
@@ -351,7 +391,11 @@ void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::
         }
       }
       TORCH_CHECK(answered || !alias, "standin has no kernel for the view ", toString(schema.operator_name()));
-      if (!answered) value = homed(value.toTensor(), there);
+      if (!answered) {
+        auto home = homed(value.toTensor(), there);
+        called_again(schema, given, home);
+        value = home;
+      }
     } else if (value.isTensorList()) {
       auto tensors = value.toTensorVector();
       for (auto& tensor : tensors) tensor = homed(tensor, there);
@@ -381,6 +425,8 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromB
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
+  m.impl("_efficientzerotensor", zeros_without_memory);
+  m.impl("_has_compatible_shallow_copy_type", swaps);
   m.impl("_copy_from", copy_from);
   m.impl("_copy_from_and_resize", copy_from_and_resize);
   m.impl("_local_scalar_dense", local_scalar);
