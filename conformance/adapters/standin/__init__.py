@@ -58,8 +58,9 @@ def load() -> Any:
     """
     import torch
 
-    torch.utils.rename_privateuse1_backend(NAME)
+    # A device that has a name must be there: PyTorch's checkpoints ask it how many of it there are.
     built = _built()
+    torch.utils.rename_privateuse1_backend(NAME)
     # CUDA checks the operands of these as it iterates over elements, after their shapes; all others before.
     built.iterate(_declared("device_check: NoCheck"))
     built.take_over(_declared("structured_delegate:"))
