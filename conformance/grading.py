@@ -24,7 +24,7 @@ from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.report.value import (
     BROKEN,
-    HELD,
+    CASE_STATUSES,
     NOT_EXERCISED,
     UNSUPPORTED,
     Crash,
@@ -48,7 +48,6 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 SOURCES = ("hypothesis", "prng")
-CAME_TO = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
 DEPARTED = "torch departs from its rule, as is on record"
 STALE = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
 LONGEST = 120.0
@@ -103,7 +102,7 @@ def check(
         device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
         versions=versions(spec, against),
         totals=tally.totals,
-        cases={status: sum(w.status == status for w in witnessed) for status in CAME_TO},
+        cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
         rules=standing,
         findings=told(tally),
         crashes=tally.crashes,

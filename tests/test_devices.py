@@ -135,6 +135,7 @@ def test_nothing_moves_where_there_is_nowhere_to_go():
     assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
 
 
+@pytest.mark.device
 @needs_device
 def test_moving_programs_agree():
     """Torch does on its device what the reference does on a virtual one."""

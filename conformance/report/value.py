@@ -80,6 +80,7 @@ class RuleResult:
 
 
 HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED = "held", "broken", "unsupported", "not exercised"
+CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
 """What a case can come to; not exercised is one that whoever is right cannot run here."""
 
 

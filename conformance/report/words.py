@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.report.value import (
-    BROKEN,
-    HELD,
+    CASE_STATUSES,
     NOT_EXERCISED,
-    UNSUPPORTED,
     Crash,
     Finding,
     Report,
@@ -75,7 +73,7 @@ def counts(report: Report) -> dict[str, str]:
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
     departed = f"{t.known:,} diverge as is on record, " if t.known else ""
-    came_to = {status: report.cases.get(status, 0) for status in (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)}
+    came_to = {status: report.cases.get(status, 0) for status in CASE_STATUSES}
     if not came_to[NOT_EXERCISED]:
         del came_to[NOT_EXERCISED]
     rows = {
