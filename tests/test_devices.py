@@ -102,6 +102,20 @@ def test_limits_are_stated():
     assert set(standin.BEYOND) <= {case.id for case in cases() if case.needs_device}
 
 
+def test_why_there_is_no_standin_is_one_line(monkeypatch, tmp_path):
+    """Of all that a compiler says the error is told."""
+    from torch.utils import cpp_extension
+
+    def load(**options):
+        raise RuntimeError("Error building extension:\nIn file included\nx.h:1: fatal error: no Python.h\nninja")
+
+    monkeypatch.setattr(cpp_extension, "load", load)
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    monkeypatch.setenv("CXX", "true")
+    with pytest.raises(AdapterError, match=r"cannot be built: x.h:1: fatal error: no Python.h \(hint: "):
+        standin._built()
+
+
 @needs_standin
 def test_a_limit_is_no_difference():
     """Data of another kind of device cannot be assigned there: what follows is not compared."""

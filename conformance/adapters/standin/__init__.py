@@ -110,7 +110,9 @@ def _built() -> Any:
     try:
         return cpp_extension.load(name=name, sources=[str(SOURCE)], extra_cflags=["-O1"])
     except (RuntimeError, OSError, ImportError) as error:
-        raise AdapterError(f"{_PROBLEM}: {error}", "see the compiler's messages") from None
+        said = str(error).splitlines()
+        problem = next((line for line in said if "error:" in line), said[0] if said else type(error).__name__)
+        raise AdapterError(f"{_PROBLEM}: {problem}", "install what the compiler lacks") from None
     finally:
         os.environ["PATH"] = before
 
