@@ -107,7 +107,7 @@ def test_why_there_is_no_standin_is_one_line(monkeypatch, tmp_path):
     from torch.utils import cpp_extension
 
     def load(**options):
-        raise RuntimeError("Error building extension:\nIn file included\nx.h:1: fatal error: no Python.h\nninja")
+        raise RuntimeError("Error building extension:\nIn file\nx.h:1: fatal error: no Python.h\nninja")
 
     monkeypatch.setattr(cpp_extension, "load", load)
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
