@@ -20,8 +20,8 @@ def to_text(report: Report) -> str:
 
     A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported or not
     exercised is skipped, with the reason. What generated programs found are failures of type ``divergence``
-    or ``flaky``. Crashes that are not on record are errors, and so is what is wrong with the adapter. A test
-    case fails or errs if and only if the check does not conform.
+    or ``flaky``. Crashes that are not on record are errors, and so is what is wrong with the adapter. Some
+    test case fails or errs if and only if the check does not conform.
     """
     chapters = groupby(report.rules.values(), key=lambda rule: rule.chapter)
     suites = [(chapter, [_rule(rule, report.findings) for rule in rules]) for chapter, rules in chapters]
