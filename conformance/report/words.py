@@ -73,11 +73,9 @@ def counts(report: Report) -> dict[str, str]:
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
     departed = f"{t.known:,} diverge as is on record, " if t.known else ""
-    came_to = {status: report.cases.get(status, 0) for status in CASE_STATUSES}
-    if not came_to[NOT_EXERCISED]:
-        del came_to[NOT_EXERCISED]
+    came_to = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
     rows = {
-        "cases": ", ".join(f"{count} {status}" for status, count in came_to.items()),
+        "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in came_to),
         "programs": f"{t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
         f"{t.incomparable:,} incomparable, {crashed(t.crashed, report.crashes)}",
         "steps": f"{t.steps:,}, of them refused {share}",
