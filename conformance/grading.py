@@ -24,7 +24,8 @@ from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.report.value import (
     BROKEN,
-    HELD,
+    CASE_STATUSES,
+    NOT_EXERCISED,
     UNSUPPORTED,
     Crash,
     Finding,
@@ -101,7 +102,7 @@ def check(
         device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
         versions=versions(spec, against),
         totals=tally.totals,
-        cases={status: sum(w.status == status for w in witnessed) for status in (HELD, BROKEN, UNSUPPORTED)},
+        cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
         rules=standing,
         findings=told(tally),
         crashes=tally.crashes,
@@ -169,7 +170,8 @@ def _cases(
 
     A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
     Where torch is on record as departing from a case's rule, it must fail on torch, and nobody is blamed for
-    doing as torch does.
+    doing as torch does. A case that they cannot run here, for want of a device, does not count as exercised
+    by the implementation that passes it.
     """
     wanted = set(rules)
     release = adapters.load(REFERENCE).torch
@@ -185,7 +187,7 @@ def _cases(
         nonlocal done
         results = []
         for result in witness(side, chosen, workers):
-            if side == TORCH and result.case in departed and not result.broken:
+            if side == TORCH and result.case in departed and result.held:
                 result = replace(result, status=BROKEN, why=STALE)
             elif side != REFERENCE and result.case in departed and result.broken:
                 result = replace(result, status=UNSUPPORTED, why=DEPARTED)
@@ -194,9 +196,20 @@ def _cases(
             tick("cases", done, total)
         return results
 
-    stale = {result.case: finding(result, side, Verdict.BROKEN_SUITE)
-             for side in judges for result in run(side) if result.broken}  # fmt: skip
-    results = [result for result in run(spec) if result.case not in stale]
+    judged = [(side, result) for side in judges for result in run(side)]
+    stale = {
+        result.case: finding(result, side, Verdict.BROKEN_SUITE) for side, result in judged if result.broken
+    }
+    beyond = {
+        result.case: replace(result, status=NOT_EXERCISED)
+        for _, result in judged
+        if result.unsupported and result.case not in departed
+    }
+    results = [
+        beyond.get(result.case, result) if result.held else result
+        for result in run(spec)
+        if result.case not in stale
+    ]
     blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
     raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
     side = adapters.load(spec).name

@@ -27,13 +27,15 @@ def standings(
     return {
         rule: RuleResult(
             rule,
-            _status(rule, tally, witnessed.get(rule, ()), convicted, suspect, flaky, limited),
+            status,
             fired=tally.fired.get(rule, 0),
             compared=tally.compared.get(rule, 0),
             cases=len(witnessed.get(rule, ())),
             cases_failed=sum(case.broken for case in witnessed.get(rule, ())),
+            why=_why(status, witnessed.get(rule, ())),
         )
         for rule in rules
+        for status in [_status(rule, tally, witnessed.get(rule, ()), convicted, suspect, flaky, limited)]
     }
 
 
@@ -77,6 +79,19 @@ def _status(
         return Status.FLAKY
     if _held(cases) or tally.compared.get(rule):
         return Status.HELD
+    if any(case.not_exercised for case in cases):
+        return Status.NOT_EXERCISED
     if limited or any(case.unsupported for case in cases):
         return Status.UNSUPPORTED
     return Status.NOT_EXERCISED
+
+
+def _why(status: Status, cases: Sequence[Witnessed]) -> str:
+    """Why a rule is unsupported or not exercised, as its first case that is so says; else nothing."""
+    if status is Status.UNSUPPORTED:
+        said = (case.why for case in cases if case.unsupported and case.why)
+        return next(said, "the adapter lacks what the rule speaks of")
+    if status is Status.NOT_EXERCISED:
+        said = (case.why for case in cases if case.not_exercised and case.why)
+        return next(said, "no case and no program reached it")
+    return ""

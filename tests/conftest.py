@@ -14,6 +14,9 @@ from importlib.metadata import version
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from conformance.adapters import load
+from conformance.adapters.errors import AdapterError
+from conformance.adapters.torch import DEVICE
 from specs.force import set_torch_release
 
 # Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
@@ -41,10 +44,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 def pytest_configure(config: pytest.Config) -> None:
     """Tiny tensors gain nothing from threads, and xdist already fills the cores.
 
-    Rules are held against the torch that is installed.
+    Rules are held against the torch that is installed, on the device that is asked for; where that is not
+    there, this is said once and no test runs.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     set_torch_release(version("torch"))
+    if DEVICE in os.environ:
+        try:
+            load("torch")
+        except AdapterError as error:
+            raise pytest.UsageError(str(error)) from None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

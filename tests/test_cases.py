@@ -30,8 +30,20 @@ SEEDS = (
 STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.Delete)
 
 
-@pytest.mark.parametrize("case", [c for c in cases() if c.holds_for(torch.__version__)], ids=lambda c: c.id)
-@pytest.mark.parametrize("name", NAMESPACES)
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        pytest.param(
+            name,
+            case,
+            id=f"{name}-{case.id}",
+            marks=[pytest.mark.device] if name == "torch" and case.needs_device else [],
+        )
+        for name in NAMESPACES
+        for case in cases()
+        if case.holds_for(torch.__version__)
+    ],
+)
 def test_case_holds(name: str, case: Case) -> None:
     """The case runs as it stands, and each of its expectations is met, if this torch knows its rules.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from xml.etree import ElementTree as Xml
 
 import jsonschema
 import pytest
@@ -109,10 +110,10 @@ def test_torch_conforms(graded):
 
 @pytest.mark.parametrize("source", ["hypothesis", "prng"])
 def test_a_seed_gives_one_report_whatever_runs_it(cli, tmp_path, source):
-    """Two runs write the same bytes, with one worker or two."""
+    """Two runs write the same bytes, with one worker or two, in each form."""
     written = []
     for workers in (1, 2):
-        file = tmp_path / f"{workers}.json"
+        files = [tmp_path / f"{workers}.{form}" for form in ("json", "xml", "md")]
         cli(
             "grade",
             "--programs",
@@ -123,17 +124,23 @@ def test_a_seed_gives_one_report_whatever_runs_it(cli, tmp_path, source):
             source,
             "--workers",
             workers,
-            "--json",
-            file,
+            *("--json", files[0], "--junit", files[1], "--markdown", files[2]),
         )
-        written.append(file.read_bytes())
+        written.append([file.read_bytes() for file in files])
     assert written[0] == written[1]
 
 
-def test_null_scores_about_nothing(graded):
-    """An implementation that does nothing passes next to no rule, and is told so by its exit code."""
-    code, report, out = graded("null", "--programs", "60", "--source", "prng")
+def test_null_scores_about_nothing(graded, tmp_path):
+    """An implementation that does nothing passes next to no rule, and is told so by its exit code and in each
+    form.
+    """
+    junit, markdown = tmp_path / "report.xml", tmp_path / "summary.md"
+    forms = ("--junit", junit, "--markdown", markdown)
+    code, report, out = graded("null", "--programs", "60", "--source", "prng", *forms)
     assert 1 == code
+    failures = [failure.get("type") for failure in Xml.parse(junit).iter("failure")]
+    assert statuses(report)["broken"] == failures.count("broken") > 0
+    assert markdown.read_text(encoding="utf-8").startswith("## null does not conform")
     assert 0 == report["totals"]["agree"]
     assert statuses(report).get("held", 0) <= len(report["rules"]) // 20
     assert "null does not conform" in out
@@ -200,6 +207,8 @@ def test_rules_narrow_what_is_reported(graded):
         (3, ["grade", "raises.py"], "RuntimeError: boo"),
         (2, ["grade", "--rules", "nope/*"], "no rule matches"),
         (2, ["grade", "--json", "missing/report.json"], "no folder"),
+        (2, ["grade", "--junit", "missing/report.xml"], "give another --junit"),
+        (2, ["grade", "--markdown", "."], "is a folder"),
         (2, ["run", "missing.py"], "cannot read"),
         (2, ["run", "loop.py"], "line 2"),
         (2, ["run", "syntax.py"], "line 1"),

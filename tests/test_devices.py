@@ -93,6 +93,20 @@ def test_a_device_that_is_asked_for_must_be_there():
     assert ("cpu", "devices were not asked for") == _device(Bare, "cpu")
 
 
+def test_why_there_is_no_standin_is_one_line(monkeypatch, tmp_path):
+    """Of all that a compiler says the error is told."""
+    from torch.utils import cpp_extension
+
+    def load(**options):
+        raise RuntimeError("Error building extension:\nIn file\nx.h:1: fatal error: no Python.h\nninja")
+
+    monkeypatch.setattr(cpp_extension, "load", load)
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    monkeypatch.setenv("CXX", "true")
+    with pytest.raises(AdapterError, match=r"cannot be built: x.h:1: fatal error: no Python.h \(hint: "):
+        standin._built()
+
+
 @needs_standin
 def test_a_gradient_comes_back_by_one_copy():
     """The copy's gradient crosses once, whatever was computed of the copy."""
@@ -119,6 +133,7 @@ def test_nothing_moves_where_there_is_nowhere_to_go():
     assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
 
 
+@pytest.mark.device
 @needs_device
 def test_moving_programs_agree():
     """Torch does on its device what the reference does on a virtual one."""

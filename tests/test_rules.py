@@ -28,6 +28,12 @@ HELD = [case for case in cases() if case.holds_for(torch.__version__) and not TO
 
 
 REFUSING = [c for c in HELD if "refused(" in c.text and not c.departed_by(torch.__version__)]
+ON_A_DEVICE = {rule for case in cases() if case.needs_device for rule in case.rules}
+
+
+def marked(device: bool) -> list[pytest.MarkDecorator]:
+    """The mark of what depends on the device that stands for `cuda`."""
+    return [pytest.mark.device] if device else []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -143,7 +149,9 @@ def matches(message: str, error: str | None) -> list[str]:
     return [rule.id for rule in kinds if any(words_it(rule, wording) for wording in rule.wordings)]
 
 
-@pytest.mark.parametrize("case", REFUSING, ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.id, marks=marked(case.needs_device)) for case in REFUSING]
+)
 def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
     """What real torch says where a case expects a refusal is worded by that rule for this release, and by no
     other.
@@ -155,7 +163,12 @@ def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [rule for rule in SPOKEN if rule.holds_for(torch.__version__)], ids=lambda rule: rule.id
+    "rule",
+    [
+        pytest.param(rule, id=rule.id, marks=marked(rule.id in ON_A_DEVICE))
+        for rule in SPOKEN
+        if rule.holds_for(torch.__version__)
+    ],
 )
 def test_every_spoken_rule_is_heard_from_torch(rule: Rule) -> None:
     """Some case makes real torch refuse or warn by the rule."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.report import Finding, Status, Verdict
-from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Witnessed
+from conformance.report.value import BROKEN, HELD, NOT_EXERCISED, UNSUPPORTED, Witnessed
 from conformance.standing import standings
 from conformance.tally import Tally
 
@@ -54,6 +54,8 @@ NONE = Status.NOT_EXERCISED
         ([Status.HELD, NONE], {"cases": {}, "reached": A}),
         ([Status.BROKEN, Status.HELD], {"cases": {A: BROKEN, B: HELD}}),
         ([Status.UNSUPPORTED, NONE], {"cases": {A: UNSUPPORTED}}),
+        ([NONE, NONE], {"cases": {A: NOT_EXERCISED}}),
+        ([NONE, Status.UNSUPPORTED], {"cases": {A: NOT_EXERCISED}, "limited": True}),
         ([Status.UNSUPPORTED, Status.UNSUPPORTED], {"cases": {}, "limited": True}),
         # A convicted rule explains a divergence that names it.
         ([Status.BROKEN, Status.HELD], {"cases": {A: BROKEN, B: HELD}, "findings": (found(A, B),)}),

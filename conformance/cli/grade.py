@@ -15,7 +15,7 @@ from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
 from conformance.grading import check
-from conformance.report import as_json, terminal
+from conformance.report import as_json, as_junit, as_markdown, terminal
 
 
 class Against(StrEnum):
@@ -53,6 +53,16 @@ def grade(
         typer.Option(help="What draws them: Hypothesis, or a plain PRNG (faster, for large campaigns)."),
     ] = Source.HYPOTHESIS,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write it as JUnit XML: a test case a rule, by chapter."),
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help='Also write a summary as Markdown, e.g. over "$GITHUB_STEP_SUMMARY".'
+        ),
+    ] = None,
     rules: Annotated[
         str, typer.Option(metavar="GLOB", help="Only the cases and findings of these rules, e.g. 'view/*'.")
     ] = "*",
@@ -78,7 +88,7 @@ def grade(
     """
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
-    writable(json)
+    writable(json=json, junit=junit, markdown=markdown)
     use(device)
     load_adapter(impl)
     judge = str(against) if against else ("reference" if impl == "torch" else "torch")
@@ -97,7 +107,8 @@ def grade(
         )
     if not times:
         report = report.without_times()
-    if json is not None:
-        json.write_text(as_json.to_text(report), encoding="utf-8")
+    for file, form in ((json, as_json), (junit, as_junit), (markdown, as_markdown)):
+        if file is not None:
+            file.write_text(form.to_text(report), encoding="utf-8")
     terminal.show(report, console())
     raise typer.Exit(int(report.verdict))

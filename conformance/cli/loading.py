@@ -76,9 +76,16 @@ def load_program(path: Path) -> Program:
     return program
 
 
-def writable(json: Path | None) -> None:
-    """See to it that there is a folder for the report before it has been worked out."""
-    if json is not None and not json.absolute().parent.is_dir():
-        raise Trouble(
-            f"there is no folder {json.parent} to write {json.name} to", "create it, or give another --json"
-        )
+def writable(**files: Path | None) -> None:
+    """See to it that each file can be written before there is anything to write; they go by their options."""
+    for option, file in files.items():
+        if file is None:
+            continue
+        folder, hint = file.absolute().parent, f"give another --{option}"
+        if not folder.is_dir():
+            problem = f"there is no folder {file.parent} to write {file.name} to"
+            raise Trouble(problem, f"create it, or {hint}")
+        if file.is_dir():
+            raise Trouble(f"{file} is a folder", hint)
+        if not os.access(file if file.exists() else folder, os.W_OK):
+            raise Trouble(f"{file} cannot be written", hint)

@@ -39,7 +39,7 @@ def observed(
     A program that differs is **explained** if the reference does at each density what torch does; the rules
     behind it name its kind, of which the shortest program is shown. Any other is a finding.
     """
-    writable(json)
+    writable(json=json)
     use(device)
     load_adapter("torch")
     with progress_bar() as tick:

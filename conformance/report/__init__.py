@@ -1,4 +1,5 @@
-"""What a check found, as a value, and its two forms: ``as_json`` for machines, ``terminal`` for people.
+"""What a check found, as a value, and its forms: ``as_json`` and ``as_junit`` for machines,
+``as_markdown`` and ``terminal`` for people, whose ``words`` they share.
 
 How the value comes about lives in ``conformance.grading``.
 """

@@ -1,12 +1,13 @@
 """The reports for people: a scorecard by chapter and rule, then the first divergences with a because and a
 script; and the programs that come out otherwise for being looked at.
 
-Only words and layout; what they say stands in ``conformance.report.value``.
+Only layout and colour; the words stand in ``conformance.report.words``, what they say in
+``conformance.report.value``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 
@@ -18,6 +19,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from conformance.report import words
 from conformance.report.value import Crash, Finding, Observed, Report, RuleResult, Status, Verdict
 
 STYLES = {
@@ -28,20 +30,6 @@ STYLES = {
     Status.UNSUPPORTED: "cyan",
     Status.NOT_EXERCISED: "dim",
 }
-VERDICTS = {
-    Verdict.CONFORMS: ("bold green", "conforms"),
-    Verdict.NONCONFORMANCE: ("bold red", "does not conform"),
-    Verdict.BROKEN_ADAPTER: ("bold red", "broken adapter: it could not be graded"),
-    Verdict.BROKEN_SUITE: (
-        "bold red",
-        "broken suite: the reference and torch disagree, nobody else is blamed",
-    ),
-}
-BLAMES = {
-    Verdict.NONCONFORMANCE: "the implementation differs",
-    Verdict.BROKEN_SUITE: "the suite is at fault",
-    Verdict.BROKEN_ADAPTER: "the adapter is at fault",
-}
 
 
 def show(report: Report, console: Console, *, first: int = 3, rules: bool = True) -> None:
@@ -49,10 +37,12 @@ def show(report: Report, console: Console, *, first: int = 3, rules: bool = True
     console.print(scorecard(report, rules=rules))
     for finding in report.findings[:first]:
         console.print(divergence(finding))
-    for crash in [*report.unknown_crashes, *(c for c in report.crashes if c.known)][:first]:
+    for crash in words.unknown_first(report.crashes)[:first]:
         console.print(crashed(crash))
-    for rule, programs in report.known.items():
-        console.print(Text(f"on record: torch departs from {rule} in {programs:,} programs", style="dim"))
+    for departure in words.departures(report):
+        console.print(Text(f"on record: {departure}", style="dim"))
+    for unexercised in words.not_exercised(report):
+        console.print(Text(f"not exercised: {unexercised}", style="dim"))
     for complaint in report.broken:
         console.print(Text(f"adapter: {complaint}", style="red"))
     console.print(summary(report), soft_wrap=True)
@@ -60,9 +50,7 @@ def show(report: Report, console: Console, *, first: int = 3, rules: bool = True
 
 def scorecard(report: Report, *, rules: bool = True) -> Table:
     """One row a chapter and, below it, one a rule; the columns count rules by status."""
-    table = Table(
-        title=f"{report.subject.name} {report.subject.version} against {report.against}", title_style="bold"
-    )
+    table = Table(title=words.title(report), title_style="bold")
     table.add_column("chapter / rule", no_wrap=True)
     for status in Status:
         table.add_column(str(status), justify="right", style=STYLES[status])
@@ -88,29 +76,22 @@ def _count_row(table: Table, name: Text, rules: Iterable[RuleResult]) -> None:
 
 def divergence(finding: Finding, title: str | None = None) -> RenderableType:
     """One divergence: what was expected and seen, why, and the script that shows it under torch."""
+    styles = {"at": "bold", finding.sides[0]: "green", finding.sides[1]: "red"}
+    if not finding.because:
+        styles["because"] = "dim"
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("at", f"[bold]{escape(finding.line)}[/bold]")
-    facts.add_row("fact", escape(f"{finding.name}.{finding.fact}" if finding.name else finding.fact))
-    facts.add_row(escape(finding.sides[0]), f"[green]{escape(finding.expected)}[/green]")
-    facts.add_row(escape(finding.sides[1]), f"[red]{escape(finding.actual)}[/red]")
-    facts.add_row("because", escape(", ".join(finding.because)) or "[dim]no rule fired there[/dim]")
-    if finding.downstream:
-        facts.add_row("downstream", f"{finding.downstream} later differences follow from it")
-    if finding.alike > 1:
-        facts.add_row("alike", f"{finding.alike} programs differ in this way")
-    blame = "flaky: a repetition differed" if finding.flaky else BLAMES.get(finding.blames, "")
-    title = title or f"{finding.where}: {blame}"
-    return Panel(Group(facts, _script(finding.script)), title=title, title_align="left")
+    for label, said in words.divergence(finding):
+        facts.add_row(escape(label), Text(said, style=styles.get(label, "")))
+    return Panel(
+        Group(facts, _script(finding.script)), title=title or words.heading(finding), title_align="left"
+    )
 
 
 def crashed(crash: Crash) -> RenderableType:
     """One crash: which side, what it died of, and whether that is on record."""
-    known = (
-        Text(f"known: {crash.known}", style="dim") if crash.known else Text("not on record", style="bold red")
-    )
-    alike = f" ({crash.alike} programs)" if crash.alike > 1 else ""
-    body = Group(Text(f"{crash.error}{alike}"), known, _script(crash.script))
-    return Panel(body, title=f"{crash.where}: {crash.side} crashed", title_align="left")
+    record = Text(words.record(crash), style="dim" if crash.known else "bold red")
+    body = Group(Text(words.death(crash)), record, _script(crash.script))
+    return Panel(body, title=words.heading(crash), title_align="left")
 
 
 def _script(script: str) -> RenderableType:
@@ -121,24 +102,12 @@ def _script(script: str) -> RenderableType:
 
 def summary(report: Report) -> RenderableType:
     """The counts that say how much the verdict rests on, and the verdict."""
-    t = report.totals
-    share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
-    known = sum(crash.alike for crash in report.crashes if crash.known)
-    departed = f"{t.known:,} diverge as is on record, " if t.known else ""
-    lines = [
-        f"cases      {report.cases.get('held', 0)} held, {report.cases.get('broken', 0)} broken, "
-        f"{report.cases.get('unsupported', 0)} unsupported",
-        f"programs   {t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
-        f"{t.incomparable:,} incomparable, {t.crashed:,} crashed" + (f" ({known:,} known)" if known else ""),
-        f"steps      {t.steps:,}, of them refused {share}",
-        f"facts      {t.compared:,} compared, {t.unseen:,} unseen",
-        f"seed       {report.seed}, source {report.source}, device {report.device}",
-        "versions   " + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
-    ]
-    if report.times:
-        lines.append("times      " + ", ".join(f"{name} {s:.1f} s" for name, s in report.times.items()))
-    style, words = VERDICTS[report.verdict]
-    return Group(Text("\n".join(lines)), Text(f"\n{report.subject.name} {words}", style=style))
+    style = "bold green" if report.verdict is Verdict.CONFORMS else "bold red"
+    return Group(_labelled(words.counts(report)), Text(f"\n{words.verdict(report)}", style=style))
+
+
+def _labelled(rows: Mapping[str, str]) -> Text:
+    return Text("\n".join(f"{label:<10} {said}" for label, said in rows.items()))
 
 
 def show_observed(found: Observed, console: Console) -> None:
@@ -150,19 +119,18 @@ def show_observed(found: Observed, console: Console) -> None:
         console.print(divergence(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
     for finding in found.unexplained:
         console.print(divergence(finding, title=f"{finding.where}: unexplained"))
-    for crash in (*found.unknown_crashes, *(c for c in found.crashes if c.known)):
+    for crash in words.unknown_first(found.crashes):
         console.print(crashed(crash))
     for complaint in found.broken:
         console.print(Text(complaint, style="red"))
     t = found.totals
-    known = sum(crash.alike for crash in found.crashes if crash.known)
-    lines = [
-        f"programs   {t.programs:,}: {t.agree:,} come out alike however they are looked at, "
-        f"{t.known + t.diverge:,} do not, {t.incomparable:,} incomparable, {t.crashed:,} crashed"
-        + (f" ({known:,} known)" if known else ""),
-        f"explained  {t.known:,}, of {len(found.kinds)} kinds; {t.diverge:,} unexplained",
-        f"facts      {t.compared:,} compared",
-        f"seed       {found.seed}, source {found.source}",
-        "versions   " + ", ".join(f"{name} {version}" for name, version in found.versions.items()),
-    ]
-    console.print(Text("\n".join(lines)), soft_wrap=True)
+    rows = {
+        "programs": f"{t.programs:,}: {t.agree:,} come out alike however they are looked at, "
+        f"{t.known + t.diverge:,} do not, {t.incomparable:,} incomparable, "
+        + words.crashed(t.crashed, found.crashes),
+        "explained": f"{t.known:,}, of {len(found.kinds)} kinds; {t.diverge:,} unexplained",
+        "facts": f"{t.compared:,} compared",
+        "seed": f"{found.seed}, source {found.source}",
+        "versions": words.versions(found.versions),
+    }
+    console.print(_labelled(rows), soft_wrap=True)

@@ -63,7 +63,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class RuleResult:
     """One rule's standing: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
-    ``cases``.
+    ``cases``; ``why`` is the reason where it is unsupported or not exercised.
     """
 
     id: str
@@ -72,14 +72,16 @@ class RuleResult:
     compared: int = 0
     cases: int = 0
     cases_failed: int = 0
+    why: str = ""
 
     @property
     def chapter(self) -> str:
         return self.id.partition("/")[0]
 
 
-HELD, BROKEN, UNSUPPORTED = "held", "broken", "unsupported"
-"""What a case can come to."""
+HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED = "held", "broken", "unsupported", "not exercised"
+CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
+"""What a case can come to; not exercised is one that whoever is right cannot run here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,10 @@ class Witnessed:
     @property
     def unsupported(self) -> bool:
         return self.status == UNSUPPORTED
+
+    @property
+    def not_exercised(self) -> bool:
+        return self.status == NOT_EXERCISED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,35 @@
-"""Outcomes and fact values in words, for reports and traces side by side. What they mean lives in
-``conformance.trace``.
+"""Outcomes, fact values and what a report holds in words, for every form that people read. What they mean
+lives in ``conformance.trace`` and ``conformance.report.value``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from conformance.report.value import (
+    CASE_STATUSES,
+    NOT_EXERCISED,
+    Crash,
+    Finding,
+    Report,
+    Status,
+    Verdict,
+)
 from conformance.trace import Crashed, Done, Outcome, Refused, Unbound, Unsupported
 from specs.fact import UNSEEN
+
+VERDICTS = {
+    Verdict.CONFORMS: "conforms",
+    Verdict.NONCONFORMANCE: "does not conform",
+    Verdict.BROKEN_ADAPTER: "broken adapter: it could not be graded",
+    Verdict.BROKEN_SUITE: "broken suite: the reference and torch disagree, nobody else is blamed",
+}
+BLAMES = {
+    Verdict.NONCONFORMANCE: "the implementation differs",
+    Verdict.BROKEN_SUITE: "the suite is at fault",
+    Verdict.BROKEN_ADAPTER: "the adapter is at fault",
+}
 
 
 def outcome(found: Outcome) -> str:
@@ -34,3 +56,104 @@ def value(found: Any) -> str:
     if isinstance(found, tuple) and len(found) == 2 and found[0] == "refused":
         return f"refused {found[1]}"
     return str(tuple(found)) if isinstance(found, tuple) else str(found)
+
+
+def title(report: Report) -> str:
+    """Who was graded against whom."""
+    return f"{report.subject.name} {report.subject.version} against {report.against}"
+
+
+def verdict(report: Report) -> str:
+    """What the check comes to."""
+    return f"{report.subject.name} {VERDICTS[report.verdict]}"
+
+
+def counts(report: Report) -> dict[str, str]:
+    """How much the verdict rests on, and what took part, by a label each."""
+    t = report.totals
+    share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
+    departed = f"{t.known:,} diverge as is on record, " if t.known else ""
+    came_to = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
+    rows = {
+        "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in came_to),
+        "programs": f"{t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
+        f"{t.incomparable:,} incomparable, {crashed(t.crashed, report.crashes)}",
+        "steps": f"{t.steps:,}, of them refused {share}",
+        "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
+        "seed": f"{report.seed}, source {report.source}, device {report.device}",
+        "versions": versions(report.versions),
+    }
+    if report.times:
+        rows["times"] = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in report.times.items())
+    return rows
+
+
+def versions(found: Mapping[str, str]) -> str:
+    """What took part, with its version."""
+    return ", ".join(f"{name} {version}" for name, version in found.items())
+
+
+def crashed(count: int, crashes: Iterable[Crash]) -> str:
+    """How many programs crashed, and how many of them as is on record."""
+    known = sum(crash.alike for crash in crashes if crash.known)
+    return f"{count:,} crashed" + (f" ({known:,} known)" if known else "")
+
+
+def departures(report: Report) -> list[str]:
+    """Where torch departed from a rule, as is on record."""
+    return [f"torch departs from {rule} in {programs:,} programs" for rule, programs in report.known.items()]
+
+
+def not_exercised(report: Report) -> list[str]:
+    """What nothing reached in this check, with the reason: rules, and programs that move between devices."""
+    reasons: dict[str, list[str]] = {}
+    for rule in report.rules.values():
+        if rule.status is Status.NOT_EXERCISED:
+            reasons.setdefault(rule.why, []).append(rule.id)
+    _, _, lacking = report.device.partition(" (")
+    moving = [f"programs that move between devices, on {report.device}"] if lacking else []
+    return moving + [f"rules ({why}): {', '.join(rules)}" for why, rules in reasons.items()]
+
+
+def divergence(finding: Finding) -> list[tuple[str, str]]:
+    """Where a divergence shows, what was expected and seen there, and why, by a label each."""
+    expected, actual = finding.sides
+    rows = [
+        ("at", finding.line),
+        ("fact", fact(finding)),
+        (expected, finding.expected),
+        (actual, finding.actual),
+        ("because", ", ".join(finding.because) or "no rule fired there"),
+    ]
+    if finding.downstream:
+        rows.append(("downstream", f"{finding.downstream} later differences follow from it"))
+    if finding.alike > 1:
+        rows.append(("alike", f"{finding.alike} programs differ in this way"))
+    return rows
+
+
+def fact(finding: Finding) -> str:
+    """What differs, with whose it is."""
+    return f"{finding.name}.{finding.fact}" if finding.name else finding.fact
+
+
+def heading(found: Finding | Crash) -> str:
+    """The program, and who is to blame or what crashed."""
+    if isinstance(found, Crash):
+        return f"{found.where}: {found.side} crashed"
+    return f"{found.where}: {'flaky: a repetition differed' if found.flaky else BLAMES.get(found.blames, '')}"
+
+
+def death(crash: Crash) -> str:
+    """What a crash died of, and in how many programs."""
+    return crash.error + (f" ({crash.alike} programs)" if crash.alike > 1 else "")
+
+
+def record(crash: Crash) -> str:
+    """Whether a crash is on record."""
+    return f"known: {crash.known}" if crash.known else "not on record"
+
+
+def unknown_first(crashes: Iterable[Crash]) -> list[Crash]:
+    """The crashes, those that are not on record first."""
+    return sorted(crashes, key=lambda crash: crash.known is not None)

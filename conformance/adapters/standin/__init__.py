@@ -44,8 +44,9 @@ def load() -> Any:
     """
     import torch
 
-    torch.utils.rename_privateuse1_backend(NAME)
+    # A device that has a name must be there: PyTorch's checkpoints ask it how many of it there are.
     built = _built()
+    torch.utils.rename_privateuse1_backend(NAME)
     # CUDA checks the operands of these as it iterates over elements, after their shapes; all others before.
     built.iterate(_declared("device_check: NoCheck"))
     built.take_over(_declared("structured_delegate:"))
@@ -95,7 +96,9 @@ def _built() -> Any:
     try:
         return cpp_extension.load(name=name, sources=[str(SOURCE)], extra_cflags=["-O1"])
     except (RuntimeError, OSError, ImportError) as error:
-        raise AdapterError(f"{_PROBLEM}: {error}", "see the compiler's messages") from None
+        said = str(error).splitlines()
+        problem = next((line for line in said if "error:" in line), said[0] if said else type(error).__name__)
+        raise AdapterError(f"{_PROBLEM}: {problem}", "install what the compiler lacks") from None
     finally:
         os.environ["PATH"] = before
 

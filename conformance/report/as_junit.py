@@ -1,0 +1,126 @@
+"""The report as JUnit XML, for what shows test results in CI: a suite a chapter with a test case a rule, and
+suites for what no rule tells. The words stand in ``conformance.report.words``.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from xml.etree import ElementTree as Xml
+
+from conformance.report import words
+from conformance.report.value import Crash, Finding, Report, RuleResult, Status, Verdict
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML document may hold, not even escaped."""
+
+
+def to_text(report: Report) -> str:
+    """The XML document that ``--junit`` writes; the same report gives the same bytes.
+
+    A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported or not
+    exercised is skipped, with the reason. What generated programs found are failures of type ``divergence``
+    or ``flaky``. Crashes that are not on record are errors, and so is what is wrong with the adapter. Some
+    test case fails or errs if and only if the check does not conform.
+    """
+    chapters = groupby(report.rules.values(), key=lambda rule: rule.chapter)
+    suites = [(chapter, [_rule(rule, report.findings) for rule in rules]) for chapter, rules in chapters]
+    broken = {rule.id for rule in report.rules.values() if rule.status is Status.BROKEN}
+    cases = [f for f in report.findings if _of_a_case(f) and not broken & set(f.because)]
+    programs = [f for f in report.findings if not _of_a_case(f)]
+    complaints = report.broken
+    if report.verdict is Verdict.BROKEN_ADAPTER and not complaints:
+        complaints = ("nothing could be compared",)
+    suites.append(("cases", [_finding(finding) for finding in cases]))
+    suites.append(("programs", [*map(_finding, programs), *map(_crash, report.unknown_crashes)]))
+    suites.append(("adapter", [_test(said, "error", "adapter", said) for said in complaints]))
+    return _document(report, [(name, tests) for name, tests in suites if tests])
+
+
+def _of_a_case(finding: Finding) -> bool:
+    return finding.where.startswith("case ")
+
+
+def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
+    """A rule as a test case; the first finding that names it, a case's if there is one, stands for all."""
+    if rule.status is Status.HELD:
+        return _test(rule.id)
+    if rule.status in (Status.UNSUPPORTED, Status.NOT_EXERCISED):
+        return _test(rule.id, "skipped", str(rule.status), rule.why)
+    flaky = rule.status is Status.FLAKY
+    naming = [finding for finding in findings if rule.id in finding.because and finding.flaky is flaky]
+    naming.sort(key=lambda finding: not _of_a_case(finding))
+    if not naming:
+        failed = f"{rule.cases_failed} of {rule.cases} cases fail"
+        return _test(rule.id, "failure", str(rule.status), failed)
+    more = f"\nand {len(naming) - 1} more that name it\n" if len(naming) > 1 else ""
+    return _test(rule.id, "failure", str(rule.status), _message(naming[0]), _body(naming[0]) + more)
+
+
+def _finding(finding: Finding) -> Xml.Element:
+    name = f"{finding.where}: {words.fact(finding)}"
+    kind = "flaky" if finding.flaky else "divergence"
+    return _test(name, "failure", kind, _message(finding), _body(finding))
+
+
+def _message(finding: Finding) -> str:
+    expected, actual = finding.sides
+    differs = f"{expected} {finding.expected}, {actual} {finding.actual}"
+    return f"{words.heading(finding)}: {words.fact(finding)}: {differs}"
+
+
+def _body(finding: Finding) -> str:
+    rows = "".join(f"{label}: {said}\n" for label, said in words.divergence(finding))
+    return f"{rows}\n{finding.script}"
+
+
+def _crash(crash: Crash) -> Xml.Element:
+    heading, died = words.heading(crash), words.death(crash)
+    return _test(f"{heading}: {crash.error}", "error", "crash", f"{heading}: {died}", crash.script)
+
+
+def _test(name: str, came_to: str = "", kind: str = "", message: str = "", body: str = "") -> Xml.Element:
+    """A test case that passed, or came to a failure, an error or being skipped."""
+    test = Xml.Element("testcase", name=name)
+    if came_to:
+        Xml.SubElement(test, came_to, type=kind, message=message).text = body or None
+    return test
+
+
+def _document(report: Report, suites: list[tuple[str, list[Xml.Element]]]) -> str:
+    root = Xml.Element("testsuites", name=words.title(report))
+    for name, tests in suites:
+        suite = Xml.SubElement(root, "testsuite", name=name)
+        # Of each suite, since few readers know properties of the whole.
+        properties = Xml.SubElement(suite, "properties")
+        for key, value in _took_part(report).items():
+            Xml.SubElement(properties, "property", name=key, value=value)
+        for test in tests:
+            test.set("classname", name)
+            suite.append(test)
+    for counted in (root, *root):
+        counted.set("tests", str(len(list(counted.iter("testcase")))))
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            counted.set(attribute, str(len(list(counted.iter(tag)))))
+    for element in root.iter():
+        element.text = _clean(element.text) if element.text else None
+        element.attrib.update({key: _clean(value) for key, value in element.items()})
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def _took_part(report: Report) -> dict[str, str]:
+    """What the results depend on."""
+    return {
+        "verdict": words.verdict(report),
+        "against": report.against,
+        "seed": str(report.seed),
+        "source": report.source,
+        "device": report.device,
+        **{f"version of {name}": version for name, version in report.versions.items()},
+    }
+
+
+def _clean(text: str) -> str:
+    """The text, with escapes in the place of what XML forbids."""
+    return _FORBIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
