@@ -13,6 +13,7 @@ from reference_impl.rule_marks import by, warn_once
 from reference_impl.size import contiguous_format, memory_format
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import converted, laid_out_like
+from specs.refusal import Refusal
 
 
 def cast(self: Tensor, target: dtype) -> Tensor:
@@ -52,6 +53,16 @@ def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Ten
     return made
 
 
+def _found_for(x: Tensor, where: Any) -> device:
+    """The device that is meant. PyTorch asks for history before it looks for the device."""
+    try:
+        return found(where)
+    except Refusal:
+        if STATE.enabled and x.requires_grad:
+            x.grad_fn  # noqa: B018  which may refuse
+        raise
+
+
 def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
     """This tensor as another dtype, as that of another tensor, or on a device; itself if it already is."""
     if len(wanted) == 1 and type(wanted[0]) is dtype and not more:
@@ -66,7 +77,7 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
         elif isinstance(value, Tensor):
             target, place = value.dtype, place_of(value)
         elif isinstance(value, (str, device)) or type(value) is int:
-            place = found(value)
+            place = _found_for(self, value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes dtypes, tensors and devices, not {type(value).__name__}")
     result = moved(self, target, place, copy)
@@ -94,7 +105,7 @@ def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(target, str):
         where, _, name = target.removeprefix("torch.").removesuffix("Tensor").rpartition(".")
         target = next(known for known in dtypes.ALL if LEGACY_NAMES[known.name] == name)
-        place = found(where or "cpu")
+        place = _found_for(self, where or "cpu")
     elif not isinstance(target, dtype):
         made = target()  # an old constructor
         target, place = made.dtype, place_of(made)
@@ -113,7 +124,7 @@ def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
 
 def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     """This tensor on a CUDA device, the first unless told otherwise; itself if it is there."""
-    return moved(self, self.dtype, found("cuda" if device is None else device))
+    return moved(self, self.dtype, _found_for(self, "cuda" if device is None else device))
 
 
 def _to(target: dtype) -> Callable[..., Tensor]:

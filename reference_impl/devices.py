@@ -132,9 +132,14 @@ def making_on(place: device | None) -> Iterator[None]:
 
 
 class Placed(tuple):
-    """The shape and dtype of gradients that belong on a device other than the CPU."""
+    """The shape and dtype of gradients that belong on a device other than the CPU; counts as its memory does,
+    which may be gone by then.
+    """
 
     place: device
+
+    def __del__(self) -> None:
+        STATE.devices -= 1
 
 
 def geometry(shape: tuple[int, ...], dtype: Any, place: device | None) -> tuple[tuple[int, ...], Any]:
@@ -143,6 +148,7 @@ def geometry(shape: tuple[int, ...], dtype: Any, place: device | None) -> tuple[
         return shape, dtype
     placed = Placed((shape, dtype))
     placed.place = place
+    STATE.devices += 1
     return placed
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_impl.devices import CPU, place_in, place_of
+from reference_impl.devices import CPU, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE
@@ -107,7 +107,7 @@ class Kernel:
 class OpNode(Node):
     """The history an op records: its formulas, and what they need."""
 
-    __slots__ = ("kernel", "values")
+    __slots__ = ("kernel", "source", "values")
 
     def __init__(self, kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
         # What Node.__init__ does, written out: this is the one place where it costs.
@@ -132,6 +132,8 @@ class OpNode(Node):
             values[i] = attributes[name]
         for i, of, at in kernel.metadata:
             values[i] = of(operands[at])
+        if kernel.copies:
+            self.source = place_of(operands[1])
         if kernel.inputs:
             self._save(operands, reached)
 
@@ -184,7 +186,7 @@ class OpNode(Node):
                 if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])
                     if kernel.copies:
-                        out[at] = _cast_back(out[at], target.metadata[nr])
+                        out[at] = _cast_back(out[at], target.metadata[nr], self.source)
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -233,15 +235,15 @@ def _name_of(op: Op, slot: Slot) -> str:
     return "result" if slot.source == "out" else slot.name
 
 
-def _cast_back(g: Tensor | None, metadata: Any) -> Tensor | None:
-    """The gradient of what was copied, in its dtype and on its device, before what broadcasting added is
-    summed.
+def _cast_back(g: Tensor | None, metadata: Any, place: device) -> Tensor | None:
+    """The gradient of what was copied from that device, in its dtype and there, before what broadcasting
+    added is summed.
     """
     dtype = getattr(metadata[1], "of", metadata[1])
     if g is None or dtype.kind not in DIFFERENTIABLE:
         return g
-    if STATE.devices and place_of(g) is not place_in(metadata):
-        return g.copy_to(dtype, place_in(metadata))
+    if STATE.devices and place_of(g) is not place:
+        return g.copy_to(dtype, place)
     return g if g._array.dtype == dtype else g.cast(dtype)
 
 
