@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
@@ -94,7 +95,8 @@ class Sides:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
-        found = judge(reference, actual, torch)
+        sizes = partial(adapters.load(REFERENCE).gradient_sizes, program, density)
+        found = judge(reference, actual, torch, sizes)
         if found.finding is Found.SUITE and torch is not None:
             known = departed(
                 reference,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.rounding import Rounding, near
+from conformance.rounding import Rounding, Sizes, near
 from conformance.trace import Crashed, Observation, Trace, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
 
@@ -77,19 +77,21 @@ Comparison = Agree | Diverge | Incomparable
 class _Comparing:
     """The counts and differences of one comparison in progress."""
 
-    def __init__(self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None) -> None:
+    def __init__(
+        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, sizes: Sizes | None
+    ) -> None:
         self.compared = self.unseen = 0
         self.found: list[Divergence] = []
         self.partial = not (expected.complete and actual.complete)
         self._expected = expected
-        self._rounding_ops = rounding
+        self._rounding_ops, self._sizes = rounding, sizes
         self._rounding: Rounding | None = None
 
     @property
     def rounding(self) -> Rounding:
         """Which values may be off by how much; worked out when the first values differ."""
         if self._rounding is None:
-            self._rounding = Rounding(self._expected, self._rounding_ops)
+            self._rounding = Rounding(self._expected, self._rounding_ops, self._sizes)
         return self._rounding
 
     def step(self, index: int, expected: Observation, actual: Observation) -> bool:
@@ -199,15 +201,20 @@ class _Comparing:
         self.found.append(Divergence(step, name, fact, plain(x), plain(y), because, downstream))
 
 
-def compare(expected: Trace, actual: Trace, rounding: Mapping[str, int] | None = None) -> Comparison:
+def compare(
+    expected: Trace,
+    actual: Trace,
+    rounding: Mapping[str, int] | None = None,
+    sizes: Sizes | None = None,
+) -> Comparison:
     """Compare two traces of the same program.
 
     `rounding` maps operations that round to the ULP bound of one application; by default the ops say so
-    themselves.
+    themselves. `sizes` tells how large the gradients were that nobody observed, if that should matter.
     """
     if expected.program is not actual.program and expected.program != actual.program:
         raise ValueError("the traces are of different programs")
-    state = _Comparing(expected, actual, rounding)
+    state = _Comparing(expected, actual, rounding, sizes)
     for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
         if not state.step(index, x, y):
             if state.found:

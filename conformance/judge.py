@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from conformance.compare import Agree, Comparison, Diverge, Divergence, Incomparable, compare
+from conformance.rounding import Sizes
 from conformance.trace import Trace
 
 
@@ -42,14 +43,18 @@ class Judgement:
         return self.comparison.first if isinstance(self.comparison, Diverge) else None
 
 
-def judge(reference: Trace, actual: Trace, torch: Trace | None = None) -> Judgement:
+def judge(
+    reference: Trace, actual: Trace, torch: Trace | None = None, sizes: Sizes | None = None
+) -> Judgement:
     """Judge `actual` by what the reference and torch say; without torch the reference alone decides.
+
+    `sizes` tells how large the gradients were that nobody observed, as `compare` takes it.
 
     Where reference and torch differ the suite is at fault (or torch), and nobody else is blamed. A step at
     which torch or the reference crashed ends the matter as a crash.
     """
     if torch is not None:
-        tie = compare(reference, torch)
+        tie = compare(reference, torch, sizes=sizes)
         pair = (reference.adapter, torch.adapter)
         dead = _crash(tie, reference, torch)
         if dead is not None and (actual is torch or not _earlier(tie, dead)):
@@ -61,9 +66,11 @@ def judge(reference: Trace, actual: Trace, torch: Trace | None = None) -> Judgem
         if actual is torch:
             return _verdict(tie, pair, reference)
         return _verdict(
-            _explained(compare(torch, actual), reference), (torch.adapter, actual.adapter), reference
+            _explained(compare(torch, actual, sizes=sizes), reference),
+            (torch.adapter, actual.adapter),
+            reference,
         )
-    return _verdict(compare(reference, actual), (reference.adapter, actual.adapter), reference)
+    return _verdict(compare(reference, actual, sizes=sizes), (reference.adapter, actual.adapter), reference)
 
 
 def _verdict(found: Comparison, pair: tuple[str, str], reference: Trace) -> Judgement:

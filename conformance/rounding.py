@@ -7,13 +7,13 @@ Each rounding upstream of a value counts once: as many units in the last place a
 op that is exact on exact operands alone), in the dtype it was computed in, of the largest element it gave or
 of the value itself, whichever is larger. So a float64 value is held within units of float64 unless something
 on its way was computed in float32. Where terms cancel, their sizes say how much may be left; a size that was
-not seen in time, as those of gradients never are, is taken to be 1 at least.
+not seen in time is taken to be 1 at least, and that of a gradient is what whoever saw them pass tells.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -118,11 +118,18 @@ class Bound(NamedTuple):
 EXACT = Bound()
 
 
+Sizes = Callable[[], Sequence[float]]
+"""What tells, for each step, the largest magnitude of a gradient that passed in it."""
+
+
 class Rounding:
     """What may be off in a trace, worked out as far as it is asked about."""
 
-    def __init__(self, trace: Trace, ops: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, trace: Trace, ops: Mapping[str, int] | None = None, sizes: Sizes | None = None
+    ) -> None:
         self._ops = rounding_ops() if ops is None else ops
+        self._sizes = cache(sizes) if sizes else lambda: ()
         self._trace = trace
         self._taint: Taint | None = None
         if any(map(self._rounds, trace.program)):
@@ -153,6 +160,8 @@ class Rounding:
         ulp = self._ops.get(base(self._trace.program[index].op), 0)
         facts = self._looks[index].get(name)
         dtype, size = (UNSEEN, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
+        if gradient and (passed := self._sizes()):
+            size = max(size, passed[index])
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN])

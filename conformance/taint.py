@@ -129,8 +129,11 @@ class Taint:
         elif done:
             self._perform(index, step)
         elif type(seen.outcome) is Refused and written_all_the_same(step, seen.outcome.rule):
-            names = reads(step)
-            self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
+            if step.op == "set_":
+                self._perform(index, step._replace(out=()))
+            else:
+                names = reads(step)
+                self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
         for name, facts in seen.facts.items():
             found = self._names.get(name, ())
             if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:

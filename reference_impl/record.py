@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_impl.devices import CPU, place_of
+from reference_impl.devices import CPU, device, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.modes import STATE

@@ -11,7 +11,7 @@ import pytest
 from conformance import adapters
 from conformance.compare import Agree, Diverge, Incomparable, compare
 from conformance.judge import Finding, judge
-from conformance.rounding import EXACT, near
+from conformance.rounding import EXACT, Rounding, near
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
@@ -177,3 +177,16 @@ def test_agreement_over_nothing_is_a_finding() -> None:
     """A comparison of no steps passes nobody."""
     empty = Trace(from_text("x = torch.ones(2)\n"), "nobody", "each", ())
     assert Finding.VACUOUS is judge(empty, empty).finding
+
+
+def test_a_gradient_that_nobody_sees_is_as_large_as_it_was():
+    """What is left where terms cancel goes by the sizes of the gradients that passed."""
+    program = from_text(
+        "import torch\na = torch.tensor([-4.0], requires_grad=True)\nb = a.tanh()\n"
+        "b.backward(torch.tensor([64.0]))\n"
+    )
+    reference = adapters.load("reference")
+    seen, sizes = run(program, reference, "each"), reference.gradient_sizes(program, "each")
+    assert [64.0] == [size for size in sizes if size] and sizes[-1]
+    unseen = Rounding(seen).of_grad(len(seen) - 1, "a").at(0.0)
+    assert Rounding(seen, sizes=lambda: sizes).of_grad(len(seen) - 1, "a").at(0.0) >= 32 * unseen > 0

@@ -47,3 +47,12 @@ def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:
     )
     rounding = Rounding(seen)
     assert [bool(rounding.of_calls(step).terms) for step in (2, len(seen) - 1)] == [False, True]
+
+
+def test_a_refused_set_has_taken_the_memory() -> None:
+    """An inference tensor takes it before its version is asked for."""
+    text = (
+        "a = torch.tensor([1.0, 2.0])\nwith torch.inference_mode():\n    b = torch.tensor(2.0)\n"
+        "b.set_(a)\na.tanh_()\n"
+    )
+    assert reached(text)[0] == "a b"

@@ -16,7 +16,9 @@ import numpy as np
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.adapters.wiring import lies
-from reference_impl import dtypes, rule_marks
+from conformance.program import Program
+from conformance.run import Runner
+from reference_impl import dtypes, engine, rule_marks
 from reference_impl.devices import place_of
 from reference_impl.modes import STATE
 from reference_impl.threads import OPEN_SUMS
@@ -124,6 +126,25 @@ class Reference(TorchShaped):
         strides = _steps(array.shape, array.strides, array.itemsize)
         return owner, 0 if array is storage else x.storage_offset(), strides
 
+    def gradient_sizes(self, program: Program, density: str) -> tuple[float, ...]:
+        """The largest magnitude of any gradient that passed in each step, infinities aside."""
+        found: list[float] = []
+
+        def watch(arrived: list[Any]) -> None:
+            found[-1] = max(found[-1], *(_largest(g._array) for g in arrived if g is not None), 0.0)
+
+        engine.WATCHING.append(watch)
+        runner = Runner(self, density)
+        try:
+            for step in program:
+                found.append(0.0)
+                runner.step(step)
+            runner.finish()
+        finally:
+            runner.close()
+            engine.WATCHING.pop()
+        return tuple(found)
+
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array
@@ -142,6 +163,11 @@ class Reference(TorchShaped):
 def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides that lead anywhere, in elements."""
     return tuple([step // itemsize for size, step in zip(shape, strides, strict=True) if size != 1])
+
+
+def _largest(array: np.ndarray) -> float:
+    sizes = np.abs(array)
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0))
 
 
 def _on_open_sum(node: Any) -> bool:
