@@ -185,7 +185,7 @@ class OpNode(Node):
                 out[at] = fn(*pick(values))
                 if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])
-                    if kernel.copies:
+                    if kernel.copies and at:
                         out[at] = _cast_back(out[at], target.metadata[nr], self.source)
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
