@@ -183,10 +183,9 @@ def test_a_gradient_that_nobody_sees_is_as_large_as_it_was():
     """What is left where terms cancel goes by the sizes of the gradients that passed."""
     program = from_text(
         "import torch\na = torch.tensor([-4.0], requires_grad=True)\nb = a.tanh()\n"
-        "b.backward(torch.tensor([64.0]))\n"
+        "c = b * 16.0\nd, = torch.autograd.grad(c, a, c, create_graph=True)\nd.backward()\n"
     )
     reference = adapters.load("reference")
     seen, sizes = run(program, reference, "each"), reference.gradient_sizes(program, "each")
-    assert (0.0, 0.0, 0.0, 64.0, 0.0) == sizes
-    unseen = Rounding(seen).of_grad(3, "a").at(0.0)
-    assert Rounding(seen, sizes=lambda: sizes).of_grad(3, "a").at(0.0) >= 32 * unseen > 0
+    assert sizes[3] > 250 > max(size for _, size, _ in Rounding(seen).of_grad(4, "a").terms)
+    assert sizes[3] in [size for _, size, _ in Rounding(seen, sizes=lambda: sizes).of_grad(4, "a").terms]
