@@ -36,16 +36,18 @@ class ViewOf:
     """What a tensor is a differentiable view of.
 
     ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up
-    to date; ``replay`` how it is made of the base, step by step, where the dtype changes on the way.
+    to date; ``replay`` how it is made of the base, step by step, where the dtype changes on the way, and
+    ``kept`` what PyTorch holds on to for that: the tensors whose dtype was changed.
     """
 
-    __slots__ = ("base", "replay", "seen", "tag")
+    __slots__ = ("base", "kept", "replay", "seen", "tag")
 
     def __init__(self, base: Tensor, tag: Tag, seen: int) -> None:
         self.base = base
         self.tag = tag
         self.seen = seen
         self.replay: Replay = ()
+        self.kept: tuple[Tensor, ...] = ()
 
     def history(self, view: Tensor) -> Node | None:
         """The view's node, made anew if the storage was written since it was made."""
@@ -118,6 +120,7 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
         before = () if parent is None else parent.replay or (geometry_of(source),)
         step = "view_as_complex" if view._array.dtype.kind == "c" else "view_as_real"
         made.replay = (*before, step if changes else geometry_of(view))
+        made.kept = (*(() if parent is None else parent.kept), *((source,) if changes else ()))
 
 
 def change_history(tensor: Tensor, old: Node | None, new: Node, was: int | None = None) -> None:

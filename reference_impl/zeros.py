@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from reference_impl.apply import call, call_view
 from reference_impl.modes import STATE
@@ -101,10 +102,17 @@ def _expanded(kernel: Kernel, operands: tuple[Any, ...]) -> Iterator[None]:
 
 
 def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
-    """Take an op apart that was given such zeros. NB: in inference mode PyTorch gives them memory first."""
+    """Take an op apart that was given such zeros. NB: in inference mode PyTorch gives them memory first, of one
+    element.
+    """
     if STATE.inference and kernel.op.name in COMPOSED:
-        operands = tuple([wrap(np.zeros_like(x._array)) if isinstance(x, Zeros) else x for x in operands])
+        operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, Zeros) else x for x in operands])
     return kernel.op.body(*operands, **attributes)
+
+
+def _one_for_all(array: np.ndarray) -> np.ndarray:
+    """One zero in memory, shown in that shape."""
+    return as_strided(np.zeros((), array.dtype), array.shape, (0,) * array.ndim)
 
 
 def _only_other(operands: tuple[Any, ...]) -> Tensor | None:

@@ -17,8 +17,10 @@ from conformance.generate.choices import Prng
 from conformance.generate.guide import Drawn, draw
 from conformance.judge import Finding
 from conformance.program import Device
-from conformance.text import to_text
+from conformance.run import Runner
+from conformance.text import from_text, to_text
 from reference_impl.modes import STATE
+from specs.fact import GRAD_FACTS, POSITION
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -146,3 +148,27 @@ def test_moving_programs_agree():
         assert found.finding in (Finding.AGREE, Finding.KNOWN, Finding.INCOMPARABLE), to_text(one.program)
         agree += found.finding is Finding.AGREE
     assert agree >= 0.9 * len(programs)
+
+
+@needs_standin
+def test_a_look_is_one_copy():
+    """However many tensors and grads are on the device, they are brought over together."""
+    import torch as real
+
+    runner = Runner(TORCH)
+    steps = from_text(
+        "import torch\na = torch.ones(2, 3, device='cuda', requires_grad=True)\nb = a.t().cuda()\n"
+        "c = b.to(torch.float64)\nd = torch.tensor([complex(1.0, 2.0)], device='cuda').conj()\n"
+        "e = torch.ones(0, device='cuda')\nf = c > 2\nc.sum().backward()\n"
+    )
+    try:
+        for step in steps:
+            runner.step(step)
+        before = real.standin.copies()
+        seen = runner.look()
+        assert real.standin.copies() == before + 1
+    finally:
+        runner.close()
+    value, grad = POSITION["value"], POSITION["grad"]
+    assert seen["a"][value] == [[1.0] * 3] * 2 == seen["a"][grad][GRAD_FACTS.index("value")]
+    assert [seen[name][value] for name in "bdef"] == [[[1.0] * 2] * 3, [1 - 2j], [], [[False] * 2] * 3]

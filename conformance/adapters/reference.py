@@ -56,6 +56,11 @@ class Reference(TorchShaped):
         """The rules that fired since the last call."""
         return rule_marks.fired()
 
+    @staticmethod
+    def listed(x: Any) -> Any:
+        """The elements, of what is on a device without the copy that a program would record for them."""
+        return x._array.tolist() if not x.is_cpu else x.tolist()
+
     def observe(
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
@@ -83,7 +88,7 @@ class Reference(TorchShaped):
                     if grad is not None:
                         grad = self.gradient(grad)
                 seen[name] = (
-                    array.tolist() if type(x) is tensor and not STATE.devices else x.tolist(),
+                    array.tolist() if type(x) is tensor else self.listed(x),
                     names[array.dtype],
                     array.shape,
                     "cpu" if not STATE.devices else str(place_of(x)),

@@ -10,6 +10,7 @@ from typing import Any
 from conformance.adapters import standin
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.parcel import Parcel
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.run import speaks_of_gradients
 from specs.case import Case
@@ -40,6 +41,7 @@ class Torch(TorchShaped):
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = False
+        self._parcel: Parcel | None = None
         namespace.set_num_threads(1)
         namespace.set_warn_always(True)
 
@@ -67,6 +69,23 @@ class Torch(TorchShaped):
             return function(*args, **kwargs)
 
         return called
+
+    def observe(
+        self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
+    ) -> dict[str, tuple[Any, ...]]:
+        """As for any namespace; the elements of all that is on devices are brought over in one copy."""
+        if self.device == "cpu":
+            return super().observe(session, tensors, since, grads)
+        parcel = self._parcel = Parcel(self.namespace)
+        try:
+            seen = super().observe(session, tensors, since, grads)
+        finally:
+            self._parcel = None
+        return parcel.opened(seen, self._read) if parcel.tensors else seen
+
+    def listed(self, x: Any) -> Any:
+        """The elements; of what is on a device a place in the parcel, as long as one is packed."""
+        return x.tolist() if x.is_cpu or self._parcel is None else self._parcel.take(x)
 
     def beyond(self, case: Case) -> str:
         """Why a case is beyond what stands for `cuda` here, or nothing."""

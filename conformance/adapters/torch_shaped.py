@@ -157,6 +157,7 @@ class TorchShaped:
         return "cpu" if x.is_cpu else str(x.device).replace(self.stands_for_cuda, "cuda")
 
     counter = operator.attrgetter("_version")
+    listed = staticmethod(operator.methodcaller("tolist"))
 
     def facts(self, session: None, value: Any) -> dict[str, Any]:
         """Everything seen of one tensor, by name; `version` is the raw counter."""
@@ -169,11 +170,11 @@ class TorchShaped:
         only with `grads`.
         """
         warnings.filters = _IGNORE
-        names = self._dtype_names
+        names, listed = self._dtype_names, self.listed
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
-                value = x.tolist()
+                value = listed(x)
                 dtype = names[x.dtype]
                 shape = x.shape
                 device = "cpu" if x.is_cpu else self.where(x)
@@ -231,7 +232,7 @@ class TorchShaped:
             self._dtype_names[grad.dtype],
             grad.shape,
             "cpu" if grad.is_cpu else self.where(grad),
-            grad.tolist(),
+            self.listed(grad),
             grad.requires_grad,
             grad.is_leaf,
             node if node is None else node.name(),
@@ -240,7 +241,7 @@ class TorchShaped:
     def _guarded(self, x: Any, since: int) -> tuple[Any, ...]:
         """The facts of a tensor some reading of which fails: each reading stands for itself."""
         readings: tuple[Callable[[], Any], ...] = (
-            lambda: x.tolist(),
+            lambda: self.listed(x),
             lambda: self._dtype_names[x.dtype],
             lambda: x.shape,
             lambda: self.where(x),

@@ -171,6 +171,8 @@ class Lent {
     alias = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(found->second),
                                                           c10::DispatchKeySet(c10::DispatchKey::CPU), tensor.dtype());
     alias.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+    alias._set_conj(tensor.is_conj());
+    alias._set_neg(tensor.is_neg());
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
     return alias;
   }
@@ -444,6 +446,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("set_.source_Storage", set_to_storage);
   m.impl("set_.source_Tensor", set_to_tensor);
 }
+
+// Not below autograd, which would ask for histories.
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { m.impl("_has_compatible_shallow_copy_type", swaps); }
+
+// Copies see to what is conjugated or negated by themselves, as those of CUDA do.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("device_count", [] { return static_cast<int>(COUNT); });
