@@ -10,7 +10,16 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
+from conformance import replay
+from conformance.cli.loading import (
+    Device,
+    DeviceOption,
+    load_adapter,
+    load_recordings,
+    readable,
+    use,
+    writable,
+)
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
@@ -23,6 +32,7 @@ class Against(StrEnum):
 
     TORCH = "torch"
     REFERENCE = "reference"
+    RECORDED = "recorded"
 
 
 class Source(StrEnum):
@@ -33,6 +43,7 @@ class Source(StrEnum):
 
 
 def grade(
+    context: typer.Context,
     impl: Annotated[
         str,
         typer.Argument(
@@ -43,7 +54,14 @@ def grade(
     against: Annotated[
         Against | None,
         typer.Option(
-            help="Who is right: torch (default; the reference when torch is graded), or the reference alone."
+            help="Who is right: torch (default; the reference when torch is graded), the reference alone, or "
+            "what torch did on record (specs/recorded), without torch and any device: nothing is drawn then."
+        ),
+    ] = None,
+    recording: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Against this recording (of `record`); may be repeated. Implies recorded."
         ),
     ] = None,
     programs: Annotated[int, typer.Option(min=0, help="How many programs to draw, after the cases.")] = 1000,
@@ -81,20 +99,38 @@ def grade(
     writable(json)
     use(device)
     load_adapter(impl)
-    judge = str(against) if against else ("reference" if impl == "torch" else "torch")
-    load_adapter(judge)
-    with progress_bar() as tick:
-        report = check(
-            impl,
-            against=judge,
-            programs=programs,
-            seed=seed,
-            source=str(source),
-            rules=rules,
-            fail_fast=fail_fast,
-            workers=workers,
-            progress=tick,
-        )
+    if recording and against not in (None, Against.RECORDED):
+        raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
+    if recording or against is Against.RECORDED:
+        for name in ("programs", "seed", "source"):
+            given = context.get_parameter_source(name)
+            if given is not None and given.name != "DEFAULT":
+                raise Trouble(f"--{name} has no say in what is on record", "leave it out")
+        recordings = load_recordings(recording)
+        with progress_bar() as tick, readable():
+            report = replay.check(
+                impl,
+                recordings=recordings,
+                rules=rules,
+                fail_fast=fail_fast,
+                workers=workers,
+                progress=tick,
+            )
+    else:
+        judge = str(against) if against else ("reference" if impl == "torch" else "torch")
+        load_adapter(judge)
+        with progress_bar() as tick:
+            report = check(
+                impl,
+                against=judge,
+                programs=programs,
+                seed=seed,
+                source=str(source),
+                rules=rules,
+                fail_fast=fail_fast,
+                workers=workers,
+                progress=tick,
+            )
     if not times:
         report = report.without_times()
     if json is not None:

@@ -18,7 +18,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.value import Crash, Finding, Observed, Report, RuleResult, Status, Verdict
+from conformance.report.value import Crash, Finding, Observed, Replayed, Report, RuleResult, Status, Verdict
 
 STYLES = {
     Status.HELD: "green",
@@ -132,13 +132,26 @@ def summary(report: Report) -> RenderableType:
         f"{t.incomparable:,} incomparable, {t.crashed:,} crashed" + (f" ({known:,} known)" if known else ""),
         f"steps      {t.steps:,}, of them refused {share}",
         f"facts      {t.compared:,} compared, {t.unseen:,} unseen",
-        f"seed       {report.seed}, source {report.source}, device {report.device}",
+        *(
+            map(_recording, report.recordings)
+            if report.recordings
+            else [f"seed       {report.seed}, source {report.source}, device {report.device}"]
+        ),
         "versions   " + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
     ]
     if report.times:
         lines.append("times      " + ", ".join(f"{name} {s:.1f} s" for name, s in report.times.items()))
     style, words = VERDICTS[report.verdict]
     return Group(Text("\n".join(lines)), Text(f"\n{report.subject.name} {words}", style=style))
+
+
+def _recording(used: Replayed) -> str:
+    """A recording that took torch's place: where it comes from, and how much of it was used."""
+    device = ", ".join(filter(None, (used.device, used.device_name, used.driver and f"driver {used.driver}")))
+    stale = f", {used.stale:,} of another text: record again" if used.stale else ""
+    return (
+        f"recorded   torch {used.torch} ({device}): {used.cases:,} cases, {used.programs:,} programs{stale}"
+    )
 
 
 def show_observed(found: Observed, console: Console) -> None:
