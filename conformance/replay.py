@@ -22,7 +22,6 @@ from conformance.grading import DEPARTED, Progress, departing, in_chunks, name_o
 from conformance.isolate import Died, survive
 from conformance.judge import Finding as Found
 from conformance.parse import ProgramError
-from conformance.program import Program
 from conformance.recorded import TORCH, Recording, Stale, digest, in_place, read
 from conformance.report.value import (
     BROKEN,
@@ -40,6 +39,7 @@ from conformance.text import to_text
 from conformance.trace import Trace
 from conformance.witness import case_of, finding, lacks, lacks_device, witness
 from specs.case import Case, cases
+from specs.fact import POSITION
 from specs.rule import RULES
 
 RECORDED = "recorded"
@@ -72,17 +72,19 @@ def check(
     paths = [path.absolute() for path in (in_place() if recordings is None else recordings)]
     chosen = [id for id in RULES if fnmatchcase(id, rules)]
     tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
-    said: dict[str, list[str]] = {subject.name: [], reference.name: []}
+    said: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
     stood: dict[str, Stood] = {}
     for path in paths:
         recording = read(path)
         release = recording.origin.release
         if release not in stood:
-            stood[release] = Stood.of(spec, release, chosen, workers, tick)
+            alike = [read(other) for other in paths if read(other).origin.release == release]
+            on_record = {id for each in alike for id in each.cases}
+            wanted = [case for case in cases() if case.id in on_record and set(chosen) & set(case.rules)]
+            stood[release] = Stood.of(spec, release, wanted, workers, tick)
             with reference.modelling(release):
                 for side in (subject, reference):
-                    if side.version not in said[side.name]:
-                        said[side.name].append(side.version)
+                    said[side.name][side.version] = None
         of_cases = _cases(spec, path, stood[release], workers, tick)
         tally += of_cases.tally
         for result in of_cases.results:
@@ -94,7 +96,7 @@ def check(
         tally += programs
         stale = of_cases.stale + programs.stale
         replayed.append(_told(recording, of_cases.compared, programs.totals.programs, stale))
-    told = {name: ", ".join(models) for name, models in said.items()}
+    told = {name: ", ".join(versions) for name, versions in said.items()}
     rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in stood)]
     return reported(
         subject,
@@ -131,18 +133,15 @@ def _told(recording: Recording, compared: int, programs: int, stale: int) -> Rep
 
 @dataclass(frozen=True)
 class Stood:
-    """What the cases of some rules come to as they stand, on the reference that models a release and on the
-    implementation.
-    """
+    """What cases come to as they stand, on the reference that models a release and on the implementation."""
 
     cases: tuple[Case, ...]
     reference: dict[str, Witnessed]
     subject: dict[str, Witnessed]
 
     @staticmethod
-    def of(spec: str, release: str, rules: Iterable[str], workers: int, tick: Progress) -> Stood:
-        wanted = set(rules)
-        chosen = tuple(case for case in cases() if wanted & set(case.rules) and case.holds_for(release))
+    def of(spec: str, release: str, wanted: Iterable[Case], workers: int, tick: Progress) -> Stood:
+        chosen = tuple(case for case in wanted if case.holds_for(release))
         sides = dict.fromkeys((REFERENCE, spec))
         found: dict[str, dict[str, Witnessed]] = {side: {} for side in sides}
         for side in sides:
@@ -192,7 +191,7 @@ def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) ->
             continue
         if own.adapter or by_trace.adapter:
             found.tally += Tally(broken=(f"case {case.id}: {own.adapter or by_trace.adapter}",))
-        elif own.broken or (by_trace.broken and difference is None):
+        elif difference is None and (own.broken or by_trace.broken):
             blames = Verdict.BROKEN_SUITE if spec == REFERENCE else Verdict.NONCONFORMANCE
             findings.append(finding(own if own.broken else by_trace, side, blames))
         found.results.append(max(own, by_trace, key=lambda each: _WORST.index(each.status)))
@@ -228,13 +227,13 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
             raise Stale
     except (ProgramError, Stale):
         return replace(result, status=STALE), None
-    sides = sides_of(spec, recording, trace)
-    with adapters.load(REFERENCE).modelling(recording.origin.release):
-        lacking = lacking_for(spec, trace.program)
+    _, reference = adapters.load(spec), adapters.load(REFERENCE)
+    with reference.modelling(recording.origin.release):
+        lacking = lacking_for(spec, trace)
         if lacking:
             return replace(result, why=lacking), None
         try:
-            found, _, right = sides.judged(trace.program, trace.density)
+            found, _, right = sides_of(spec, recording, trace).judged(trace.program, trace.density)
         except AdapterBroke as broke:
             return replace(result, status=BROKEN, adapter=str(broke)), None
         if found.first is None or found.finding is Found.KNOWN:
@@ -242,7 +241,8 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
             why = DEPARTED if found.finding is Found.KNOWN else getattr(found.comparison, "why", "")
             return replace(result, status=HELD if held else UNSUPPORTED, why=why), None
         difference = explain(f"case {id} of {recording.name}", trace.program, found, right)
-    if found.finding is Found.CRASH:
+    difference = replace(difference, because=tuple(dict.fromkeys((*difference.because, *case.rules))))
+    if found.finding is Found.CRASH:  # of the reference: what crashed torch is not on record
         difference = replace(difference, blames=Verdict.BROKEN_SUITE)
     return replace(result, status=BROKEN), difference
 
@@ -276,7 +276,7 @@ class _Replays(Sums):
             except Stale:
                 self.stale += 1
                 continue
-            lacking = lacking_for(self.chunk.subject, trace.program)
+            lacking = lacking_for(self.chunk.subject, trace)
             if lacking:
                 self.counts.update(programs=1, incomparable=1)
                 self.incomparable[lacking] += 1
@@ -310,9 +310,13 @@ def sides_of(spec: str, recording: Recording, trace: Trace) -> Sides:
     return Sides(spec, RECORDED, trace, recording.origin.torch)
 
 
-def lacking_for(spec: str, program: Program) -> str:
-    """What a program needs that an implementation has not, by its own word; the reference has everything."""
+def lacking_for(spec: str, trace: Trace) -> str:
+    """What an implementation has not, by its own word, that a trace shows; the reference has everything."""
     if spec == REFERENCE:
         return ""
     limits = adapters.capabilities(adapters.load(spec))
-    return lacks(limits, program) if limits.limited else lacks_device(limits, program)
+    if not limits.limited:
+        return lacks_device(limits, trace.program)
+    shown = (facts for seen in trace.observations for facts in seen.facts.values() if len(facts) > 1)
+    foreign = {facts[POSITION["dtype"]] for facts in shown} - limits.dtypes
+    return lacks(limits, trace.program) or (f"needs {min(foreign, key=str)}" if foreign else "")
