@@ -19,7 +19,7 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.isolated import run_isolated
 from conformance.campaign import REFERENCE, SIZE, TORCH, Chunk, work
-from conformance.isolate import Died, survive
+from conformance.isolate import PRELOAD, Died, survive
 from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.report.value import (
@@ -233,14 +233,16 @@ Work = Callable[[Chunk], Tally]
 """What is done with a chunk; to be found by its name in other processes."""
 
 
-def in_chunks(whole: Chunk, workers: int, tick: Progress, work: Work = work) -> Tally:
+def in_chunks(
+    whole: Chunk, workers: int, tick: Progress, work: Work = work, preload: Iterable[str] = PRELOAD
+) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs."""
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
         for first in range(0, whole.count, SIZE)
     ]
     total, tally = whole.count, Tally()
-    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST)
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=preload)
     for chunk, result in zip(chunks, results, strict=True):
         tally += _surviving(chunk, result, work)
         tick("programs", chunk.first + chunk.count, total)

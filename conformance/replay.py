@@ -19,7 +19,7 @@ from conformance.campaign import REFERENCE, AdapterBroke, Chunk, Sides, Sums, ex
 from conformance.case import parse_case
 from conformance.generate.guide import Drawn
 from conformance.grading import DEPARTED, Progress, departing, in_chunks, name_of, reported, versions
-from conformance.isolate import Died, survive
+from conformance.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.judge import Finding as Found
 from conformance.parse import ProgramError
 from conformance.recorded import TORCH, Recording, Stale, digest, in_place, read
@@ -94,9 +94,12 @@ def check(
         if not (tally.broken or (fail_fast and tally.findings)):
             programs = _programs(spec, path, fail_fast, workers, tick)
         tally += programs
-        stale = of_cases.stale + programs.stale
-        replayed.append(_told(recording, of_cases.compared, programs.totals.programs, stale))
-    told = {name: ", ".join(versions) for name, versions in said.items()}
+        counts = of_cases.compared, programs.totals.programs, of_cases.stale + programs.stale
+        made = recording.origin
+        replayed.append(
+            Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
+        )
+    told = {name: ", ".join(models) for name, models in said.items()}
     rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in stood)]
     return reported(
         subject,
@@ -111,20 +114,6 @@ def check(
         device=", ".join(dict.fromkeys(each.device for each in replayed)),
         versions=versions(spec) | told,
         recordings=tuple(replayed),
-    )
-
-
-def _told(recording: Recording, compared: int, programs: int, stale: int) -> Replayed:
-    origin = recording.origin
-    return Replayed(
-        recording.name,
-        origin.torch,
-        origin.device,
-        origin.device_name,
-        origin.driver,
-        cases=compared,
-        programs=programs,
-        stale=stale,
     )
 
 
@@ -145,7 +134,7 @@ class Stood:
         sides = dict.fromkeys((REFERENCE, spec))
         found: dict[str, dict[str, Witnessed]] = {side: {} for side in sides}
         for side in sides:
-            for done, result in enumerate(witness(side, chosen, workers, release), 1):
+            for done, result in enumerate(witness(side, chosen, workers, release, preload_for(spec)), 1):
                 found[side][result.case] = result
                 tick(f"cases on {side}", done, len(chosen))
         return Stood(chosen, found[REFERENCE], found[spec])
@@ -170,11 +159,10 @@ def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) ->
     found.stale = sum(id not in known for id in recording.cases)
     chosen = [case for case in stood.cases if case.id in recording.cases]
     jobs = [(spec, str(path), case.id) for case in chosen]
+    traces = survive(_traced, jobs, workers=workers, chunk=40, preload=preload_for(spec))
     side = adapters.load(spec).name
     findings: list[Finding] = []
-    for done, (case, traced) in enumerate(
-        zip(chosen, survive(_traced, jobs, workers=workers, chunk=40), strict=True), 1
-    ):
+    for done, (case, traced) in enumerate(zip(chosen, traces, strict=True), 1):
         tick(f"cases of {recording.name}", done, len(chosen))
         if isinstance(traced, Died):
             traced = Witnessed(case.id, case.rules, BROKEN, "the process died", traced.how), None
@@ -294,7 +282,7 @@ def _programs(spec: str, path: Path, fail_fast: bool, workers: int, tick: Progre
     def named(what: str, done: int, total: int) -> None:
         tick(f"{what} of {recording.name}", done, total)
 
-    return in_chunks(whole, workers, named, _work)
+    return in_chunks(whole, workers, named, _work, preload_for(spec))
 
 
 def _work(stretch: Any) -> Tally:
@@ -303,6 +291,11 @@ def _work(stretch: Any) -> Tally:
     replays = _Replays(stretch)
     with adapters.load(REFERENCE).modelling(replays.recording.origin.release):
         return replays.all()
+
+
+def preload_for(spec: str) -> tuple[str, ...]:
+    """What processes that grade an implementation find imported: torch only where it is graded itself."""
+    return PRELOAD if spec == TORCH else WITHOUT_TORCH
 
 
 def sides_of(spec: str, recording: Recording, trace: Trace) -> Sides:

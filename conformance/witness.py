@@ -13,7 +13,7 @@ from typing import Any
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.case import CaseFinding, CaseProgram, check_case, parse_case
-from conformance.isolate import Died, note, survive
+from conformance.isolate import PRELOAD, Died, note, survive
 from conformance.parse import ProgramError
 from conformance.program import DELETE, Program
 from conformance.report import words
@@ -25,12 +25,19 @@ from specs.case import Case, cases, run_case
 from specs.fact import POSITION
 
 
-def witness(spec: str, chosen: Iterable[Case], workers: int, release: str = "") -> Iterator[Witnessed]:
+def witness(
+    spec: str,
+    chosen: Iterable[Case],
+    workers: int,
+    release: str = "",
+    preload: Iterable[str] = PRELOAD,
+) -> Iterator[Witnessed]:
     """Run the cases on the implementation that ``spec`` names, in processes that may die; the reference
     models that torch ``release``, or the one that is installed.
     """
     listed = list(chosen)
-    results = survive(_witness, [(spec, case.id, release) for case in listed], workers=workers, chunk=40)
+    jobs = [(spec, case.id, release) for case in listed]
+    results = survive(_witness, jobs, workers=workers, chunk=40, preload=preload)
     for case, result in zip(listed, results, strict=True):
         if isinstance(result, Died):
             yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)

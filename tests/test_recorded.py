@@ -18,7 +18,7 @@ from hypothesis import given
 
 import conformance
 from conformance import adapters, recording, replay
-from conformance.adapters.torch import DEVICE
+from conformance.adapters.torch import DEVICE, _driver
 from conformance.cli import main
 from conformance.generate.strategy import drawn
 from conformance.json_form import schema, trace_to_json
@@ -77,7 +77,8 @@ def test_a_trace_survives_being_recorded(one):
 
 SHOWING = {
     "nan": "a = torch.tensor([1.0, float('nan')], requires_grad=True)\na.sum().backward()\nb = a * -0.0\n",
-    "refusals": "a = torch.tensor([1.0], requires_grad=True)\na.add_(1)\nb = a.exp()\nb.add_(1)\nb.backward()\n",
+    "refusals": "a = torch.tensor([1.0], requires_grad=True)\na.add_(1)\nb = a.exp()\nb.add_(1)\n"
+    "b.backward()\n",
     "values": "a = torch.tensor([1.0])\nb = a.item()\nc = a.grad\nd = a.tolist()\nb = a * 2\n",
     "complex": "a = torch.tensor([complex(1.0, 2.0)], requires_grad=True)\nb = a * a\nc = b.real\n",
     "empty": "a = torch.ones(0, 3, requires_grad=True)\nb = a.sum()\nb.backward()\n",
@@ -107,7 +108,7 @@ def test_unseen_warnings_are_not_silence():
 
 
 def test_what_cannot_be_of_a_program_is_no_trace():
-    """A step more than the script has, and wiring of what is not there, are told apart from a stale script."""
+    """A step more than the script has, or wiring of what is not there, is no stale script."""
     form = trace_form(run(from_text(SHOWING["values"]), REFERENCE))
     with pytest.raises(RecordingError, match="steps"):
         trace_of(form | {"steps": [*form["steps"], {}]})
@@ -172,7 +173,7 @@ def test_every_case_passes_on_the_recorded_traces(path):
 
 
 def test_every_program_on_record_agrees(path):
-    """The reference does what torch did in each drawn program, or torch departs from a rule as is on record."""
+    """The reference does what torch did in each drawn program, but where torch departs as is on record."""
     count = len(read(path).programs)
     tally = replay._work(replay.Stretch("reference", "recorded", "recorded", 0, 0, count, recording=path))
     assert () == tally.findings == tally.crashes
@@ -219,6 +220,16 @@ def test_what_dies_crashes_or_is_unsteady_is_left_out(monkeypatch):
     runs = iter([run(program, TORCH), run(program, TORCH, "end")])
     monkeypatch.setattr(recording, "run", lambda *_: next(runs))
     assert ({}, recording.UNSTEADY) == recording._traced(program, "each")
+
+
+def test_the_driver_is_asked_for_its_version(monkeypatch, tmp_path):
+    """NVIDIA's own tool is asked; where there is none, nothing is claimed."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert _driver() is None
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho 570.86.10\necho 570.86.10\n", encoding="utf-8")
+    tool.chmod(0o755)
+    assert "570.86.10" == _driver()
 
 
 def test_files_are_named_by_torch_and_device():
