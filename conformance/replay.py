@@ -8,6 +8,7 @@ lives in ``recording``, their form in ``recorded``.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -65,6 +66,7 @@ def check(
     ``adapter`` and ``rules`` are as in ``grading.check``. Raises AdapterError where the adapter cannot be
     loaded, RecordingError or OSError where a file is no recording.
     """
+    started = time.perf_counter()
     spec = name_of(adapter)
     subject, reference = adapters.load(spec), adapters.load(REFERENCE)
     workers = workers or os.cpu_count() or 1
@@ -114,6 +116,7 @@ def check(
         device=", ".join(dict.fromkeys(each.device for each in replayed)),
         versions=versions(spec) | told,
         recordings=tuple(replayed),
+        times={RECORDED: time.perf_counter() - started},
     )
 
 

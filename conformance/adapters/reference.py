@@ -49,8 +49,8 @@ class Reference(TorchShaped):
         """Within the block that torch release is modelled; no other adapter of the reference is to be loaded
         in it.
         """
-        before = reference_impl.torch_release()
-        if release == before:
+        before = reference_impl.torch_release(), self.torch, self.version
+        if release == before[0]:
             yield
             return
         reference_impl.set_torch_release(release)
@@ -58,8 +58,8 @@ class Reference(TorchShaped):
         try:
             yield
         finally:
-            reference_impl.set_torch_release(before)
-            self._say_release()
+            release, self.torch, self.version = before
+            reference_impl.set_torch_release(release)
 
     def start(self) -> None:
         super().start()

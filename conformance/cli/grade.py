@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,41 +99,31 @@ def grade(
     writable(json)
     use(device)
     load_adapter(impl)
-    if recording and against not in (None, Against.RECORDED):
-        raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
+    how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:
-        for name in ("programs", "seed", "source"):
-            given = context.get_parameter_source(name)
-            if given is not None and given.name != "DEFAULT":
-                raise Trouble(f"--{name} has no say in what is on record", "leave it out")
+        _has_no_say(context, against)
         recordings = load_recordings(recording)
         with progress_bar() as tick, readable():
-            report = replay.check(
-                impl,
-                recordings=recordings,
-                rules=rules,
-                fail_fast=fail_fast,
-                workers=workers,
-                progress=tick,
-            )
+            report = replay.check(impl, recordings=recordings, progress=tick, **how)
     else:
         judge = str(against) if against else ("reference" if impl == "torch" else "torch")
         load_adapter(judge)
+        how |= {"programs": programs, "seed": seed, "source": str(source)}
         with progress_bar() as tick:
-            report = check(
-                impl,
-                against=judge,
-                programs=programs,
-                seed=seed,
-                source=str(source),
-                rules=rules,
-                fail_fast=fail_fast,
-                workers=workers,
-                progress=tick,
-            )
+            report = check(impl, against=judge, progress=tick, **how)
     if not times:
         report = report.without_times()
     if json is not None:
         json.write_text(as_json.to_text(report), encoding="utf-8")
     terminal.show(report, console())
     raise typer.Exit(int(report.verdict))
+
+
+def _has_no_say(context: typer.Context, against: Against | None) -> None:
+    """Refuse what cannot go with recordings: another judge, and how programs are drawn."""
+    if against not in (None, Against.RECORDED):
+        raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
+    for name in ("programs", "seed", "source"):
+        given = context.get_parameter_source(name)
+        if given is not None and given.name != "DEFAULT":
+            raise Trouble(f"--{name} has no say in what is on record", "leave it out")
