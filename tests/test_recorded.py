@@ -149,6 +149,7 @@ def test_the_schema_refuses_what_it_does_not_name():
         form | {"steps": [{"seen": {"x": {"leaf": True}}}]},
         form | {"steps": [{"seen": {"x": {"value": "1.0"}}}]},
         form | {"steps": [{"outcome": {"done": True}}]},
+        form | {"steps": [{"seen": {"x": {"unseen": ["grads"]}}}]},
         {"case": "leaf/x", "status": "held"},
         {"case": "leaf/x", "status": "fine", "of": "0123456789ab"},
         {"format": 1},

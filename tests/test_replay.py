@@ -5,33 +5,38 @@ The form of recordings and those in place are ``test_recorded``.
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import jsonschema
 import pytest
 
 import conformance
-from conformance import adapters
+from conformance import adapters, replay
 from conformance.adapters.torch import DEVICE
 from conformance.cli import main
+from conformance.judge import Finding
 from conformance.recorded import digest, in_place, read
 from conformance.report import as_json
 from specs.case import cases
 
 ROOT = Path(__file__).parent.parent
+CPU = next(path for path in in_place() if read(path).origin.device == "cpu")
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """Some lines of the recording of the CPU."""
-    (whole,) = (path for path in in_place() if read(path).origin.device == "cpu")
-    head, *lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+    head, *lines = CPU.read_text(encoding="utf-8").splitlines(keepends=True)
     chosen = [line for line in lines if line.startswith(('{"case":"version/', '{"case":"anomaly/'))]
     chosen += [line for line in lines if line.startswith('{"program":')][:6]
     file = tmp_path_factory.mktemp("recorded") / "small.jsonl"
@@ -103,6 +108,38 @@ def test_one_fact_that_differs_is_found(cli, small, tmp_path):
         "case anomaly/nan_may_pass": ("case", "broken suite"),
         "program 3 of spoiled": ("version", "broken suite"),
     } == found
+
+
+def leaves(form: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to everything in a JSON value that holds nothing more, but to what is unseen or no number."""
+    if isinstance(form, dict | list):
+        for key, held in form.items() if isinstance(form, dict) else enumerate(form):
+            if key not in ("unseen", "float"):
+                yield from leaves(held, (*path, key))
+    else:
+        yield path
+
+
+def test_whatever_is_changed_in_a_trace_is_found():
+    """No part of what is on record goes uncompared: one leaf changed in each of a hundred lines shows."""
+    random, recording = Random(0), read(CPU)
+    forms = [form for form in (*recording.cases.values(), *recording.programs.values()) if "script" in form]
+
+    def judged(form: dict[str, Any]) -> Finding:
+        trace = recording.trace(form)
+        return replay.sides_of("reference", recording, trace).judged(trace.program, trace.density)[0].finding
+
+    unnoticed = []
+    with adapters.load("reference").modelling(recording.origin.release):
+        for form in random.sample([form for form in forms if judged(form) is Finding.AGREE], 100):
+            changed = json.loads(json.dumps({"steps": form["steps"], "wiring": form["wiring"]}))
+            *way, last = random.choice(list(leaves(changed)))
+            held = functools.reduce(operator.getitem, way, changed)
+            was = held[last]
+            held[last] = not was if isinstance(was, bool) else f"{was}x" if isinstance(was, str) else 77
+            if judged(form | changed) is not Finding.SUITE:
+                unnoticed.append((form, way, last))
+    assert [] == unnoticed
 
 
 def test_an_implementation_is_blamed_for_its_own(cli, small):
