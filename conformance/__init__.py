@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 
 def check(adapter: Any, **options: Any) -> Report:
-    """Grade an implementation and give the report; see `conformance.grading.check` for the options."""
+    """Grade an implementation and give the report; see `conformance.grading.check` for the options, and with
+    `against="recorded"` those of `conformance.replay.check`.
+    """
+    if options.get("against") == "recorded":
+        from conformance.replay import check as replay
+
+        return replay(adapter, **{name: value for name, value in options.items() if name != "against"})
     from conformance.grading import check as grade
 
     return grade(adapter, **options)

@@ -55,6 +55,10 @@ class Chunk:
     fail_fast: bool = False
     skip: frozenset[str] = frozenset()
 
+    def named(self, number: int) -> str:
+        """How a report speaks of a program."""
+        return f"program {number}"
+
 
 class AdapterBroke(Exception):
     """The adapter itself raised where its contract says that it does not."""
@@ -62,10 +66,14 @@ class AdapterBroke(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Who takes part in judging one subject."""
+    """Who takes part in judging one subject; a trace of torch on record, of release ``torch``, stands for it
+    in judging its own program, where the reference alone is right about any other.
+    """
 
     subject: str
     against: str
+    recorded: Trace | None = None
+    torch: str = ""
 
     @property
     def with_torch(self) -> bool:
@@ -91,7 +99,9 @@ class Sides:
         if reference is None:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
-        if self.with_torch:
+        if self.recorded is not None:
+            torch = self.recorded if self.recorded.program is program else None
+        elif self.with_torch:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
@@ -101,7 +111,7 @@ class Sides:
             known = departed(
                 reference,
                 torch,
-                adapters.load(TORCH).version,
+                self.torch or adapters.load(TORCH).version,
                 lambda: run(program, adapters.load(REFERENCE), density),
             )
             if known is not None:
@@ -114,7 +124,7 @@ class Sides:
         """The judgement where torch departs from a rule: nobody else is blamed for keeping it, nor for not
         doing so.
         """
-        if self.subject in (REFERENCE, TORCH):
+        if actual is reference or actual is torch:
             found = judge(known.trace, torch, torch)
             if found.finding is Found.CRASH:
                 return found
@@ -128,7 +138,7 @@ class Sides:
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
         if self.subject == REFERENCE:
             return reference
-        if self.subject == TORCH and torch is not None:
+        if self.subject == TORCH and torch is not None and self.recorded is None:
             return torch
         note(program, 1)
         try:
@@ -201,9 +211,9 @@ class Sums:
         if kind in self.findings:
             self.findings[kind] = replace(self.findings[kind], alike=self.findings[kind].alike + 1)
         elif len(self.findings) < REDUCED:
-            self.findings[kind] = self._reduced(f"program {number}", drawn, found)
+            self.findings[kind] = self._reduced(self.chunk.named(number), drawn, found)
         else:
-            self.findings[kind] = explain(f"program {number}", drawn.program, found, right)
+            self.findings[kind] = explain(self.chunk.named(number), drawn.program, found, right)
 
     def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
         again, _, right = self.sides.judged(drawn.program, drawn.density)
@@ -237,7 +247,7 @@ class Sums:
         if side in (REFERENCE, TORCH):
             known = issue_of(said(cut), side, adapters.load(side).version, error)
         self.crashes.append(
-            Crash(f"program {number}", side, Verdict.BROKEN_SUITE, error, to_text(cut), known)
+            Crash(self.chunk.named(number), side, Verdict.BROKEN_SUITE, error, to_text(cut), known)
         )
 
     def _death(self, program: Program, density: str) -> tuple[str, int, str]:

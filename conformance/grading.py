@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +19,7 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.isolated import run_isolated
 from conformance.campaign import REFERENCE, SIZE, TORCH, Chunk, work
-from conformance.isolate import Died, survive
+from conformance.isolate import PRELOAD, Died, survive
 from conformance.known import issue_of, said
 from conformance.program import Program
 from conformance.report.value import (
@@ -89,18 +89,38 @@ def check(
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
         tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
-    by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in chosen}
-    limits = adapters.capabilities(subject)
-    standing = standings(chosen, tally, by_rule, limited=limits.limited)
-    if rules != "*":
-        tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(chosen)))
-    return Report(
+    return reported(
+        subject,
+        tally,
+        witnessed,
+        chosen,
+        narrowed=rules != "*",
         subject=Subject(subject.name, subject.version),
         against=against,
         seed=seed,
         source=source,
         device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
         versions=versions(spec, against),
+        times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
+    )
+
+
+def reported(
+    adapter: Any,
+    tally: Tally,
+    witnessed: Sequence[Witnessed],
+    rules: Sequence[str],
+    narrowed: bool,
+    **said: Any,
+) -> Report:
+    """The report of what was found about an adapter, and where each of the rules stands for it; ``narrowed``
+    to findings about them. What else is ``said`` are fields of the report.
+    """
+    by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
+    standing = standings(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
+    if narrowed:
+        tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(rules)))
+    return Report(
         totals=tally.totals,
         cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
         rules=standing,
@@ -109,7 +129,7 @@ def check(
         incomparable=tally.incomparable,
         known=tally.known,
         broken=tally.broken,
-        times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
+        **said,
     )
 
 
@@ -187,11 +207,7 @@ def _cases(
         nonlocal done
         results = []
         for result in witness(side, chosen, workers):
-            if side == TORCH and result.case in departed and result.held:
-                result = replace(result, status=BROKEN, why=STALE)
-            elif side != REFERENCE and result.case in departed and result.broken:
-                result = replace(result, status=UNSUPPORTED, why=DEPARTED)
-            results.append(result)
+            results.append(departing(result, side) if result.case in departed else result)
             done += 1
             tick("cases", done, total)
         return results
@@ -217,18 +233,29 @@ def _cases(
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
 
 
+def departing(result: Witnessed, side: str) -> Witnessed:
+    """What a case of a rule comes to that torch is on record as departing from."""
+    if side == TORCH and result.held:
+        return replace(result, status=BROKEN, why=STALE)
+    if side != REFERENCE and result.broken:
+        return replace(result, status=UNSUPPORTED, why=DEPARTED)
+    return result
+
+
 Work = Callable[[Chunk], Tally]
 """What is done with a chunk; to be found by its name in other processes."""
 
 
-def in_chunks(whole: Chunk, workers: int, tick: Progress, work: Work = work) -> Tally:
+def in_chunks(
+    whole: Chunk, workers: int, tick: Progress, work: Work = work, preload: Iterable[str] = PRELOAD
+) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs."""
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
         for first in range(0, whole.count, SIZE)
     ]
     total, tally = whole.count, Tally()
-    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST)
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=preload)
     for chunk, result in zip(chunks, results, strict=True):
         tally += _surviving(chunk, result, work)
         tick("programs", chunk.first + chunk.count, total)

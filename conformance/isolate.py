@@ -37,7 +37,10 @@ FOR_ONE = ("torch", "conformance.draws")
 installed is passed over.
 """
 
-PRELOAD = (*FOR_ONE, "torch._dynamo", "conformance.campaign", "conformance.adapters.reference")
+WITHOUT_TORCH = ("conformance.draws", "conformance.campaign", "conformance.adapters.reference")
+"""The same for many items that do without torch."""
+
+PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
 _CRUMB = 1 << 16

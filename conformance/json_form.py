@@ -23,7 +23,7 @@ SCHEMAS = Path(specs.__file__).parent / "schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema of `program` or `trace`."""
+    """The JSON schema of `program`, `trace` or a line that is `recorded`."""
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 

@@ -16,7 +16,7 @@ from conformance.report.value import Crash, Finding, Totals
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a
-    kind is kept.
+    kind is kept; ``stale`` counts programs on record that can no longer be read.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -27,6 +27,7 @@ class Tally:
     findings: tuple[Finding, ...] = ()
     crashes: tuple[Crash, ...] = ()
     broken: tuple[str, ...] = ()
+    stale: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -38,6 +39,7 @@ class Tally:
             findings=distinct((*self.findings, *other.findings)),
             crashes=alike((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
+            stale=self.stale + other.stale,
         )
 
 

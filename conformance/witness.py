@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.case import CaseFinding, CaseProgram, check_case, parse_case
-from conformance.isolate import Died, note, survive
+from conformance.isolate import PRELOAD, Died, note, survive
 from conformance.parse import ProgramError
 from conformance.program import DELETE, Program
 from conformance.report import words
@@ -24,10 +25,19 @@ from specs.case import Case, cases, run_case
 from specs.fact import POSITION
 
 
-def witness(spec: str, chosen: Iterable[Case], workers: int) -> Iterator[Witnessed]:
-    """Run the cases on the implementation that ``spec`` names, in processes that may die."""
+def witness(
+    spec: str,
+    chosen: Iterable[Case],
+    workers: int,
+    release: str = "",
+    preload: Iterable[str] = PRELOAD,
+) -> Iterator[Witnessed]:
+    """Run the cases on the implementation that ``spec`` names, in processes that may die; the reference
+    models that torch ``release``, or the one that is installed.
+    """
     listed = list(chosen)
-    results = survive(_witness, [(spec, case.id) for case in listed], workers=workers, chunk=40)
+    jobs = [(spec, case.id, release) for case in listed]
+    results = survive(_witness, jobs, workers=workers, chunk=40, preload=preload)
     for case, result in zip(listed, results, strict=True):
         if isinstance(result, Died):
             yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)
@@ -35,10 +45,20 @@ def witness(spec: str, chosen: Iterable[Case], workers: int) -> Iterator[Witness
             yield result
 
 
-def _witness(job: tuple[str, str]) -> Witnessed:
-    spec, wanted = job
-    adapter = adapters.load(spec)
-    case = next(case for case in cases() if case.id == wanted)
+def _witness(job: tuple[str, str, str]) -> Witnessed:
+    spec, wanted, release = job
+    adapter, reference = adapters.load(spec), adapters.load("reference")
+    with reference.modelling(release or reference.torch):
+        return witnessed(case_of(wanted), adapter)
+
+
+def case_of(id: str) -> Case:
+    """The case of that id; raises KeyError where there is none."""
+    return {case.id: case for case in cases()}[id]
+
+
+def witnessed(case: Case, adapter: Any) -> Witnessed:
+    """Run one case, here and now."""
     namespace = getattr(adapter, "namespace", None)
     if namespace is not None:
         beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
@@ -72,8 +92,8 @@ def lacks(limits: Capabilities, program: Program) -> str:
     missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
     if missing:
         return f"needs {missing[0]}"
-    if "devices" not in limits.features and any("cuda" in to_text(Program((step,))) for step in program):
-        return "needs a device besides the CPU"
+    if lacks_device(limits, program):
+        return lacks_device(limits, program)
     if "modes" not in limits.features and any(step.mode for step in program):
         return "needs grad modes"
     trace = run(program, adapters.load("reference"))
@@ -85,6 +105,12 @@ def lacks(limits: Capabilities, program: Program) -> str:
         if dtype not in (*limits.dtypes, "float32"):
             return f"needs {dtype}"
     return ""
+
+
+def lacks_device(limits: Capabilities, program: Program) -> str:
+    """Whether a program moves where an implementation says that it cannot, in words, or nothing."""
+    moves = any("cuda" in to_text(Program((step,))) for step in program)
+    return "needs a device besides the CPU" if moves and "devices" not in limits.features else ""
 
 
 def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
@@ -124,7 +150,7 @@ def _told(broken: CaseFinding) -> str:
 
 def finding(result: Witnessed, side: str, blames: Verdict) -> Finding:
     """A broken case as the report tells it."""
-    case = next(case for case in cases() if case.id == result.case)
+    case = case_of(result.case)
     return Finding(
         where=f"case {case.id}",
         blames=blames,

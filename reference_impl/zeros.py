@@ -102,8 +102,9 @@ def _expanded(kernel: Kernel, operands: tuple[Any, ...]) -> Iterator[None]:
 
 
 def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
-    """Take an op apart that was given such zeros. NB: in inference mode PyTorch gives them memory first, of one
-    element.
+    """Take an op apart that was given such zeros.
+
+    NB: in inference mode PyTorch gives them memory first, of one element.
     """
     if STATE.inference and kernel.op.name in COMPOSED:
         operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, Zeros) else x for x in operands])

@@ -32,19 +32,19 @@ ALLOWED: tuple[tuple[str, frozenset[str]], ...] = (
     ("conformance/adapters/", frozenset({"numpy", "specs", "conformance"})),
     ("conformance/draws.py", frozenset({"hypothesis", "numpy", "specs", "conformance"})),
     ("conformance/generate/strategy.py", frozenset({"hypothesis", "numpy", "specs", "conformance"})),
-    ("conformance/cli/", frozenset({"typer", "rich", "specs", "conformance"})),
+    ("conformance/cli/", frozenset({"jsonschema", "typer", "rich", "specs", "conformance"})),
     ("conformance/report/terminal.py", frozenset({"rich", "specs", "conformance"})),
     ("conformance/", frozenset({"numpy", "specs", "conformance"})),
 )
 # Inside conformance, the core knows no adapter, no check and no command line; these may.
 BRIDGES = tuple(f"conformance/{name}" for name in (
     "__init__.py", "__main__.py", "adapters/", "campaign.py", "cli/", "draws.py", "grading.py", "looking.py",
-    "observed.py", "witness.py",
+    "observed.py", "recording.py", "replay.py", "witness.py",
 ))  # fmt: skip
-ABOVE = tuple(
-    f"conformance.{name}"
-    for name in ("adapters", "campaign", "cli", "draws", "grading", "looking", "observed", "witness")
-)
+ABOVE = tuple(f"conformance.{name}" for name in (
+    "adapters", "campaign", "cli", "draws", "grading", "looking", "observed", "recording", "replay",
+    "witness",
+))  # fmt: skip
 # Plain values that adapters hand to whoever asks; knowing them is knowing no adapter.
 VALUES = ("conformance.adapters.capabilities", "conformance.adapters.errors")
 

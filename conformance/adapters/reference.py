@@ -6,7 +6,8 @@ unobserved.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -37,10 +38,31 @@ class Reference(TorchShaped):
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
             reference_impl.set_torch_release(version("torch").partition("+")[0])
-        self.torch = reference_impl.torch_release()
-        super().__init__(reference_impl, "reference", f"{reference_impl.__version__} (torch {self.torch})")
+        super().__init__(reference_impl, "reference", "")
+        self._say_release()
         reference_impl.set_warn_always(True)
         self._errors: list[Any] = []
+
+    def _say_release(self) -> None:
+        self.torch = reference_impl.torch_release()
+        self.version = f"{reference_impl.__version__} (torch {self.torch})"
+
+    @contextmanager
+    def modelling(self, release: str) -> Iterator[None]:
+        """Within the block that torch release is modelled; no other adapter of the reference is to be loaded
+        in it.
+        """
+        before = reference_impl.torch_release(), self.torch, self.version
+        if release == before[0]:
+            yield
+            return
+        reference_impl.set_torch_release(release)
+        self._say_release()
+        try:
+            yield
+        finally:
+            release, self.torch, self.version = before
+            reference_impl.set_torch_release(release)
 
     def start(self) -> None:
         super().start()

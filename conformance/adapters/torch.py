@@ -5,6 +5,7 @@ imports torch.
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import Any
 
 from conformance.adapters import standin
@@ -98,6 +99,17 @@ class Torch(TorchShaped):
             return seen
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 
+    def hardware(self) -> dict[str, str | None]:
+        """What stands for `cuda`: its `device_name`, its `driver` and the version of the `cuda` runtime, each
+        None where there is none.
+        """
+        if self.device == standin.NAME:
+            return {"device_name": "stand-in (PrivateUse1)", "driver": None, "cuda": None}
+        if self.device == "cpu":
+            return {"device_name": None, "driver": None, "cuda": None}
+        name = str(self.namespace.cuda.get_device_name(0))
+        return {"device_name": name, "driver": _driver(), "cuda": self.namespace.version.cuda}
+
     @property
     def versions(self) -> dict[str, str]:
         """What a report says about the torch it ran against."""
@@ -116,6 +128,16 @@ def load() -> Torch:
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
     wanted = os.environ.get(DEVICE, "auto")
     return Torch(torch, *_device(torch, wanted), moves=wanted != "auto")
+
+
+def _driver() -> str | None:
+    """The version of NVIDIA's driver, as its own tool tells it; torch does not."""
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return next(iter(told.split()), None)
 
 
 def _device(torch: Any, wanted: str) -> tuple[str, str]:

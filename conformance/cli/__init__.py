@@ -11,6 +11,7 @@ import typer
 
 from conformance.cli.grade import grade
 from conformance.cli.observed import observed
+from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
@@ -25,6 +26,8 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
 - `autograd-conformance observed` finds programs that come out otherwise for being looked at
+- `autograd-conformance record --device cuda` puts on record what torch does on a device
+- `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
 """
 EPILOG = (
     "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
@@ -46,6 +49,7 @@ app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
 app.command(
     epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 bad usage."
 )(observed)
+app.command(epilog="Exit codes: 0 recorded; 2 bad usage, or a recording is there already.")(record)
 
 
 def main() -> None:

@@ -6,11 +6,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
+from conformance import replay
+from conformance.cli.loading import (
+    Device,
+    DeviceOption,
+    load_adapter,
+    load_recordings,
+    readable,
+    use,
+    writable,
+)
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
@@ -23,6 +32,7 @@ class Against(StrEnum):
 
     TORCH = "torch"
     REFERENCE = "reference"
+    RECORDED = "recorded"
 
 
 class Source(StrEnum):
@@ -33,6 +43,7 @@ class Source(StrEnum):
 
 
 def grade(
+    context: typer.Context,
     impl: Annotated[
         str,
         typer.Argument(
@@ -43,7 +54,14 @@ def grade(
     against: Annotated[
         Against | None,
         typer.Option(
-            help="Who is right: torch (default; the reference when torch is graded), or the reference alone."
+            help="Who is right: torch (default; the reference when torch is graded), the reference alone, or "
+            "what torch did on record (specs/recorded), without torch and any device: nothing is drawn then."
+        ),
+    ] = None,
+    recording: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Against this recording (of `record`); may be repeated. Implies recorded."
         ),
     ] = None,
     programs: Annotated[int, typer.Option(min=0, help="How many programs to draw, after the cases.")] = 1000,
@@ -91,20 +109,18 @@ def grade(
     writable(json=json, junit=junit, markdown=markdown)
     use(device)
     load_adapter(impl)
-    judge = str(against) if against else ("reference" if impl == "torch" else "torch")
-    load_adapter(judge)
-    with progress_bar() as tick:
-        report = check(
-            impl,
-            against=judge,
-            programs=programs,
-            seed=seed,
-            source=str(source),
-            rules=rules,
-            fail_fast=fail_fast,
-            workers=workers,
-            progress=tick,
-        )
+    how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
+    if recording or against is Against.RECORDED:
+        _has_no_say(context, against)
+        recordings = load_recordings(recording)
+        with progress_bar() as tick, readable():
+            report = replay.check(impl, recordings=recordings, progress=tick, **how)
+    else:
+        judge = str(against) if against else ("reference" if impl == "torch" else "torch")
+        load_adapter(judge)
+        how |= {"programs": programs, "seed": seed, "source": str(source)}
+        with progress_bar() as tick:
+            report = check(impl, against=judge, progress=tick, **how)
     if not times:
         report = report.without_times()
     for file, form in ((json, as_json), (junit, as_junit), (markdown, as_markdown)):
@@ -112,3 +128,13 @@ def grade(
             file.write_text(form.to_text(report), encoding="utf-8")
     terminal.show(report, console())
     raise typer.Exit(int(report.verdict))
+
+
+def _has_no_say(context: typer.Context, against: Against | None) -> None:
+    """Refuse what cannot go with recordings: another judge, and how programs are drawn."""
+    if against not in (None, Against.RECORDED):
+        raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
+    for name in ("programs", "seed", "source"):
+        given = context.get_parameter_source(name)
+        if given is not None and given.name != "DEFAULT":
+            raise Trouble(f"--{name} has no say in what is on record", "leave it out")

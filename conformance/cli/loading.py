@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import DEVICE
 from conformance.cli.trouble import Trouble
+from conformance.json_form import schema
 from conformance.parse import ProgramError
 from conformance.program import Program
+from conformance.recorded import FOLDER, RecordingError, in_place, parse, read
 from conformance.report import Verdict
 from conformance.text import from_text
 
+MADE_BY = "a recording is what `autograd-conformance record` writes"
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
 
 
@@ -74,6 +81,43 @@ def load_program(path: Path) -> Program:
     if not program.steps:
         raise Trouble(f"{path} holds no step", hint)
     return program
+
+
+def load_recordings(paths: list[Path] | None) -> list[Path]:
+    """The files given, or those that come with the project, each checked to be a recording."""
+    found = list(in_place()) if paths is None else paths
+    if not found:
+        raise Trouble(f"there is no recording in {FOLDER}", "`autograd-conformance record` makes one")
+    for path in found:
+        with readable():
+            _check_recording(path)
+    return found
+
+
+def _check_recording(path: Path) -> None:
+    try:
+        forms = parse(path.name, path.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
+    except UnicodeDecodeError as exc:
+        raise Trouble(f"{path} is not text", MADE_BY) from exc
+    line = Draft202012Validator(schema("recorded"))
+    for number, form in enumerate(forms, 1):
+        wrong = best_match(line.iter_errors(form))
+        if wrong is not None:
+            at = wrong.json_path.removeprefix("$.")
+            raise RecordingError(f"{path.name}: {at}: {wrong.message:.200}", number)
+    read(path)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Have what is wrong with a recording told in a line."""
+    try:
+        yield
+    except RecordingError as exc:
+        where = f"line {exc.line}: " if exc.line else ""
+        raise Trouble(f"{where}{exc.problem}", MADE_BY) from exc
 
 
 def writable(**files: Path | None) -> None:

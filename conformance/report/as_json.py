@@ -38,6 +38,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "incomparable": dict(sorted(report.incomparable.items())),
         "known": dict(sorted(report.known.items())),
         "broken": list(report.broken),
+        "recordings": list(map(asdict, report.recordings)),
     }
     if report.times is not None:
         form["times"] = {name: round(seconds, 3) for name, seconds in report.times.items()}

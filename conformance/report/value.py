@@ -162,10 +162,27 @@ class Crash:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """A recording that took the place of torch: where it comes from, how many ``cases`` and ``programs`` of
+    it were held against, and how many ``stale`` ones not, since their text has changed.
+    """
+
+    name: str
+    torch: str
+    device: str
+    device_name: str | None
+    driver: str | None
+    cases: int
+    programs: int
+    stale: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it.
 
-    ``known`` counts the programs in which torch departed from each rule, as is on record.
+    ``known`` counts the programs in which torch departed from each rule, as is on record; ``recordings`` are
+    those that took torch's place.
     """
 
     subject: Subject
@@ -182,6 +199,7 @@ class Report:
     incomparable: Mapping[str, int] = field(default_factory=dict)
     known: Mapping[str, int] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
+    recordings: tuple[Replayed, ...] = ()
     times: Mapping[str, float] | None = None
 
     @property

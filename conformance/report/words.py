@@ -12,6 +12,7 @@ from conformance.report.value import (
     NOT_EXERCISED,
     Crash,
     Finding,
+    Replayed,
     Report,
     Status,
     Verdict,
@@ -80,12 +81,23 @@ def counts(report: Report) -> dict[str, str]:
         f"{t.incomparable:,} incomparable, {crashed(t.crashed, report.crashes)}",
         "steps": f"{t.steps:,}, of them refused {share}",
         "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
-        "seed": f"{report.seed}, source {report.source}, device {report.device}",
+        **(
+            {"recorded": "; ".join(map(recording, report.recordings))}
+            if report.recordings
+            else {"seed": f"{report.seed}, source {report.source}, device {report.device}"}
+        ),
         "versions": versions(report.versions),
     }
     if report.times:
         rows["times"] = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in report.times.items())
     return rows
+
+
+def recording(used: Replayed) -> str:
+    """A recording that took torch's place: where it comes from, and how much of it was used."""
+    device = ", ".join(filter(None, (used.device, used.device_name, used.driver and f"driver {used.driver}")))
+    stale = f", {used.stale:,} of another text: record again" if used.stale else ""
+    return f"torch {used.torch} ({device}): {used.cases:,} cases, {used.programs:,} programs{stale}"
 
 
 def versions(found: Mapping[str, str]) -> str:

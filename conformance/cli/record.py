@@ -1,0 +1,55 @@
+"""``record``: what the installed torch does, put on record for those who have none, or no such device. The
+work itself lives in ``conformance.recording``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.loading import Device, DeviceOption, load_adapter, use
+from conformance.cli.screen import progress_bar
+from conformance.cli.trouble import Trouble
+from conformance.recording import PROGRAMS, place_for, write
+from conformance.recording import record as make
+
+
+def record(
+    device: DeviceOption = Device.AUTO,
+    programs: Annotated[
+        int, typer.Option(min=0, help="How many programs to draw, by the PRNG, after the cases.")
+    ] = PROGRAMS,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same programs.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write (default: specs/recorded, by torch and device)."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a recording that is there.")] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
+    ] = None,
+) -> None:
+    """Record what the installed torch does on a device: each witness case, and programs drawn at random.
+
+    `grade --against recorded` then holds an implementation against it on any machine, without torch and
+    without the device. `record --device cuda` is the command for a machine with a GPU.
+
+    The file says which torch, device and driver it comes from. What kills torch, crashes it, or does not come
+    out the same twice is left out and named. The same torch and device give the same file, byte for byte.
+    """
+    use(device)
+    torch = load_adapter("torch")
+    use(Device(torch.device))  # by name, so that programs move there
+    path = out or place_for(torch)
+    if not path.absolute().parent.is_dir():
+        raise Trouble(f"there is no folder {path.parent} to write {path.name} to", "create it")
+    if path.exists() and not force:
+        raise Trouble(f"{path} is there already", "--force writes over it, --out elsewhere")
+    with progress_bar() as tick:
+        made = make(programs=programs, seed=seed, workers=workers, progress=tick)
+    write(path, made.text)
+    left_out = ", ".join(f"{len(names)} {why}" for why, names in made.origin.left_out.items()) or "none"
+    print(f"{path}: {made.cases} cases, {made.programs} programs; left out: {left_out}")

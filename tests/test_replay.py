@@ -1,0 +1,249 @@
+"""Holding an implementation against recordings: what is found, and whom it blames.
+
+The form of recordings and those in place are ``test_recorded``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+
+import conformance
+from conformance import adapters, replay
+from conformance.adapters.torch import DEVICE
+from conformance.cli import main
+from conformance.judge import Finding
+from conformance.recorded import digest, in_place, read
+from conformance.report import as_json
+from specs.case import cases
+
+ROOT = Path(__file__).parent.parent
+CPU = next(path for path in in_place() if read(path).origin.device == "cpu")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    """Some lines of the recording of the CPU."""
+    head, *lines = CPU.read_text(encoding="utf-8").splitlines(keepends=True)
+    chosen = [line for line in lines if line.startswith(('{"case":"version/', '{"case":"anomaly/'))]
+    chosen += [line for line in lines if line.startswith('{"program":')][:6]
+    file = tmp_path_factory.mktemp("recorded") / "small.jsonl"
+    file.write_text(head + "".join(chosen), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def cli(monkeypatch, capfd, tmp_path):
+    """Calls the command line in this process; gives exit code, report (if any), output and errors."""
+
+    monkeypatch.setenv(DEVICE, "auto")  # what the verb sets is undone
+
+    def call(*arguments: Any) -> tuple[int, dict[str, Any], str, str]:
+        file = tmp_path / "report.json"
+        arguments = ("grade", *arguments, "--workers", 1, "--json", file)
+        monkeypatch.setattr(sys, "argv", ["autograd-conformance", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capfd.readouterr()
+        report = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        if report:
+            jsonschema.validate(report, as_json.schema())
+        return int(exit_.value.code or 0), report, said.out, said.err
+
+    return call
+
+
+def test_the_report_names_its_recordings(cli, small):
+    """It rests on their cases and programs, and says where they come from."""
+    code, report, out, _ = cli("--recording", small)
+    assert (0, "recorded", "recorded") == (code, report["against"], report["source"])
+    (used,) = report["recordings"]
+    origin = read(small).origin
+    assert (origin.torch, "cpu", 6, 0) == (used["torch"], used["device"], used["programs"], used["stale"])
+    assert used["cases"] == len(read(small).cases) == report["cases"]["held"]
+    assert 6 == report["totals"]["programs"]
+    assert "held" == report["rules"]["version/write-bumps"]["status"]
+    assert f"recorded   torch {origin.torch} (cpu)" in out
+
+
+def spoiled(small: Path, to: Path, change: Any) -> Path:
+    """A copy of a recording whose lines are changed by ``change``."""
+    forms = [json.loads(line) for line in small.read_text(encoding="utf-8").splitlines()]
+    for form in forms:
+        change(form)
+    to.write_text("".join(json.dumps(form) + "\n" for form in forms), encoding="utf-8")
+    return to
+
+
+def test_one_fact_that_differs_is_found(cli, small, tmp_path):
+    """In the trace of a case, of a program, or in what a case came to: where the reference does not do as
+    recorded the suite is at fault.
+    """
+
+    def change(form: dict[str, Any]) -> None:
+        if form.get("case") == "version/detach_shares_the_counter":
+            next(iter(form["steps"][0]["seen"].values()))["output_nr"] = 7
+        if form.get("program") == 3:
+            next(iter(form["steps"][-1]["seen"].values()))["version"] = 77
+        if form.get("case") == "anomaly/nan_may_pass":
+            form["status"] = "broken"
+
+    code, report, _, _ = cli("--recording", spoiled(small, tmp_path / "spoiled.jsonl", change))
+    assert (4, "broken suite") == (code, report["verdict"])
+    found = {each["where"]: (each["fact"], each["blames"]) for each in report["findings"]}
+    assert {
+        "case version/detach_shares_the_counter of spoiled": ("output_nr", "broken suite"),
+        "case anomaly/nan_may_pass": ("case", "broken suite"),
+        "program 3 of spoiled": ("version", "broken suite"),
+    } == found
+
+
+def leaves(form: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to everything in a JSON value that holds nothing more, but to what is unseen or no number."""
+    if isinstance(form, dict | list):
+        for key, held in form.items() if isinstance(form, dict) else enumerate(form):
+            if key not in ("unseen", "float"):
+                yield from leaves(held, (*path, key))
+    else:
+        yield path
+
+
+def test_whatever_is_changed_in_a_trace_is_found():
+    """No part of what is on record goes uncompared: one leaf changed in each of a hundred lines shows."""
+    random, recording = Random(0), read(CPU)
+    forms = [form for form in (*recording.cases.values(), *recording.programs.values()) if "script" in form]
+
+    def judged(form: dict[str, Any]) -> Finding:
+        trace = recording.trace(form)
+        return replay.sides_of("reference", recording, trace).judged(trace.program, trace.density)[0].finding
+
+    unnoticed = []
+    with adapters.load("reference").modelling(recording.origin.release):
+        for form in random.sample([form for form in forms if judged(form) is Finding.AGREE], 100):
+            changed = json.loads(json.dumps({"steps": form["steps"], "wiring": form["wiring"]}))
+            *way, last = random.choice(list(leaves(changed)))
+            held = functools.reduce(operator.getitem, way, changed)
+            was = held[last]
+            held[last] = not was if isinstance(was, bool) else f"{was}x" if isinstance(was, str) else 77
+            if judged(form | changed) is not Finding.SUITE:
+                unnoticed.append((form, way, last))
+    assert [] == unnoticed
+
+
+def test_an_implementation_is_blamed_for_its_own(cli, small):
+    """What the reference does as recorded, and the implementation otherwise, is nonconformance."""
+    code, report, _, _ = cli("null", "--recording", small)
+    assert 1 == code
+    assert {"nonconformance"} == {each["blames"] for each in report["findings"]}
+    assert report["cases"]["broken"]
+
+
+def test_another_text_is_stale(cli, small, tmp_path):
+    """A case that has changed since is passed over and counted, be it a program or not."""
+
+    def change(form: dict[str, Any]) -> None:
+        if form.get("case") == "version/detach_shares_the_counter":
+            form["script"] = form["script"].replace("import torch\n", "import torch\nz = torch.ones(1)")
+        if form.get("case") == "anomaly/nan_may_pass":
+            form["of"] = "0" * 12
+        if form.get("case") == "version/writes_bump_in_every_mode":
+            form["case"] = "version/that_was_there_once"
+
+    code, report, out, _ = cli("--recording", spoiled(small, tmp_path / "stale.jsonl", change))
+    assert (0, 3) == (code, report["recordings"][0]["stale"])
+    assert "record again" in out
+
+
+def test_a_digest_tells_texts_apart_but_not_layouts():
+    """A docstring may be mended without recording again."""
+    case = cases()[0]
+    mended = replace(case, text=case.text.replace('"""', '"""Mended. ', 1) + "  # as it was\n")
+    assert digest(case) == digest(mended) != digest(cases()[1])
+
+
+def test_no_torch_is_needed(small, tmp_path):
+    """Where torch cannot be imported an implementation is graded by what is on record."""
+    (tmp_path / "torch.py").write_text("raise ImportError('there is no torch')\n", encoding="utf-8")
+    found = subprocess.run(
+        [sys.executable, "-m", "conformance", "grade", "--recording", str(small), "--workers", "1"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert 0 == found.returncode, found.stderr
+    assert "reference conforms" in found.stdout
+
+
+def test_one_release_is_modelled_at_a_time(small):
+    """The reference is that of the recording's release, and afterwards what it was."""
+    reference = adapters.load("reference")
+    before = reference.version
+    with reference.modelling("2.15.0"):
+        assert "torch 2.15.0" in reference.version
+    report = conformance.check("reference", against="recorded", recordings=[small], workers=1)
+    assert f"(torch {read(small).origin.release})" in report.subject.version
+    assert before == reference.version
+
+
+BAD = {
+    "no JSON": ("{", "line 1"),
+    "another format": ('{"format":0}\n', "format 1"),
+    "nothing": ("", "format 1"),
+    "no origin": ('{"format":1}\n', "required"),
+    "an unknown fact": (None, "Additional properties"),
+    "a case twice": (None, "twice"),
+    "a step too many": (None, "steps are on record"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_no_recording_is_one_clear_line(cli, small, tmp_path, what):
+    """Of a file that cannot be used is said why, and what one is."""
+    text, words = BAD[what]
+    lines = small.read_text(encoding="utf-8").splitlines()
+    if text is None:
+        program = json.loads(lines.pop())
+        broken = json.loads(json.dumps(program))
+        if what == "an unknown fact":
+            broken["steps"][0]["seen"] = {"x": {"leaf": True}}
+        elif what == "a step too many":
+            broken["steps"].append({})
+        lines += [json.dumps(broken)] * (2 if what == "a case twice" else 1)
+        text = "\n".join(lines)
+    file = tmp_path / "bad.jsonl"
+    file.write_text(text, encoding="utf-8")
+    code, _, _, err = cli("--recording", file)
+    assert 2 == code
+    assert words in err
+    assert err.startswith("error: ")
+    assert 1 == len(err.splitlines())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--recording", "nowhere.jsonl"),
+        ("--against", "torch", "--recording", "x.jsonl"),
+        ("--against", "recorded", "--programs", "5"),
+        ("--against", "recorded", "--seed", "5"),
+    ],
+)
+def test_what_does_not_go_together_is_one_clear_line(cli, arguments):
+    """Nothing is passed over in silence."""
+    code, _, _, err = cli(*arguments)
+    assert 2 == code
+    assert err.startswith("error: ")
