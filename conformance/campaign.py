@@ -13,6 +13,7 @@ from functools import partial
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.shaken import shaken
 from conformance.compare import Divergence, Incomparable
 from conformance.departures import Departed, departed
 from conformance.draws import programs_from
@@ -105,8 +106,7 @@ class Sides:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
-        sizes = partial(adapters.load(REFERENCE).gradient_sizes, program, density)
-        found = judge(reference, actual, torch, sizes)
+        found = judge(reference, actual, torch, partial(shaken, program, density))
         if found.finding is Found.SUITE and torch is not None:
             known = departed(
                 reference,

@@ -7,13 +7,16 @@ the bound that `rounding` gives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from conformance.rounding import Rounding, Sizes, near
+from conformance.rounding import Bound, Rounding, Shaken, near, within_reach
 from conformance.trace import Crashed, Observation, Trace, Unsupported
-from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
+from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
+
+_VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.index("value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +81,20 @@ class _Comparing:
     """The counts and differences of one comparison in progress."""
 
     def __init__(
-        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, sizes: Sizes | None
+        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, shaken: Shaken | None
     ) -> None:
         self.compared = self.unseen = 0
         self.found: list[Divergence] = []
         self.partial = not (expected.complete and actual.complete)
         self._expected = expected
-        self._rounding_ops, self._sizes = rounding, sizes
+        self._rounding_ops, self._shaken = rounding, cache(shaken) if shaken else lambda: ()
         self._rounding: Rounding | None = None
 
     @property
     def rounding(self) -> Rounding:
         """Which values may be off by how much; worked out when the first values differ."""
         if self._rounding is None:
-            self._rounding = Rounding(self._expected, self._rounding_ops, self._sizes)
+            self._rounding = Rounding(self._expected, self._rounding_ops)
         return self._rounding
 
     def step(self, index: int, expected: Observation, actual: Observation) -> bool:
@@ -135,7 +138,7 @@ class _Comparing:
                 if x == y:
                     continue
                 if fact == "value":
-                    if not near(x, y, self.rounding.of(index, name)):
+                    if not self.near(index, name, x, y, self.rounding.of(index, name), _value):
                         self.differ(index, name, fact, x, y, expected)
                 elif fact == "grad":
                     self.grad(index, name, x, y, expected)
@@ -145,6 +148,13 @@ class _Comparing:
             if name not in expected.facts:
                 self.compared += 1
                 self.differ(index, name, "bound", kind(None), kind(got), expected)
+
+    def near(self, index: int, name: str, x: Any, y: Any, bound: Bound, of: Callable[[Any], Any]) -> bool:
+        """Whether values are as near as the bound says, or as shaking moves them, if there is one at all."""
+        if near(x, y, bound) or not bound.terms:
+            return near(x, y, bound)
+        moved = [of(trace[index].facts.get(name)) for trace in self._shaken()]
+        return within_reach(x, y, moved)
 
     def calls(self, index: int, expected: Observation, actual: Observation) -> None:
         """Calls of the program's functions: which, in which order, and with what."""
@@ -174,7 +184,10 @@ class _Comparing:
         for fact, x, y in zip(GRAD_FACTS, wanted, got, strict=True):
             if x is UNSEEN or y is UNSEEN:
                 self.unseen += 1
-            elif x != y and not (fact == "value" and near(x, y, self.rounding.of_grad(index, name))):
+            elif x != y and not (
+                fact == "value"
+                and self.near(index, name, x, y, self.rounding.of_grad(index, name), _value_of_grad)
+            ):
                 self.differ(index, name, f"grad.{fact}", x, y, expected)
 
     def wiring(self, last: int, expected: Trace, actual: Trace) -> None:
@@ -205,16 +218,16 @@ def compare(
     expected: Trace,
     actual: Trace,
     rounding: Mapping[str, int] | None = None,
-    sizes: Sizes | None = None,
+    shaken: Shaken | None = None,
 ) -> Comparison:
     """Compare two traces of the same program.
 
     `rounding` maps operations that round to the ULP bound of one application; by default the ops say so
-    themselves. `sizes` tells how large the gradients were that nobody observed, if that should matter.
+    themselves. `shaken` tells how far values move that are farther apart than that.
     """
     if expected.program is not actual.program and expected.program != actual.program:
         raise ValueError("the traces are of different programs")
-    state = _Comparing(expected, actual, rounding, sizes)
+    state = _Comparing(expected, actual, rounding, shaken)
     for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
         if not state.step(index, x, y):
             if state.found:
@@ -242,6 +255,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple(map(plain, value))
     return value
+
+
+def _value(facts: tuple[Any, ...] | None) -> Any:
+    return facts[_VALUE] if facts and len(facts) == len(FACTS) else None
+
+
+def _value_of_grad(facts: tuple[Any, ...] | None) -> Any:
+    grad: Any = facts[_GRAD] if facts and len(facts) == len(FACTS) else None
+    return grad[_GRAD_VALUE] if _is_grad(grad) else None
 
 
 def _is_grad(value: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from conformance.compare import Agree, Comparison, Diverge, Divergence, Incomparable, compare
-from conformance.rounding import Sizes
+from conformance.rounding import Shaken
 from conformance.trace import Trace
 
 
@@ -44,17 +44,17 @@ class Judgement:
 
 
 def judge(
-    reference: Trace, actual: Trace, torch: Trace | None = None, sizes: Sizes | None = None
+    reference: Trace, actual: Trace, torch: Trace | None = None, shaken: Shaken | None = None
 ) -> Judgement:
     """Judge `actual` by what the reference and torch say; without torch the reference alone decides.
 
-    `sizes` tells how large the gradients were that nobody observed, as `compare` takes it.
+    `shaken` runs the reference again with its roundings off, as `compare` takes it.
 
     Where reference and torch differ the suite is at fault (or torch), and nobody else is blamed. A step at
     which torch or the reference crashed ends the matter as a crash.
     """
     if torch is not None:
-        tie = compare(reference, torch, sizes=sizes)
+        tie = compare(reference, torch, shaken=shaken)
         pair = (reference.adapter, torch.adapter)
         dead = _crash(tie, reference, torch)
         if dead is not None and (actual is torch or not _earlier(tie, dead)):
@@ -66,11 +66,11 @@ def judge(
         if actual is torch:
             return _verdict(tie, pair, reference)
         return _verdict(
-            _explained(compare(torch, actual, sizes=sizes), reference),
+            _explained(compare(torch, actual, shaken=shaken), reference),
             (torch.adapter, actual.adapter),
             reference,
         )
-    return _verdict(compare(reference, actual, sizes=sizes), (reference.adapter, actual.adapter), reference)
+    return _verdict(compare(reference, actual, shaken=shaken), (reference.adapter, actual.adapter), reference)
 
 
 def _verdict(found: Comparison, pair: tuple[str, str], reference: Trace) -> Judgement:

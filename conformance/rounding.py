@@ -7,7 +7,10 @@ Each rounding upstream of a value counts once: as many units in the last place a
 op that is exact on exact operands alone), in the dtype it was computed in, of the largest element it gave or
 of the value itself, whichever is larger. So a float64 value is held within units of float64 unless something
 on its way was computed in float32. Where terms cancel, their sizes say how much may be left; a size that was
-not seen in time is taken to be 1 at least, and that of a gradient is what whoever saw them pass tells.
+not seen in time, as those of gradients never are, is taken to be 1 at least.
+
+What comes after a rounding may magnify it. So what is farther apart is held against how far the value moves
+when the program is run again with every result that is not exact shaken by what its rounding may be off.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from conformance.effects import base, writes
@@ -40,6 +44,7 @@ UNSEEN = "float32"
 EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
            "float16": 2.0**-10, "bfloat16": 2.0**-7, "int64": 0.0, "int32": 0.0, "int16": 0.0, "int8": 0.0,
            "uint8": 0.0, "bool": 0.0}  # fmt: skip
+_REAL, _IMAGINARY = attrgetter("real"), attrgetter("imag")
 _VALUE, _DTYPE = POSITION["value"], POSITION["dtype"]
 
 
@@ -118,18 +123,11 @@ class Bound(NamedTuple):
 EXACT = Bound()
 
 
-Sizes = Callable[[], Sequence[float]]
-"""What tells, for each step, the largest magnitude of a gradient that passed in it."""
-
-
 class Rounding:
     """What may be off in a trace, worked out as far as it is asked about."""
 
-    def __init__(
-        self, trace: Trace, ops: Mapping[str, int] | None = None, sizes: Sizes | None = None
-    ) -> None:
+    def __init__(self, trace: Trace, ops: Mapping[str, int] | None = None) -> None:
         self._ops = rounding_ops() if ops is None else ops
-        self._sizes = cache(sizes) if sizes else lambda: ()
         self._trace = trace
         self._taint: Taint | None = None
         if any(map(self._rounds, trace.program)):
@@ -160,8 +158,6 @@ class Rounding:
         ulp = self._ops.get(base(self._trace.program[index].op), 0)
         facts = self._looks[index].get(name)
         dtype, size = (UNSEEN, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
-        if gradient and (passed := self._sizes()):
-            size = max(size, passed[index])
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN])
@@ -182,6 +178,10 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
 
 
+Shaken = Callable[[], Sequence[Trace]]
+"""Runs the program again, some times, with every rounding off by as much as it may be."""
+
+
 def near(x: Any, y: Any, bound: Bound) -> bool:
     """Whether nested numbers are equal (NaN to NaN), or off by no more than the bound at their magnitude."""
     if isinstance(x, list) or isinstance(y, list):
@@ -198,3 +198,20 @@ def near(x: Any, y: Any, bound: Bound) -> bool:
         return math.isnan(x) and math.isnan(y)
     off = abs(x - y)
     return math.isfinite(off) and off <= bound.at(max(abs(x), abs(y)))
+
+
+def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
+    """Whether nested numbers are equal, or no farther apart than GROWTH times what ``moved`` the first."""
+    if isinstance(x, list):
+        if not all(isinstance(each, list) and len(each) == len(x) for each in (y, *moved)):
+            return False
+        return all(within_reach(a, b, others) for a, b, *others in zip(x, y, *moved, strict=True))
+    if near(x, y, EXACT):
+        return True
+    if not all(type(each) is type(x) for each in (y, *moved)) or not isinstance(x, float | complex):
+        return False
+    if isinstance(x, complex):
+        parts = ([part(each) for each in (x, y, *moved)] for part in (_REAL, _IMAGINARY))
+        return all(within_reach(a, b, others) for a, b, *others in parts)
+    reach = max((abs(other - x) for other in moved if math.isfinite(other)), default=0.0)
+    return math.isfinite(x - y) and abs(x - y) <= GROWTH * reach

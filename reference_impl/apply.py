@@ -34,6 +34,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     arrays, target = prepare(operands)
     try:
         array = compute(arrays, attributes)
+        if STATE.moves is not None:
+            array = STATE.moves(kernel.op, array)
         if STATE.inference and kernel.op.name in LOOKED_THROUGH:
             _look_through(kernel, operands[0], attributes)
     except Refusal as refused:

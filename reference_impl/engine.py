@@ -34,8 +34,6 @@ DEEP = 24
 """So many backwards within each other share a stack; PyTorch has such a number, too."""
 RUNNING: list[Task] = []
 """The backwards that run now: the last one was begun by a hook or a function of the one before it."""
-WATCHING: list[Callable[[Buffer], None]] = []
-"""Whoever wants to see the gradients that arrive at each node."""
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:
@@ -159,8 +157,6 @@ def _forget(task: Task) -> None:
 def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     """Run one node and hand its gradients on."""
     only = task.only
-    if WATCHING:
-        WATCHING[-1](arrived)
     if STATE.devices:
         task.ran.append(node)
     if only is not None:

@@ -27,6 +27,7 @@ class _State:
         "grad_dtypes",
         "inference",
         "level",
+        "moves",
         "multithreading",
         "place",
     )
@@ -40,6 +41,7 @@ class _State:
         self.multithreading = True
         self.devices = 0
         self.place: Any = None
+        self.moves: Callable[[Any, Any], Any] | None = None  # moves the results of ops, to see what it does
 
 
 STATE = _State()

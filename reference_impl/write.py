@@ -135,6 +135,8 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if taken_out:
             arrays = (arrays[0], fitting(arrays[1].copy(), array.dtype), *arrays[2:])
         result = compute(arrays, attributes)
+        if STATE.moves is not None:
+            result = STATE.moves(kernel.op, result)
     except Refusal as refused:
         if memory == "mask" and refused.rule in _SEEN_WHEN_FILLING:
             _check_filling(operands[:1] if computes_first else operands, expanded)

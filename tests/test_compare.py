@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from conformance import adapters
+from conformance.adapters.shaken import shaken
 from conformance.compare import Agree, Diverge, Incomparable, compare
 from conformance.judge import Finding, judge
-from conformance.rounding import EXACT, Rounding, near
+from conformance.rounding import EXACT, near
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
@@ -179,13 +180,43 @@ def test_agreement_over_nothing_is_a_finding() -> None:
     assert Finding.VACUOUS is judge(empty, empty).finding
 
 
-def test_a_gradient_that_nobody_sees_is_as_large_as_it_was():
-    """What is left where terms cancel goes by the sizes of the gradients that passed."""
+MAGNIFIED = """
+import torch
+
+a = torch.tensor([[-4.0, -3.0], [4.0, 1.0]], requires_grad=True)
+b = 10 ** a
+d = a.tanh()
+e, = torch.autograd.grad(d, a, b)
+b.backward(e)
+"""
+
+
+def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
+    """What is left of 1 - tanh(4) ** 2 is wrong in its fifth place, and so is all that is made of it."""
+    program = from_text(MAGNIFIED)
+    seen = run(program, adapters.load("reference"))
+    moved = shaken(program, "each")
+    for off, agrees in ((1e-5, True), (1e-2, False)):
+        other = _with_grad(seen, lambda value, off=off: [value[0], [value[1][0] * (1 + off), value[1][1]]])
+        assert isinstance(compare(seen, other), Diverge)
+        assert isinstance(compare(seen, other, shaken=lambda: moved), Agree) is agrees
+
+
+def test_nothing_exact_is_shaken():
+    """Without a function that rounds the traces are the same."""
     program = from_text(
-        "import torch\na = torch.tensor([-4.0], requires_grad=True)\nb = a.tanh()\n"
-        "c = b * 16.0\nd, = torch.autograd.grad(c, a, c, create_graph=True)\nd.backward()\n"
+        "import torch\na = torch.tensor([1.5, -2.0], requires_grad=True)\n(a * a).sum().backward()\n"
     )
-    reference = adapters.load("reference")
-    seen, sizes = run(program, reference, "each"), reference.gradient_sizes(program, "each")
-    assert sizes[3] > 250 > max(size for _, size, _ in Rounding(seen).of_grad(4, "a").terms)
-    assert sizes[3] in [size for _, size, _ in Rounding(seen, sizes=lambda: sizes).of_grad(4, "a").terms]
+    seen = run(program, adapters.load("reference"))
+    assert all(seen.observations == other.observations for other in shaken(program, "each"))
+
+
+def _with_grad(trace: Trace, change: Any) -> Trace:
+    """The trace with another value of the grad of `a` in the end."""
+    last = trace[len(trace) - 1]
+    facts = last.facts["a"]
+    grad = facts[POSITION["grad"]]
+    at = GRAD_FACTS.index("value")
+    grad = (*grad[:at], change(grad[at]), *grad[at + 1 :])
+    told = {**last.facts, "a": (*facts[: POSITION["grad"]], grad, *facts[POSITION["grad"] + 1 :])}
+    return replace(trace, observations=(*trace.observations[:-1], last._replace(facts=told)))

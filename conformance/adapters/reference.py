@@ -6,7 +6,7 @@ unobserved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -17,9 +17,7 @@ import numpy as np
 import reference_impl
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.adapters.wiring import lies
-from conformance.program import Program
-from conformance.run import Runner
-from reference_impl import dtypes, engine, rule_marks
+from reference_impl import dtypes, rule_marks
 from reference_impl.devices import place_of
 from reference_impl.modes import STATE
 from reference_impl.threads import OPEN_SUMS
@@ -73,6 +71,11 @@ class Reference(TorchShaped):
     def stop(self, session: None) -> None:
         np.seterr(**self._errors.pop())
         super().stop(session)
+
+    @staticmethod
+    def move_results(by: Callable[[Any, Any], Any] | None) -> None:
+        """Have the result of each op go through a function, which is given the op too; None: no more."""
+        STATE.moves = by
 
     def fired(self, session: None) -> frozenset[str]:
         """The rules that fired since the last call."""
@@ -153,25 +156,6 @@ class Reference(TorchShaped):
         strides = _steps(array.shape, array.strides, array.itemsize)
         return owner, 0 if array is storage else x.storage_offset(), strides
 
-    def gradient_sizes(self, program: Program, density: str) -> tuple[float, ...]:
-        """The largest magnitude of any gradient that passed in each step, infinities aside."""
-        found: list[float] = []
-
-        def watch(arrived: list[Any]) -> None:
-            found[-1] = max(found[-1], *(_largest(g._array) for g in arrived if g is not None), 0.0)
-
-        engine.WATCHING.append(watch)
-        runner = Runner(self, density)
-        try:
-            for step in program:
-                found.append(0.0)
-                runner.step(step)
-            runner.finish()
-        finally:
-            runner.close()
-            engine.WATCHING.pop()
-        return tuple(found)
-
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
         array = value._array
@@ -190,11 +174,6 @@ class Reference(TorchShaped):
 def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides that lead anywhere, in elements."""
     return tuple([step // itemsize for size, step in zip(shape, strides, strict=True) if size != 1])
-
-
-def _largest(array: np.ndarray) -> float:
-    sizes = np.abs(array)
-    return float(np.max(sizes, where=np.isfinite(sizes), initial=0))
 
 
 def _on_open_sum(node: Any) -> bool:
