@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_impl.devices import geometry, place_of
+from reference_impl.devices import geometry, making_on, place_of
 from reference_impl.grad_dtypes import grad_dtype_of
 from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
@@ -197,8 +197,9 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
     dtype = grad._array.dtype  # NB: the leaf's own from before its `.data` was assigned
     strides = tuple([s // leaf._array.itemsize * dtype.itemsize for s in leaf._array.strides])
     array = empty_strided(leaf._array.shape, strides, dtype)
-    copy = wrap(array)
-    hold(copy, array)  # NB: with the leaf's very strides, also where it has no elements
+    with making_on(place_of(leaf)):
+        copy = wrap(array)
+        hold(copy, array)  # NB: with the leaf's very strides, also where it has no elements
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array

@@ -15,7 +15,7 @@ from reference_impl.rule_marks import Unspecified, by, refuse, warn_once, warn_o
 from reference_impl.saving import WATCHERS
 from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
-from specs.domain import folded, tangled
+from specs.domain import dense, folded, tangled
 from specs.op import clash
 from specs.ops.index import fitting
 from specs.refusal import Refusal
@@ -156,7 +156,8 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if array.size:
             warn_once("data/complex-to-real-warns")
         result = result.real
-    if expanded:
+    if expanded or (kernel.op.memory == "apart" and not dense(array)):
+        # What is put somewhere leaves the rest alone, which may lie at the same places.
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]
     else:

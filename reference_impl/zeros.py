@@ -6,7 +6,7 @@ has it, but they themselves can be neither read nor written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,6 +57,9 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         if isinstance(operands[0], Zeros):
             check_recorded(kernel, operands, attributes)
             refuse("write/zeros-without-memory")
+        if kernel.copies:  # NB: whatever the shapes
+            with _shown(operands[1:], _one_zero):
+                return call_in_place(kernel, operands, attributes)
         return call_in_place(kernel, operands, attributes)
     if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
         operands = tuple([_unwrapped(operand) for operand in operands])
@@ -65,7 +68,8 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     if kernel.op.view:
         result = call_view(kernel, operands, attributes)
     else:
-        with _expanded(kernel, operands):
+        # A clone is laid out as the tensor itself says.
+        with _shown(operands if kernel.op.name != "clone" else (), _one_for_all):
             result = call(kernel, operands, attributes)
     if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
         whole, shape = other._array, result._array.shape
@@ -87,18 +91,20 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
 
 
 @contextmanager
-def _expanded(kernel: Kernel, operands: tuple[Any, ...]) -> Iterator[None]:
-    """What computes gets one zero, expanded, however the tensor itself says that it is laid out; a clone is
-    laid out as that says.
-    """
-    zeros = {x: x._array for x in operands if isinstance(x, Zeros)} if kernel.op.name != "clone" else {}
+def _shown(operands: tuple[Any, ...], as_what: Callable[[np.ndarray], np.ndarray]) -> Iterator[None]:
+    """Have zeros looked at otherwise than they say that they are laid out."""
+    zeros = {x: x._array for x in operands if isinstance(x, Zeros)}
     for x, array in zeros.items():
-        x._array = np.broadcast_to(np.zeros((), array.dtype), array.shape)
+        x._array = as_what(array)
     try:
         yield
     finally:
         for x, array in zeros.items():
             x._array = array
+
+
+def _one_zero(array: np.ndarray) -> np.ndarray:
+    return np.zeros((), array.dtype)
 
 
 def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

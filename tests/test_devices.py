@@ -159,7 +159,7 @@ def test_a_look_is_one_copy():
     steps = from_text(
         "import torch\na = torch.ones(2, 3, device='cuda', requires_grad=True)\nb = a.t().cuda()\n"
         "c = b.to(torch.float64)\nd = torch.tensor([complex(1.0, 2.0)], device='cuda').conj()\n"
-        "e = torch.ones(0, device='cuda')\nf = c > 2\nc.sum().backward()\n"
+        "e = torch.ones(0, device='cuda')\nf = c > 2\ng = a.diagonal(2)\nc.sum().backward()\n"
     )
     try:
         for step in steps:
@@ -171,4 +171,10 @@ def test_a_look_is_one_copy():
         runner.close()
     value, grad = POSITION["value"], POSITION["grad"]
     assert seen["a"][value] == [[1.0] * 3] * 2 == seen["a"][grad][GRAD_FACTS.index("value")]
-    assert [seen[name][value] for name in "bdef"] == [[[1.0] * 2] * 3, [1 - 2j], [], [[False] * 2] * 3]
+    assert [seen[name][value] for name in "bdefg"] == [
+        [[1.0] * 2] * 3,
+        [1 - 2j],
+        [],
+        [[False] * 2] * 3,
+        [1.0],
+    ]

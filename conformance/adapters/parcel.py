@@ -48,7 +48,8 @@ class Parcel:
         with torch._C._AutoDispatchBelowAutograd():
             there = tensors[0].device
             parts = [tensors[at].resolve_conj().resolve_neg() for at in order]
-            flat = [part.clone().reshape(-1).view(torch.uint8).to(there) for part in parts]
+            rows = [part.clone(memory_format=torch.contiguous_format) for part in parts]
+            flat = [row.view(-1).view(torch.uint8).to(there) for row in rows]
             here = torch.cat(flat).cpu()
             start = 0
             for at, part, bytes_ in zip(order, parts, flat, strict=True):

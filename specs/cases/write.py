@@ -296,3 +296,18 @@ def copied_gradient_is_cast_first():
     (g,) = torch.autograd.grad(y, x, w, create_graph=True)
     assert g.dtype == torch.float32 and g.grad_fn.name() == "SumBackward1"
     assert g.grad_fn.next_functions[0][0].name() == "ToCopyBackward0"
+
+
+def zeros_without_memory_fill_what_they_are_copied_to():
+    """Their shape is not looked at, where other zeros do not fit.
+
+    rule: op/shapes-broadcast. Source: PyTorch Copy.cpp.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs(), x, torch.ones(2), create_graph=True)
+    (z,) = torch.autograd.grad(g, x, torch.ones(2))
+    y = torch.ones(3)
+    y.copy_(z)
+    assert y.tolist() == [0.0, 0.0, 0.0]
+    with refused("op/shapes-broadcast"):
+        y.copy_(z.clone())
