@@ -171,7 +171,8 @@ def test_a_look_is_one_copy():
         runner.close()
     value, grad = POSITION["value"], POSITION["grad"]
     assert seen["a"][value] == [[1.0] * 3] * 2 == seen["a"][grad][GRAD_FACTS.index("value")]
-    assert [seen[name][value] for name in "bdefg"] == [
+    others = [seen[name][value] for name in "bdefg"]
+    assert others == [
         [[1.0] * 2] * 3,
         [1 - 2j],
         [],
