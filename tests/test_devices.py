@@ -17,10 +17,10 @@ from conformance.generate.choices import Prng
 from conformance.generate.guide import Drawn, draw
 from conformance.judge import Finding
 from conformance.program import Device
-from conformance.run import Runner
+from conformance.run import Runner, run
 from conformance.text import from_text, to_text
 from reference_impl.modes import STATE
-from specs.fact import GRAD_FACTS, POSITION
+from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -179,3 +179,20 @@ def test_a_look_is_one_copy():
         [[False] * 2] * 3,
         [1.0],
     ]
+
+
+@pytest.mark.parametrize(
+    ("root", "told"),
+    [
+        ("h.backward(create_graph=True)", True),
+        ("torch.autograd.backward([f, h], create_graph=True)", False),
+    ],
+)
+def test_a_sum_of_two_threads_does_not_tell_its_order(root, told):
+    """What two devices' threads bring to one tensor may come either way round; of one it comes in order."""
+    program = from_text(
+        "import torch\na = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.to('cuda:1')\nf = b.sum()\n"
+        f"d = b.matmul(b)\nh = d.cuda()\n{root}\nq = a.grad\n"
+    )
+    trace = run(program, load("reference"))
+    assert (trace.wiring["q"][WIRED.index("history")] is not UNSEEN) is told
