@@ -136,8 +136,6 @@ def reported(
 def _device(side: Any) -> str:
     """What stood for `cuda` on that side, or why nothing did."""
     device, lacking = getattr(side, "device", "cpu"), getattr(side, "lacking", "")
-    if not lacking and device != "cpu" and "devices" not in adapters.capabilities(side).features:
-        lacking = "for cases alone"
     return f"{device} ({lacking})" if lacking else device
 
 

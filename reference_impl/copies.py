@@ -13,6 +13,7 @@ from reference_impl.rule_marks import by, warn_once
 from specs.kind import Dtype, Kind, Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import op
+from specs.ops import create
 
 Place = Annotated[Any, Kind("place", "a device", (device,))]
 
@@ -64,3 +65,21 @@ def clone_contiguous(x: Tensor) -> Any:
 
 
 clone_contiguous.wrt(x=lambda g: g)
+
+
+@op(
+    internal=True,
+    inplace="only",
+    name="_fill_across_",
+    node="FillBackward3",
+    dtypes="keep",
+    memory="constant",
+    overwrites="fill",
+    complex=True,
+)
+def fill_across_(x: Tensor, value: Tensor):
+    """Overwrite with the one element of a 0-d tensor of another device, which is brought over as a number."""
+    return create.fill_number_.compute((x, value.item()), {})
+
+
+fill_across_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())

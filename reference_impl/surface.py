@@ -51,6 +51,7 @@ def install() -> None:
             copies.cast,
             copies.copy_to,
             copies.clone_contiguous,
+            copies.fill_across_,
             windows._as_strided,
             windows.view_as_real,
             windows._view_as_complex,

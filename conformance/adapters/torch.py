@@ -33,11 +33,11 @@ DEVICES = ("auto", "cuda", "standin", "cpu")
 
 class Torch(TorchShaped):
     """PyTorch as it is installed, one thread, and what stands for `cuda`: its own, the stand-in, or none
-    (``cpu``), with the reason why in ``lacking``. Programs move there only if it was asked for by name.
+    (``cpu``), with the reason why in ``lacking``.
     """
 
-    def __init__(self, namespace: Any, device: str, lacking: str = "", moves: bool = False) -> None:
-        features = Capabilities().features | ({"devices"} if moves and device != "cpu" else set())
+    def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
+        features = Capabilities().features | ({"devices"} if device != "cpu" else set())
         super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
@@ -127,7 +127,7 @@ def load() -> Torch:
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
     wanted = os.environ.get(DEVICE, "auto")
-    return Torch(torch, *_device(torch, wanted), moves=wanted != "auto")
+    return Torch(torch, *_device(torch, wanted))
 
 
 def _driver() -> str | None:

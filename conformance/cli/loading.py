@@ -43,8 +43,7 @@ DeviceOption = Annotated[
         "--device",
         envvar=DEVICE,
         help="What `cuda` in programs is under torch: a real device, a stand-in built for this torch by the "
-        "C++ compiler that is there, or nothing (cpu). auto takes the first of these that there is, for "
-        "cases alone; programs move between devices where one is asked for by name.",
+        "C++ compiler that is there, or nothing (cpu). auto takes the first of these that there is.",
     ),
 ]
 

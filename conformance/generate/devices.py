@@ -80,6 +80,8 @@ def meet(scene: Scene, about: Any = None) -> bool:
         other = next((one for one in scene.everyone() if not one.shape and one.place == "cpu"), other)
     if live.place == other.place or live.kind != other.kind or live.kind not in "fc":
         return False
+    if live.grad and live.kind == "f" and not scene.below(6):
+        return _with_zeros(scene, live, other)
     op = scene.pick(_MEETINGS)
     operands = (live, other) if scene.below(3) else (other, live)
     bits, frac = live.store.bits + other.store.bits + 1, live.store.frac + other.store.frac
@@ -94,6 +96,26 @@ def meet(scene: Scene, about: Any = None) -> bool:
     out = operands[0].name if op.startswith("__i") else "" if writes else scene.name()
     if scene.emit(op, args, (), (out,) if out else ()):
         _note(scene, operands, out, writes)
+    return True
+
+
+def _with_zeros(scene: Scene, live: Live, other: Live) -> bool:
+    """Zeros without memory, which the second derivative of abs gives, with a tensor in another place."""
+    if not scene.may("abs") or not scene.may("detach"):
+        return False
+    given, size, first, zeros = names = [scene.fresh() for _ in range(4)]
+    grad = "torch.autograd.grad"
+    met = (
+        scene.emit("detach", (live.ref,), (), (given,))
+        and scene.emit("abs", (live.ref,), (), (size,))
+        and scene.emit(grad, (ref(size), live.ref, ref(given)), (("create_graph", True),), (first,))
+        and scene.emit(grad, (ref(first), live.ref, ref(given)), (), (zeros,))
+        and scene.emit(
+            scene.pick(("add", "sub", "mul", "div")), (ref(zeros), other.ref), (), (scene.fresh(),)
+        )
+    )
+    for name in names if met else ():
+        scene.emit("del", (ref(name),))
     return True
 
 

@@ -101,24 +101,6 @@ def fill_tensor_(x: Tensor, value: Tensor):
 fill_tensor_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
 
 
-@op(
-    internal=True,
-    inplace="only",
-    name="_fill_across_",
-    node="FillBackward3",
-    dtypes="keep",
-    memory="constant",
-    overwrites="fill",
-    complex=True,
-)
-def fill_across_(x: Tensor, value: Tensor):
-    """Overwrite with the one element of a 0-d tensor of another device, which is brought over as a number."""
-    return fill_number_.compute((x, value.item()), {})
-
-
-fill_across_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
-
-
 @op(internal=True, dtypes="keep", complex=True)
 def zeros_like(x: Tensor):
     """Zeros laid out as ``x`` is, recorded by nobody: the gradient of what was overwritten."""
