@@ -42,7 +42,6 @@ def record(
     """
     use(device)
     torch = load_adapter("torch")
-    use(Device(torch.device))  # by name, so that programs move there
     path = out or place_for(torch)
     if not path.absolute().parent.is_dir():
         raise Trouble(f"there is no folder {path.parent} to write {path.name} to", "create it")
