@@ -12,6 +12,7 @@ import contextlib
 import gc
 import mmap
 import multiprocessing
+import os
 import pickle
 import signal
 import struct
@@ -42,6 +43,9 @@ WITHOUT_TORCH = ("conformance.draws", "conformance.campaign", "conformance.adapt
 
 PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
+
+GIVEN_UP = 70
+"""The exit code of a process that gives up (`give_up`)."""
 
 _CRUMB = 1 << 16
 _HEAD = struct.Struct("<qqq")
@@ -102,6 +106,14 @@ def note(program: Program | None = None, step: int | None = None) -> None:
             _here.program(program)
         if step is not None:
             _here.step(step)
+
+
+def give_up() -> None:
+    """End this process, if it is an isolated one: whatever it runs from here on would fail for what was
+    before.
+    """
+    if _here is not None:
+        os._exit(GIVEN_UP)
 
 
 def spare_collector() -> None:
@@ -167,6 +179,8 @@ class _Worker:
         self.process.join()
         self.pipe.close()
         code = self.process.exitcode
+        if code == GIVEN_UP:
+            return "an error after which nothing runs any more"
         try:
             return signal.Signals(-code).name if code < 0 else f"exit code {code}"
         except ValueError:

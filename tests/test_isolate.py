@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.isolated import run_isolated
+from conformance.adapters.torch import Torch
 from conformance.isolate import Crumbs, Died, _Worker, note, survive
 from conformance.program import Program
 from conformance.text import from_text
@@ -156,3 +157,20 @@ def test_a_harmless_program_runs_isolated(deadly: str) -> None:
     """Isolation changes nothing about a program that does not die."""
     trace = run_isolated(from_text("x = torch.tensor(1.0)\n"), deadly, "end")
     assert isinstance(trace[0].outcome, Done)
+
+
+def asserts_on_the_device(item: int) -> str | None:
+    """What torch's adapter makes of two errors, on a machine with CUDA."""
+    import torch
+
+    adapter = Torch(torch, "cuda")
+    texts = ["CUDA error: invalid argument", "CUDA error: device-side assert triggered"]
+    return adapter.refusal(RuntimeError(texts[item]))
+
+
+def test_what_is_lost_with_the_device_ends_the_process():
+    """An error that every later call would repeat is the crash of one item, and others are not."""
+    fine, lost, again = survive(asserts_on_the_device, [0, 1, 0])
+    assert fine is again is None
+    assert isinstance(lost, Died)
+    assert lost.how == "an error after which nothing runs any more"

@@ -5,6 +5,7 @@ imports torch.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from typing import Any
 
@@ -13,12 +14,19 @@ from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.parcel import Parcel
 from conformance.adapters.torch_shaped import TorchShaped
+from conformance.isolate import give_up
 from conformance.run import speaks_of_gradients
 from specs.case import Case
 from specs.fact import UNSEEN, WIRED
 from specs.rule import version_key
 
 OLDEST = "2.11"
+
+_POISONED = re.compile(
+    "CUDA error: (device-side assert triggered|an illegal memory access|an illegal instruction|"
+    "misaligned address|unspecified launch failure)"
+)
+"""Errors that every later call to the device repeats."""
 
 _AGE = WIRED.index("age")
 
@@ -87,6 +95,14 @@ class Torch(TorchShaped):
     def listed(self, x: Any) -> Any:
         """The elements; of what is on a device a place in the parcel, as long as one is packed."""
         return x.tolist() if x.is_cpu or self._parcel is None else self._parcel.take(x)
+
+    def refusal(self, error: BaseException) -> str | None:
+        """As for any namespace; after an error that leaves nothing of a CUDA context the process is given
+        up.
+        """
+        if self.device == "cuda" and _POISONED.search(str(error)):
+            give_up()
+        return super().refusal(error)
 
     def beyond(self, case: Case) -> str:
         """Why a case is beyond what stands for `cuda` here, or nothing."""

@@ -26,6 +26,7 @@ NAME = "standin"
 LIMITS = {
     "streams": "work is done when it is asked for: no streams, no pinned memory, no random generator",
     "numbers": "kernels are the CPU's: what rounds, rounds as there",
+    "positions": "positions out of range are refused, where CUDA asserts on the device and loses it",
     "wording": "refusals name this device, and are the CPU kernel's where CUDA has words of its own",
     "age": "nodes are numbered in one row, where CUDA's threads count each for itself",
 }
