@@ -175,7 +175,9 @@ def observation_form(seen: Observation) -> dict[str, Any]:
         form["warnings"] = list(seen.warnings)
     if seen.fired:
         form["fired"] = sorted(seen.fired)
-    if seen.calls:
+    if seen.calls is None:
+        form["calls"] = None
+    elif seen.calls:
         form["calls"] = [{"of": of, "given": list(map(fact_form, given))} for of, given in seen.calls]
     return form
 
@@ -235,14 +237,18 @@ def _from_observation(form: dict[str, Any]) -> Observation:
             facts[name] = (from_argument(shown["plain"]),)
         else:
             facts[name] = tuple(_from_fact(fact, shown[fact]) if fact in shown else UNSEEN for fact in FACTS)
-    warned = form.get("warnings")
+    warned, calls = form.get("warnings"), form.get("calls", ())
     return Observation(
         _from_outcome(form["outcome"]),
         facts,
         None if warned is None else tuple(warned),
         tuple(form.get("fired", ())),
-        tuple((call["of"], tuple(map(_from_given, call["given"]))) for call in form.get("calls", ())),
+        None if calls is None else tuple(map(_from_call, calls)),
     )
+
+
+def _from_call(form: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:
+    return form["of"], tuple(map(_from_given, form["given"]))
 
 
 def _from_given(form: Any) -> Any:

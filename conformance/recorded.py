@@ -162,7 +162,7 @@ def trace_form(trace: Trace) -> Form:
             step["outcome"] = {key: value for key, value in seen["outcome"].items() if key != "message"}
         if seen.get("warnings", True):
             step["warnings"] = seen.get("warnings")
-        if "calls" in seen:
+        if seen.get("calls"):
             step["calls"] = [call | {"given": _each(_short, call["given"])} for call in seen["calls"]]
         if seen["facts"]:
             step["seen"] = {name: _news(known.get(name), facts) for name, facts in seen["facts"].items()}

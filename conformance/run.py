@@ -21,6 +21,7 @@ from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, P
 from conformance.trace import (
     DONE,
     UNBOUND,
+    Calls,
     Crashed,
     Observation,
     Outcome,
@@ -93,6 +94,7 @@ class Runner:
         self._counter = getattr(adapter, "counter", None) or self._count
         self._gradient = getattr(adapter, "gradient", None) or self._gradient_facts
         self._warned = getattr(adapter, "warned", None)
+        self._orderly = getattr(adapter, "orderly", None)
         self._fired = getattr(adapter, "fired", None)
         self._open = True
         self.session = adapter.start()
@@ -130,9 +132,11 @@ class Runner:
             facts = self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None
         fired = self._fired(self.session) if self._fired is not None else ()
-        calls: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+        calls: Calls | None = ()
         if self._calls:
             calls, self._calls = tuple(self._calls), []
+            if self._orderly is not None and not self._orderly():
+                calls = None
         observation = Observation(outcome, facts, warned, fired, calls)
         self.observations.append(observation)
         self.steps.append(step)

@@ -56,19 +56,24 @@ DONE = Done()
 UNBOUND = Unbound()
 
 
+Calls = tuple[tuple[int, tuple[Any, ...]], ...]
+"""Of functions: the step that handed one over, and what it was given."""
+
+
 class Observation(NamedTuple):
     """One step's outcome and what was seen after it.
 
     `facts` maps a name to a tuple in the order of `specs.fact.FACTS`; a name bound to None or to a Python
     value has a tuple of one, its value. `warnings` is None where warnings cannot be seen. `calls` are those
-    of functions the program handed over: the step that did, and what was given, tensors by their GRAD_FACTS.
+    of functions the program handed over: the step that did, and what was given, tensors by their GRAD_FACTS;
+    None where their order is open.
     """
 
     outcome: Outcome
     facts: Mapping[str, tuple[Any, ...]]
     warnings: tuple[str, ...] | None = ()
     fired: tuple[str, ...] = ()
-    calls: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+    calls: Calls | None = ()
 
     @property
     def crash(self) -> str | None:

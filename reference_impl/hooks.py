@@ -10,8 +10,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reference_impl import dtypes
+from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warning_at_once
 from reference_impl.tensor import Tensor
+from reference_impl.threads import called
 
 if TYPE_CHECKING:
     from reference_impl.graph import Node
@@ -143,6 +145,8 @@ def _in_order(hooks: Hooks) -> list[Callable[..., Any]]:
 
 
 def _call(hook: Callable[..., Any], *given: Any) -> Any:
+    if STATE.devices:
+        called()
     try:
         with warning_at_once():
             return hook(*given)

@@ -28,8 +28,8 @@ class Task:
     """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
 
     __slots__ = (
-        "__weakref__", "callbacks", "captured", "dependencies", "keep_graph", "only", "ran", "ready",
-        "start", "strands", "waiting",
+        "__weakref__", "callbacks", "called", "captured", "dependencies", "keep_graph", "only", "ran",
+        "ready", "start", "strands", "waiting",
     )  # fmt: skip
 
     def __init__(self, keep_graph: bool, start: Node) -> None:
@@ -42,6 +42,7 @@ class Task:
         self.captured: list[Tensor | None] = []
         self.callbacks: list[Callable[[], Any]] = []
         self.ran: list[Node] = []  # as long as there is memory of devices
+        self.called: list[Node] = []  # those that called hooks, likewise
         self.strands: dict[Node, set[Node]] = {}  # likewise, see `threads`
 
     def runs(self, node: Node) -> bool:

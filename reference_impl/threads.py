@@ -7,14 +7,25 @@ came there. Of two strands neither waits for the other, so that which gradients 
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from reference_impl.devices import ambient_in
-from reference_impl.graph import Node
-from reference_impl.task import Task
+
+if TYPE_CHECKING:
+    from reference_impl.graph import Node
+    from reference_impl.task import Task
 
 OPEN_SUMS: WeakSet[Node] = WeakSet()
 """The nodes of recorded sums whose operands PyTorch may add in another order."""
+
+OPEN_CALLS: list[Node] = []
+"""The nodes that called a hook which PyTorch may call before others that were called before; to be cleared by
+whoever looks at it.
+"""
+
+_now: list[tuple[Task, Node]] = []
 
 
 def arrives(task: Task, node: Node, target: Node, last: bool) -> bool:
@@ -31,17 +42,43 @@ def arrives(task: Task, node: Node, target: Node, last: bool) -> bool:
     return is_open
 
 
+def apart(task: Task, node: Node, other: Node) -> bool:
+    """Whether neither of two nodes waits for the other, as far as their strands tell.
+
+    NB: what is handed out at the start is there at once, and so in the engine's order on each device.
+    """
+    strand, that = (task.strands.get(each, {task.start}) for each in (node, other))
+    if strand == that:
+        return False
+    first = {target for target, _ in task.start.edges}
+    at_once = strand | that <= first
+    return not (at_once and ambient_in(node.metadata) is ambient_in(other.metadata))
+
+
 def others_at_work(task: Task) -> bool:
-    """Whether, as the node fails that ran last, another device may be at work: on what is ready there, or on
+    """Whether, as the node fails that ran last, another strand may be at work: on what is ready there, or on
     what ran here before and did not have to.
     """
     if not task.ran:
         return False
     failed = task.ran[-1]
-    here = ambient_in(failed.metadata)
-    if any(ambient_in(node.metadata) is not here for _, node, _ in task.ready):
-        return True
-    return any(ambient_in(node.metadata) is not here and not _leads(node, failed) for node in task.ran)
+    ready = (node for _, node, _ in task.ready)
+    before = (node for node in task.ran if not _leads(node, failed))
+    return any(apart(task, node, failed) for node in chain(ready, before))
+
+
+def at_node(task: Task, node: Node) -> None:
+    """Note which node runs now."""
+    task.ran.append(node)
+    _now[:] = [(task, node)]
+
+
+def called() -> None:
+    """Note that the node that runs now calls a hook."""
+    for task, node in _now:
+        if any(apart(task, before, node) and not _leads(before, node) for before in task.called):
+            OPEN_CALLS.append(node)
+        task.called.append(node)
 
 
 def _leads(node: Node, to: Node) -> bool:

@@ -20,7 +20,7 @@ from conformance.adapters.wiring import lies
 from reference_impl import dtypes, rule_marks
 from reference_impl.devices import place_of
 from reference_impl.modes import STATE
-from reference_impl.threads import OPEN_SUMS
+from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -71,6 +71,13 @@ class Reference(TorchShaped):
     def stop(self, session: None) -> None:
         np.seterr(**self._errors.pop())
         super().stop(session)
+
+    @staticmethod
+    def orderly() -> bool:
+        """Whether hooks had to be called in the order they were, since the last call."""
+        order_is_open = bool(OPEN_CALLS)
+        OPEN_CALLS.clear()
+        return not order_is_open
 
     @staticmethod
     def move_results(by: Callable[[Any, Any], Any] | None) -> None:

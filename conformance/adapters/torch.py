@@ -51,6 +51,8 @@ class Torch(TorchShaped):
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = False
         self._parcel: Parcel | None = None
+        if device == "cuda":
+            exactly(namespace.backends)
         namespace.set_num_threads(1)
         namespace.set_warn_always(True)
 
@@ -130,6 +132,14 @@ class Torch(TorchShaped):
     def versions(self) -> dict[str, str]:
         """What a report says about the torch it ran against."""
         return {"torch": self.version}
+
+
+def exactly(backends: Any) -> None:
+    """Have CUDA compute in full precision and the same way each time, so that what is exact is so there."""
+    backends.cuda.matmul.allow_tf32 = backends.cudnn.allow_tf32 = False
+    backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    backends.cudnn.deterministic, backends.cudnn.benchmark = True, False
 
 
 def load() -> Torch:
