@@ -25,15 +25,13 @@ from reference_impl.rule_marks import Unspecified, by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.task import Task, count_dependencies, restrict
 from reference_impl.tensor import Tensor, wrap
-from reference_impl.threads import OPEN_SUMS, arrives, at_node, others_at_work
+from reference_impl.threads import OPEN_SUMS, RUNNING, arrives, others_at_work
 from reference_impl.zeros import Zeros
 from specs.domain import dense
 from specs.layout import as_torch_lays_out
 
 DEEP = 24
 """So many backwards within each other share a stack; PyTorch has such a number, too."""
-RUNNING: list[Task] = []
-"""The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:
@@ -158,7 +156,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     """Run one node and hand its gradients on."""
     only = task.only
     if STATE.devices:
-        at_node(task, node)
+        task.ran.append(node)
     if only is not None:
         wanted = only[node]
         if not wanted.runs:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 OPEN_SUMS: WeakSet[Node] = WeakSet()
 """The nodes of recorded sums whose operands PyTorch may add in another order."""
 
-OPEN_CALLS: list[Node] = []
-"""The nodes that called a hook which PyTorch may call before others that were called before; to be cleared by
-whoever looks at it.
+OPEN_CALLS: list[str] = []
+"""Of hooks that PyTorch may call before others that were called before, the names of the nodes; to be cleared
+by whoever looks at it.
 """
 
-_now: list[tuple[Task, Node]] = []
+RUNNING: list[Task] = []
+"""The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
 
 def arrives(task: Task, node: Node, target: Node, last: bool) -> bool:
@@ -67,17 +68,12 @@ def others_at_work(task: Task) -> bool:
     return any(apart(task, node, failed) for node in chain(ready, before))
 
 
-def at_node(task: Task, node: Node) -> None:
-    """Note which node runs now."""
-    task.ran.append(node)
-    _now[:] = [(task, node)]
-
-
 def called() -> None:
     """Note that the node that runs now calls a hook."""
-    for task, node in _now:
+    for task in (each for each in RUNNING[-1:] if each.ran):
+        node = task.ran[-1]
         if any(apart(task, before, node) and not _leads(before, node) for before in task.called):
-            OPEN_CALLS.append(node)
+            OPEN_CALLS.append(node.name())
         task.called.append(node)
 
 

@@ -5,6 +5,8 @@ What each rule says is in ``specs/cases/device.py``.
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 import reference_impl as torch
@@ -196,3 +198,15 @@ def test_a_sum_of_two_threads_does_not_tell_its_order(root, told):
     )
     trace = run(program, load("reference"))
     assert (trace.wiring["q"][WIRED.index("history")] is not UNSEEN) is told
+
+
+def test_a_backward_leaves_no_trace_of_itself():
+    """As long as there is memory of a device it takes down who runs, and keeps nobody alive for it."""
+    there = torch.ones(2, device="cuda")
+    leaf = torch.ones(2, requires_grad=True)
+    leaf.register_hook(lambda g: None)
+    (leaf * 2).sum().backward()
+    gone = weakref.ref(leaf)
+    del leaf
+    assert gone() is None
+    assert there.is_cuda

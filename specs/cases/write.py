@@ -281,6 +281,8 @@ def a_number_is_looked_at_last():
         x[5] = 1j
     with refused("op/value-overflow"):
         x[[0]] = 1j
+    with refused("op/value-overflow"):
+        x[[0]] = 3 + 0j
     assert x.tolist() == [1.0, 2.0]
 
 

@@ -164,6 +164,8 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: B
     """``x`` with a number at the positions along a dimension; ``room`` says that its memory reaches the first
     of them.
     """
+    if isinstance(value, complex) and x.dtype.kind != "c":
+        refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
     value = fitting(value, x.dtype)
     if x.dtype.kind == "i" and not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max:
         refuse("op/value-overflow", value=value, dtype=x.dtype)
