@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from reference_impl.devices import CPU, device, making_on, place_of
-from reference_impl.modes import no_grad
-from reference_impl.record import Kernel
+from reference_impl.modes import STATE, no_grad
+from reference_impl.record import MADE_OF_CALLS, Kernel, recorded_mask
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap_beside
 from reference_impl.write import check_recorded
@@ -45,7 +45,7 @@ def run(
                 place = place_of(operands[0])
                 if kernel.op.key == "fill_tensor_" and _from_elsewhere(operands[1], place):
                     return operands[0]._fill_across_(operands[1])
-            elif not _looks_at_none(kernel.op, operands):
+            elif not (_looks_at_none(kernel.op, operands) or _is_made_of_calls(kernel, operands)):
                 _check(execute, kernel, operands, attributes, place)
     with making_on(place):
         return execute(kernel, operands, attributes)
@@ -54,6 +54,13 @@ def run(
 def _from_elsewhere(value: Tensor, place: device) -> bool:
     """Whether it is a number that lies on another device."""
     return value._array.ndim == 0 and place_of(value) is not place
+
+
+def _is_made_of_calls(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+    """Whether the op is done by others, each of which looks for itself."""
+    if kernel.alone is None or STATE.inference or not STATE.enabled:
+        return False
+    return recorded_mask(kernel, operands) == MADE_OF_CALLS
 
 
 def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:

@@ -34,6 +34,7 @@ aten = torch.ops.aten
 INTERNAL = {
     "mul_scalar": aten.mul.Scalar,
     "div_scalar": aten.div.Scalar,
+    "div_scalar_": aten.div_.Scalar,
     "add_scalar": aten.add.Scalar,
     "sub_scalar": aten.sub.Scalar,
     "tanh_backward": aten.tanh_backward,

@@ -138,7 +138,7 @@ for dividing in (div, div_number):
     dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
 
 
-@op(internal=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
+@op(internal=True, inplace=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
 def div_scalar(x: Tensor, y: Number):
     """Quotient by a number, inside formulas."""
     return np.true_divide(x, y)

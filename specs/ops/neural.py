@@ -209,7 +209,9 @@ _mse_loss.wrt(
 
 def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
     made = g.mul(dy).mul_scalar(2)
-    return made.div_(math.prod(here_shape)) if reduction == "mean" else made  # NB: zeros may refuse that
+    return (
+        made.div_scalar_(math.prod(here_shape)) if reduction == "mean" else made
+    )  # NB: zeros may refuse that
 
 
 _mse_loss_backward.wrt(
