@@ -25,7 +25,7 @@ from reference_impl.rule_marks import Unspecified, by, refuse, warn_once
 from reference_impl.saving import HOOKS
 from reference_impl.task import Task, count_dependencies, restrict
 from reference_impl.tensor import Tensor, wrap
-from reference_impl.threads import OPEN_SUMS, RUNNING, arrives, others_at_work
+from reference_impl.threads import OPEN_CALLS, OPEN_SUMS, RUNNING, arrives, others_at_work
 from reference_impl.zeros import Zeros
 from specs.domain import dense
 from specs.layout import as_torch_lays_out
@@ -90,6 +90,8 @@ def run(
     ready = task.ready
     ready.append((start.sequence_nr, start, buffer))
     del buffer
+    if not RUNNING:
+        OPEN_CALLS.clear()
     RUNNING.append(task)
     hooks = HOOKS[:]
     try:

@@ -21,8 +21,8 @@ OPEN_SUMS: WeakSet[Node] = WeakSet()
 """The nodes of recorded sums whose operands PyTorch may add in another order."""
 
 OPEN_CALLS: list[str] = []
-"""Of hooks that PyTorch may call before others that were called before, the names of the nodes; to be cleared
-by whoever looks at it.
+"""Of hooks that PyTorch may call before others that were called before, the names of the nodes: those of the
+last backward that no other began.
 """
 
 RUNNING: list[Task] = []

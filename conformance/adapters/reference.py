@@ -74,10 +74,8 @@ class Reference(TorchShaped):
 
     @staticmethod
     def orderly() -> bool:
-        """Whether hooks had to be called in the order they were, since the last call."""
-        order_is_open = bool(OPEN_CALLS)
-        OPEN_CALLS.clear()
-        return not order_is_open
+        """Whether the last backward had to call hooks in the order it did."""
+        return not OPEN_CALLS
 
     @staticmethod
     def move_results(by: Callable[[Any, Any], Any] | None) -> None:
