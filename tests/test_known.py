@@ -28,13 +28,20 @@ from specs.rule import within
 
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.issue)
 def test_a_crash_on_record_still_happens(record: Known):
-    """A stale record fails here: it would excuse a crash that nobody has looked at."""
+    """A stale record fails here: it would excuse a crash that nobody has looked at.
+
+    What reads memory that is not its own may get away with it, though not again and again.
+    """
     program = from_text(record.program)
     version = load(record.side).version
-    trace = run_isolated(program, record.side, "end")
-    crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
-    known = None if crash is None else issue_of(said(program), record.side, version, crash)
-    assert (record.issue if record.speaks_of(version) else None) == known
+    expected = record.issue if record.speaks_of(version) else None
+
+    def known() -> str | None:
+        trace = run_isolated(program, record.side, "end")
+        crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
+        return None if crash is None else issue_of(said(program), record.side, version, crash)
+
+    assert expected in (known() for _ in range(4 if expected else 1))
 
 
 @pytest.mark.parametrize("record", scripts(), ids=lambda record: record.script.splitlines()[-1])
