@@ -183,14 +183,16 @@ def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> t
 
 def _on_open_sum(node: Any) -> bool:
     """Whether a sum lies behind that node whose operands may be added in another order."""
-    met, stack = {node}, [node]
+    met: set[Any] = set()
+    stack = [node]
     while stack:
         node = stack.pop()
+        if node is None or node in met:
+            continue
         if node in OPEN_SUMS:
             return True
-        new = {target for target, _ in node.edges if target is not None} - met if node is not None else ()
-        met.update(new)
-        stack.extend(new)
+        met.add(node)
+        stack.extend(target for target, _ in node.edges)
     return False
 
 

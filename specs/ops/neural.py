@@ -209,9 +209,8 @@ _mse_loss.wrt(
 
 def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
     made = g.mul(dy).mul_scalar(2)
-    return (
-        made.div_scalar_(math.prod(here_shape)) if reduction == "mean" else made
-    )  # NB: zeros may refuse that
+    # NB: in place, which zeros without memory refuse.
+    return made.div_scalar_(math.prod(here_shape)) if reduction == "mean" else made
 
 
 _mse_loss_backward.wrt(
