@@ -325,8 +325,15 @@ def wrap_beside(tensor: Tensor, array: np.ndarray) -> Tensor:
     return made
 
 
+def _as_torch_lays_it(empty: np.ndarray) -> np.ndarray:
+    """An array without elements, with PyTorch's strides in place of numpy's."""
+    return empty if any(empty.strides) or means_its_strides(empty) else without_elements(empty)
+
+
 def hold(tensor: Tensor, array: np.ndarray) -> None:
     """Give a tensor that array for its own memory, on the device on which memory is made."""
+    if not array.size:
+        array = _as_torch_lays_it(array)
     tensor._array = array
     tensor._storage = array if STATE.place is None else on(STATE.place, array)
 
@@ -344,8 +351,8 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
     made = kind()
     made._array = array
     if source is None:
-        if not array.size and not any(array.strides) and not means_its_strides(array):
-            made._array = array = without_elements(array)
+        if not array.size:
+            made._array = array = _as_torch_lays_it(array)
         made._storage = array if STATE.place is None else on(STATE.place, array)
         made._inference = inference = STATE.inference and by("inference/makes-inference-tensors")
         made._counter = UNTRACKED if inference else [0]

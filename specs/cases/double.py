@@ -253,6 +253,20 @@ def zeros_without_memory_are_not_accumulated_into():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+def zeros_without_memory_are_laid_out_by_rows():
+    """Their sum is, also where there is no element, so that no layout is warned of.
+
+    rules: op/zeros-pass-on, grad/layout-warns.
+    """
+    x = torch.tensor([], requires_grad=True)
+    ones = torch.ones_like(x)
+    (g,) = torch.autograd.grad(x.abs(), x, ones, create_graph=True)
+    g.backward(ones)
+    with warned("double/create-graph-cycle-warns"):
+        x.backward(x.grad, create_graph=True)
+    assert x.grad.stride() == (1,)
+
+
 def a_quotient_by_a_count_has_memory():
     """The zeros that the second derivative of abs is come out of a mean as ordinary ones.
 

@@ -117,7 +117,7 @@ def _family() -> dict[str, Op]:
     made: dict[str, Op] = {}
     for count in range(1, MOST + 1):
         index = _declared(_index, ("x",), count, name="_index", node="IndexBackward0")
-        index.wrt(x=_with_indices(count, ("g", "x_shape", "places"), _index_backward))
+        index.wrt(x=_with_indices(count, ("g", "x_shape", "x_dtype", "places"), _index_backward))
         put = _declared(
             _index_put, ("x", "value"), count, name="_index_put", node="IndexPutBackward0", inplace=True
         )
@@ -132,8 +132,9 @@ def _family() -> dict[str, Op]:
             inplace="only",
         )
         for writing in (put, add):
+            metadata = ("value_shape", "value_dtype", "places", "accumulate")
             writing.wrt(
-                x=_with_indices(count, ("g", "value_shape", "places", "accumulate"), _index_put_backward),
+                x=_with_indices(count, ("g", *metadata), _index_put_backward),
                 value=_with_indices(count, ("g", "places"), _read_again),
             )
         made |= {each.key: each for each in (index, put, add)}
@@ -144,16 +145,29 @@ def _read_again(indices: tuple[Any, ...], g: Any, places: tuple[int, ...]) -> An
     return g._index(*indices, places=places)
 
 
+def _zeros(g: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """Zeros of the operand's dtype, which need not be the gradient's where its ``grad_dtype`` was set."""
+    zeros = g.new_zeros(shape)
+    return zeros if zeros._array.dtype == dtype else zeros.cast(dtype)
+
+
 def _index_backward(
-    indices: tuple[Any, ...], g: Any, x_shape: tuple[int, ...], places: tuple[int, ...]
+    indices: tuple[Any, ...], g: Any, x_shape: tuple[int, ...], x_dtype: np.dtype, places: tuple[int, ...]
 ) -> Any:
-    return g.new_zeros(x_shape)._index_put_impl_(g, *indices, places=places, accumulate=True)
+    return _zeros(g, x_shape, x_dtype)._index_put_impl_(g, *indices, places=places, accumulate=True)
 
 
 def _index_put_backward(
-    indices: tuple[Any, ...], g: Any, value_shape: tuple[int, ...], places: tuple[int, ...], accumulate: bool
+    indices: tuple[Any, ...],
+    g: Any,
+    value_shape: tuple[int, ...],
+    value_dtype: np.dtype,
+    places: tuple[int, ...],
+    accumulate: bool,
 ) -> Any:
-    return g if accumulate else g._index_put(g.new_zeros(value_shape), *indices, places=places)
+    if accumulate:
+        return g
+    return g._index_put(_zeros(g, value_shape, value_dtype), *indices, places=places)
 
 
 globals().update(_family())  # an op is found by being a module's attribute
