@@ -22,6 +22,7 @@ from conformance.isolate import note
 from conformance.judge import Finding as Found
 from conformance.judge import Judgement, judge
 from conformance.known import issue_of, said
+from conformance.placed import placed
 from conformance.program import Program
 from conformance.reduce import reduce
 from conformance.report import words
@@ -154,6 +155,7 @@ class Sums:
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
         self.sides = Sides(chunk.subject, chunk.against)
+        self.twice = "devices" in self.sides.capabilities.features
         self.counts: Counter[str] = Counter()
         self.fired: Counter[str] = Counter()
         self.compared: Counter[str] = Counter()
@@ -165,24 +167,41 @@ class Sums:
         self.over = False
 
     def program(self, number: int, drawn: Drawn) -> None:
-        """Judge one program and count what comes of it."""
-        if self.over or self.kills(drawn.program):
+        """Judge one program and count what comes of it; where there is a device, judge it with everything
+        there, too, and compare the verdicts.
+        """
+        if self.over:
             return
+        verdict = self._judged("programs", self.chunk.named(number), drawn)
+        there = placed(drawn.program) if self.twice and not self.over else None
+        if there is not None:
+            where = f"{self.chunk.named(number)} on the device"
+            if self._judged("placed", where, drawn._replace(program=there, trace=None)) != verdict:
+                self.counts["otherwise"] += 1
+
+    def _judged(self, counted_as: str, where: str, drawn: Drawn) -> str:
+        """The verdict on one program, which is counted."""
+        self.counts[counted_as] += 1
+        if self.kills(drawn.program):
+            self.counts["crashed"] += 1
+            self.counts["steps"] += len(drawn.program)
+            return "crashed"
         try:
             found, reference, right = self.sides.judged(drawn.program, drawn.density, drawn.trace)
         except AdapterBroke as broke:
             self.broken.append(str(broke))
             self.over = True
-            return
+            return "broken"
         self._count(found, reference)
         if found.finding in (Found.NONCONFORMANCE, Found.SUITE):
-            self._differ(number, drawn, found, right)
+            self._differ(where, drawn, found, right)
         elif found.finding is Found.CRASH:
-            self._crash(number, drawn)
+            self._crash(where, drawn)
         elif found.finding in (Found.INCOMPARABLE, Found.VACUOUS):
             self.incomparable[getattr(found.comparison, "why", "nothing was compared")] += 1
         elif found.finding is Found.KNOWN:
             self.known.update(found.because)
+        return COUNTED_AS[found.finding]
 
     def kills(self, program: Program) -> bool:
         """Whether the program is known to kill a process."""
@@ -190,7 +209,6 @@ class Sums:
 
     def _count(self, found: Judgement, reference: Trace) -> None:
         counts = self.counts
-        counts["programs"] += 1
         counts[COUNTED_AS[found.finding]] += 1
         counts["steps"] += len(reference)
         counts["error_steps"] += len(reference.refused)
@@ -204,16 +222,16 @@ class Sums:
                 for rule in seen.fired:
                     self.compared[rule] += facts
 
-    def _differ(self, number: int, drawn: Drawn, found: Judgement, right: Trace) -> None:
+    def _differ(self, where: str, drawn: Drawn, found: Judgement, right: Trace) -> None:
         self.over = self.chunk.fail_fast
         assert found.first is not None
         kind = (found.finding, found.first.fact, drawn.program[found.first.step].op)
         if kind in self.findings:
             self.findings[kind] = replace(self.findings[kind], alike=self.findings[kind].alike + 1)
         elif len(self.findings) < REDUCED:
-            self.findings[kind] = self._reduced(self.chunk.named(number), drawn, found)
+            self.findings[kind] = self._reduced(where, drawn, found)
         else:
-            self.findings[kind] = explain(self.chunk.named(number), drawn.program, found, right)
+            self.findings[kind] = explain(where, drawn.program, found, right)
 
     def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
         again, _, right = self.sides.judged(drawn.program, drawn.density)
@@ -229,7 +247,7 @@ class Sums:
         final, _, right = self.sides.judged(small, drawn.density)
         return explain(where, small, final, right)
 
-    def _crash(self, number: int, drawn: Drawn) -> None:
+    def _crash(self, where: str, drawn: Drawn) -> None:
         """An exception that no rule words, of the reference or of torch: the first of each chunk is
         reduced.
         """
@@ -246,9 +264,7 @@ class Sums:
         known = None
         if side in (REFERENCE, TORCH):
             known = issue_of(said(cut), side, adapters.load(side).version, error)
-        self.crashes.append(
-            Crash(self.chunk.named(number), side, Verdict.BROKEN_SUITE, error, to_text(cut), known)
-        )
+        self.crashes.append(Crash(where, side, Verdict.BROKEN_SUITE, error, to_text(cut), known))
 
     def _death(self, program: Program, density: str) -> tuple[str, int, str]:
         """Which side crashed on the program, at which step, and of what."""

@@ -83,15 +83,18 @@ class Looks(Sums):
     def program(self, number: int, drawn: Drawn) -> None:
         """Run one program at each density, and count what comes of it."""
         program, counts = drawn.program, self.counts
-        if self.over or self.kills(program):
+        if self.over:
             return
-        traces = traces_on(TORCH, program)
         counts["programs"] += 1
         counts["steps"] += len(program)
+        if self.kills(program):
+            counts["crashed"] += 1
+            return
+        traces = traces_on(TORCH, program)
         for density, trace in traces.items():
             if any(seen.crash is not None for seen in trace.observations):
                 counts["crashed"] += 1
-                self._crash(number, drawn._replace(density=density))
+                self._crash(self.chunk.named(number), drawn._replace(density=density))
                 return
         pairs = compared(traces).values()
         counts["compared"] += sum(pair.compared for pair in pairs)

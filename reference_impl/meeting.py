@@ -28,6 +28,9 @@ _WITH_ZEROS = frozenset({"add", "sub", "mul", "div"})
 _BY_INDEX = ("_index", "_index_put", "_index_put_", "_index_put_impl_", "_index_fill", "_index_fill_")
 """Ops with indices that may be on the CPU."""
 
+_BESIDE_FIRST = frozenset({"_logical_and"})
+"""Elementwise ops whose result is made where the first operand is, whatever the others."""
+
 _VALUE = {"masked_fill": 2, "masked_fill_": 2, "_index_put": 1, "_index_put_": 1, "_index_put_impl_": 1}
 """Where the value stands that is brought over if it is a single element."""
 
@@ -95,7 +98,7 @@ def _check(
             if _VALUE.get(op.name) == at or op.name in ("where", "_where"):
                 continue
             numbers += elementwise
-            if elementwise and numbers == 1:
+            if elementwise and numbers == 1 and (at or op.name not in _BESIDE_FIRST):
                 continue
         check_recorded(kernel, operands, attributes)
         if op.name == "mv" and not operands[0]._array.ndim:

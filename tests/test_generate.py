@@ -19,9 +19,11 @@ from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.generate import grad_call, grads, swarm
 from conformance.generate.choices import Prng, weighted
 from conformance.generate.guide import Drawn, draw, range_of
+from conformance.generate.oracle import Beside
+from conformance.generate.scene import Scene
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
 from conformance.program import Program, Ref, Step, binds, reads
-from conformance.run import run
+from conformance.run import Runner, run
 from conformance.text import from_text, to_text
 from conformance.trace import DONE
 
@@ -89,6 +91,18 @@ def test_programs_are_text():
     for one in sample():
         text = to_text(one.program)
         assert text == to_text(from_text(text))
+
+
+@pytest.mark.parametrize(("mode", "steps"), [((), ["del"]), (("no_grad",), ["del"]), (("@no_grad",), [])])
+def test_a_decorated_function_unbinds_nothing(mode, steps):
+    """A name that is to be forgotten there stays, for `del` is no expression."""
+    runner = Runner(ORACLE)
+    scene = Scene(Prng(0, 0), Beside(runner))
+    assert scene.emit("torch.ones", (2,), (), ("a",))
+    scene.mode = mode
+    scene.forget("a")
+    assert steps == [step.op for step in scene.steps[1:]]
+    runner.close()
 
 
 def test_a_name_is_bound_before_it_is_read():

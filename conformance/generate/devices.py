@@ -114,8 +114,8 @@ def _with_zeros(scene: Scene, live: Live, other: Live) -> bool:
             scene.pick(("add", "sub", "mul", "div")), (ref(zeros), other.ref), (), (scene.fresh(),)
         )
     )
-    for name in names if met else ():
-        scene.emit("del", (ref(name),))
+    if met:
+        scene.forget(*names)
     return True
 
 
@@ -178,6 +178,6 @@ def _by_position(scene: Scene, live: Live) -> bool:
         name = scene.fresh()
         if scene.emit("__getitem__", (live.ref, ref(at)), (), (name,)):
             scene.bind(name, scene.measure(name), (live,) if live.grad else ())
-            scene.emit("del", (ref(at),))
+            scene.forget(at)
         return True
     return False

@@ -205,6 +205,14 @@ class Scene:
         if self.agenda:
             self.agenda = [plot for plot in self.agenda if plot[1] is not live]
 
+    def forget(self, *names: str) -> None:
+        """Unbind names of which no note was taken. They stay in a decorated function, which unbinds
+        nothing.
+        """
+        if not (self.mode and self.mode[-1][0] == "@"):
+            for name in names:
+                self.emit("del", (ref(name),))
+
     def look(self, live: Live) -> None:
         """Read a tensor's raw state again."""
         live.shape, live.dtype, live.grad, live.leaf = self.peek(self.env[live.name])

@@ -41,11 +41,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over the generated programs; ``known`` are those that differ where torch is on record as
-    departing from a rule, ``compared`` and ``unseen`` count facts, ``error_steps`` refusals.
+    """Counts over the generated programs, of which ``placed`` ran once more with everything on the device,
+    ``otherwise`` of these to another verdict there; all else counts both runs. ``known`` are those that
+    differ where torch is on record as departing from a rule, ``compared`` and ``unseen`` count facts,
+    ``error_steps`` refusals.
     """
 
     programs: int = 0
+    placed: int = 0
+    otherwise: int = 0
     agree: int = 0
     diverge: int = 0
     known: int = 0

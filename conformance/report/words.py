@@ -15,6 +15,7 @@ from conformance.report.value import (
     Replayed,
     Report,
     Status,
+    Totals,
     Verdict,
 )
 from conformance.trace import Crashed, Done, Outcome, Refused, Unbound, Unsupported
@@ -74,11 +75,13 @@ def counts(report: Report) -> dict[str, str]:
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
     departed = f"{t.known:,} diverge as is on record, " if t.known else ""
+    again = f", and {t.placed:,} of them again" if t.placed else ""
     came_to = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
     rows = {
         "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in came_to),
-        "programs": f"{t.programs:,}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
+        "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
         f"{t.incomparable:,} incomparable, {crashed(t.crashed, report.crashes)}",
+        **({"again": _again(t)} if t.placed else {}),
         "steps": f"{t.steps:,}, of them refused {share}",
         "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
         **(
@@ -91,6 +94,14 @@ def counts(report: Report) -> dict[str, str]:
     if report.times:
         rows["times"] = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in report.times.items())
     return rows
+
+
+def _again(t: Totals) -> str:
+    """What came of the programs that ran twice."""
+    return (
+        "with everything on the device: "
+        f"the same verdict for {t.placed - t.otherwise:,}, another for {t.otherwise:,}"
+    )
 
 
 def recording(used: Replayed) -> str:

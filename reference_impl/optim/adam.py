@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.factories import zeros_like
-from reference_impl.optim.optimizer import Optimizer
-from reference_impl.tensor import Tensor
+from reference_impl.optim.optimizer import Optimizer, Update
 
 
 class Adam(Optimizer):
@@ -30,7 +29,12 @@ class Adam(Optimizer):
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         super().__init__(params, settings)
 
-    def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        for update in updates:
+            self._change(update, group)
+
+    def _change(self, update: Update, group: dict[str, Any]) -> None:
+        x, g, state = update
         first, second = group["betas"]
         decay = group["weight_decay"]
         if not state:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
-from reference_impl.modes import enable_grad, no_grad
+from reference_impl.modes import STATE, enable_grad, no_grad
 from reference_impl.nn.module import clear_grads
 from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor
+
+
+class Update(NamedTuple):
+    """A parameter that is to be changed, its gradient, and what the optimizer keeps of it."""
+
+    x: Tensor
+    g: Tensor
+    state: dict[str, Any]
 
 
 class Optimizer:
@@ -57,24 +65,32 @@ class Optimizer:
         with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
             for group in self.param_groups:
                 self.begin()
-                for parameter, g in [(parameter, parameter.grad) for parameter in group["params"]]:
-                    self._change(parameter, g, group)
+                updates = list(self._updates(group))
+                if _together(updates):
+                    self.change(updates, group)
+                else:
+                    for update in updates:
+                        self.change([update], group)
         return loss
 
-    def _change(self, parameter: Tensor, g: Tensor | None, group: dict[str, Any]) -> None:
-        if g is None:
-            if by("optim/skips-what-has-no-grad"):
-                return
-            g = parameter.detach().mul(0)
-        if parameter.requires_grad or by("optim/steps-what-it-was-given"):
-            target = parameter if by("optim/step-is-a-write") else parameter.data
-            self.change(target, g, group, self.state.setdefault(parameter, {}))
+    def _updates(self, group: dict[str, Any]) -> Iterator[Update]:
+        """What there is to do. NB: all gradients are looked up before the first parameter changes."""
+        for x in group["params"]:
+            if (g := x.grad) is None:
+                if by("optim/skips-what-has-no-grad"):
+                    continue
+                g = x.detach().mul(0)
+            if x.requires_grad or by("optim/steps-what-it-was-given"):
+                target = x if by("optim/step-is-a-write") else x.data
+                yield Update(target, g, self.state.setdefault(x, {}))
 
     def begin(self) -> None:
         """What is to be done before the parameters of a group are changed."""
 
-    def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        """Change one parameter by its gradient."""
+    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        """Change parameters by their gradients, each part of the computation for all of them before the
+        next.
+        """
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
@@ -89,3 +105,12 @@ class Optimizer:
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
         self.state = {params[number]: dict(state) for number, state in state_dict["state"].items()}
+
+
+def _together(updates: list[Update]) -> bool:
+    """Whether all that changes is on devices, where a step is taken for all parameters at once."""
+    return (
+        STATE.devices > 0
+        and all(not update.x.is_cpu for update in updates)
+        and by("device/steps-are-taken-together")
+    )

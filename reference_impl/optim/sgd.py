@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.optim.optimizer import Optimizer
+from reference_impl.optim.optimizer import Optimizer, Update
 from reference_impl.rule_marks import by
 from reference_impl.tensor import Tensor
 
@@ -35,18 +35,35 @@ class SGD(Optimizer):
         # A parameter that is listed twice finds no buffer the second time either, if it had none before.
         self._held = {id(state): state.get("momentum_buffer") for state in self.state.values()}
 
-    def change(self, x: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        if group["maximize"]:
-            g = g.neg()
+    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        gs = [g.neg() if group["maximize"] else g for _, g, _ in updates]
         if group["weight_decay"]:
-            decayed = g.add if by("optim/leaves-grads-alone") else g.add_
-            g = decayed(x, alpha=group["weight_decay"])
-        momentum = group["momentum"]
-        if momentum and by("optim/momentum-is-its-own"):
-            moving = self._held.get(id(state))
+            gs = [
+                (g.add if by("optim/leaves-grads-alone") else g.add_)(x, alpha=group["weight_decay"])
+                for g, (x, _, _) in zip(gs, updates, strict=True)
+            ]
+        if group["momentum"] and by("optim/momentum-is-its-own"):
+            moving = self._moving(gs, updates, group)
+            if group["nesterov"]:
+                gs = [g.add(m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
+            else:
+                gs = moving
+        for g, (x, _, _) in zip(gs, updates, strict=True):
+            x.add_(g, alpha=-group["lr"])
+
+    def _moving(self, gs: list[Tensor], updates: list[Update], group: dict[str, Any]) -> list[Tensor]:
+        """The momentum of each parameter, brought up to date."""
+        held: list[Any] = [self._held.get(id(state)) for _, _, state in updates]
+        share = 1 - group["dampening"]
+        if all(moving is not None for moving in held):
+            for moving in held:
+                moving.mul_(group["momentum"])
+            return [moving.add_(g, alpha=share) for g, moving in zip(gs, held, strict=True)]
+        made = []
+        for g, moving, (_, _, state) in zip(gs, held, updates, strict=True):
             if moving is None:
                 moving = state["momentum_buffer"] = g.detach().clone()
             else:
-                moving.mul_(momentum).add_(g, alpha=1 - group["dampening"])
-            g = g.add(moving, alpha=momentum) if group["nesterov"] else moving
-        x.add_(g, alpha=-group["lr"])
+                moving.mul_(group["momentum"]).add_(g, alpha=share)
+            made.append(moving)
+        return made

@@ -358,3 +358,21 @@ def a_tensor_moves_with_its_data():
     z.sum().backward()
     assert x.grad.tolist() == [3.0, 3.0] and str(x.grad.device) == "cuda:0"
     assert str(y.device) == "cpu"
+
+
+def a_step_on_a_device_decays_by_what_was_before():
+    """On the CPU a parameter that is listed twice has changed by the time that it decays once more.
+
+    rules: device/steps-are-taken-together, optim/same-parameter-twice-warns.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad = torch.tensor([0.0])
+    y.grad = torch.tensor([0.0], device="cuda")
+    with warned("optim/same-parameter-twice-warns"):
+        here = torch.optim.SGD([x, x], lr=0.5, weight_decay=1.0)
+    with warned("optim/same-parameter-twice-warns"):
+        there = torch.optim.SGD([y, y], lr=0.5, weight_decay=1.0)
+    here.step()
+    there.step()
+    assert x.tolist() == [0.5] and y.tolist() == [0.0]

@@ -53,6 +53,12 @@ def ne(x: Tensor, y):
     return np.not_equal(x, y)
 
 
+@op(internal=True, dtypes="bool", layout=("x", "y"))
+def _logical_and(x: Tensor, y: Tensor):
+    """Whether both hold."""
+    return np.logical_and(x, y)
+
+
 @composite(name="where")
 def where_else_number(condition: Mask, x: Tensor, y: Number):
     """``x`` where the condition holds, else a number."""

@@ -35,7 +35,7 @@ def _wrt_base(g, x, exponent):
 
 
 def _wrt_exponent(g, x, exponent, out):
-    flat = x.eq(0).mul((exponent.real if exponent.is_complex() else exponent).ge(0))
+    flat = x.eq(0)._logical_and((exponent.real if exponent.is_complex() else exponent).ge(0))
     if x.dtype != exponent.dtype:
         x = x.to(x.detach().mul(exponent.detach()).dtype)
     slope = conj(out.mul(x.log()))
