@@ -277,10 +277,15 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
 
 def _new(value: Any) -> Callable[..., Tensor]:
     def new(
-        self: Tensor, *size: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
+        self: Tensor,
+        *size: Any,
+        dtype: dtypes.dtype | np.dtype | None = None,
+        requires_grad: bool = False,
+        **where: Any,
     ) -> Tensor:
-        """A plain tensor of that size and this dtype."""
-        numpy = self._array.dtype if dtype is None else dtype.numpy
+        """A plain tensor of that size and this dtype, which a formula may give as numpy's."""
+        given = self._array.dtype if dtype is None else dtype
+        numpy = given.numpy if isinstance(given, dtypes.dtype) else given
         return made(np.full(shape_of(size, where), value, numpy), requires_grad, self, **where)
 
     return new

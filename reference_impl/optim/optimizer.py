@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+from reference_impl.devices import place_of
 from reference_impl.modes import STATE, enable_grad, no_grad
 from reference_impl.nn.module import clear_grads
 from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor
+
+MIXED = frozenset({"float32", "float64"})
+"""Dtypes that may stand beside a parameter of any other."""
 
 
 class Update(NamedTuple):
@@ -67,6 +71,7 @@ class Optimizer:
                 self.begin()
                 updates = list(self._updates(group))
                 if _together(updates):
+                    _need_alike(updates)
                     self.change(updates, group)
                 else:
                     for update in updates:
@@ -114,3 +119,22 @@ def _together(updates: list[Update]) -> bool:
         and all(not update.x.is_cpu for update in updates)
         and by("device/steps-are-taken-together")
     )
+
+
+def _need_alike(updates: list[Update]) -> None:
+    """Refuse a gradient, or what is kept beside a parameter, that is of another kind than the parameter.
+
+    NB: floats of common sizes pass, as step counts and states of less precision need to; on the CPU, too, so
+    that it is the step itself that fails there.
+    """
+    beside = MIXED | {"bfloat16"} if by("device/bfloat16-states-mix") else MIXED
+    for x, g, state in updates:
+        for kept in (g, *state.values()):
+            if isinstance(kept, Tensor):
+                dtype, place = str(kept._array.dtype), place_of(kept)
+                if place is place_of(x):
+                    alike = dtype in beside or kept._array.dtype == x._array.dtype
+                else:
+                    alike = kept.is_cpu and dtype in MIXED
+                if not alike:
+                    refuse("device/step-needs-them-alike")

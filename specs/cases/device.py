@@ -376,3 +376,74 @@ def a_step_on_a_device_decays_by_what_was_before():
     here.step()
     there.step()
     assert x.tolist() == [0.5] and y.tolist() == [0.0]
+
+
+def a_step_on_a_device_wants_grads_of_its_parameters_kind():
+    """A float16 grad is refused beside a float32 parameter, and the one before it has not changed.
+
+    rules: device/step-needs-them-alike, grad/own-dtype.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    y = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad = torch.tensor([1.0], device="cuda")
+    y.grad_dtype = torch.float16
+    y.grad = torch.tensor([1.0], dtype=torch.float16, device="cuda")
+    there = torch.optim.SGD([x, y], lr=0.5)
+    with refused("device/step-needs-them-alike"):
+        there.step()
+    assert x.tolist() == [2.0] and x._version == 0
+
+
+def a_grad_that_left_its_device_fails_the_step():
+    """Moved to the CPU by way of .data it is refused as integers, and fails the step as floats.
+
+    rules: device/step-needs-them-alike, device/one-for-all.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.backward(torch.tensor([1.0], device="cuda"))
+    there = torch.optim.SGD([x], lr=0.5)
+    x.grad.data = torch.tensor([1])
+    with refused("device/step-needs-them-alike"):
+        there.step()
+    x.grad.data = torch.tensor([1.0])
+    with refused("device/one-for-all"):
+        there.step()
+
+
+def bfloat16_grads_go_along():
+    """They are cast as they are taken off a float32 parameter.
+
+    rule: device/bfloat16-states-mix.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad_dtype = torch.bfloat16
+    x.grad = torch.tensor([1.0], dtype=torch.bfloat16, device="cuda")
+    torch.optim.SGD([x], lr=0.5).step()
+    assert x.tolist() == [1.5]
+
+
+def zeros_without_memory_stay_without_on_a_device():
+    """A dot product with them is again without memory, and that they are elsewhere is told numpy first.
+
+    rules: op/zeros-pass-on, device/numpy-takes-the-cpu-s.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    ones = torch.ones_like(x)
+    (g,) = torch.autograd.grad(x.abs(), x, ones, create_graph=True)
+    (h,) = torch.autograd.grad(g, x, ones)
+    assert x.detach().dot(h).add(1.0).item() == 1.0
+    with refused("device/numpy-takes-the-cpu-s"):
+        h.numpy()
+
+
+def a_number_from_the_cpu_to_the_power_of_a_tensor_elsewhere():
+    """Its own gradient comes back to it; the exponent's asks of both, with the number first, and is refused.
+
+    rules: device/number-goes-with-all, device/one-for-all.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.tensor([3.0], requires_grad=True, device="cuda")
+    x.pow(y.detach()).sum().backward()
+    assert x.grad.item() == 12.0 and x.grad.is_cpu
+    with refused("device/one-for-all"):
+        x.detach().pow(y).sum().backward()

@@ -145,16 +145,11 @@ def _read_again(indices: tuple[Any, ...], g: Any, places: tuple[int, ...]) -> An
     return g._index(*indices, places=places)
 
 
-def _zeros(g: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Zeros of the operand's dtype, which need not be the gradient's where its ``grad_dtype`` was set."""
-    zeros = g.new_zeros(shape)
-    return zeros if zeros._array.dtype == dtype else zeros.cast(dtype)
-
-
 def _index_backward(
     indices: tuple[Any, ...], g: Any, x_shape: tuple[int, ...], x_dtype: np.dtype, places: tuple[int, ...]
 ) -> Any:
-    return _zeros(g, x_shape, x_dtype)._index_put_impl_(g, *indices, places=places, accumulate=True)
+    zeros = g.new_zeros(x_shape, dtype=x_dtype)  # NB: which a `grad_dtype` may have made another than g's
+    return zeros._index_put_impl_(g, *indices, places=places, accumulate=True)
 
 
 def _index_put_backward(
@@ -167,7 +162,7 @@ def _index_put_backward(
 ) -> Any:
     if accumulate:
         return g
-    return g._index_put(_zeros(g, value_shape, value_dtype), *indices, places=places)
+    return g._index_put(g.new_zeros(value_shape, dtype=value_dtype), *indices, places=places)
 
 
 globals().update(_family())  # an op is found by being a module's attribute

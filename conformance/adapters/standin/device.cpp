@@ -80,7 +80,11 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return before;
   }
   c10::DeviceIndex deviceCount() const noexcept override { return COUNT; }
-  c10::Stream getStream(c10::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+  // The engine comes by before it hands a backward's first nodes to the threads.
+  c10::Stream getStream(c10::Device device) const override {
+    count_on();
+    return c10::Stream(c10::Stream::DEFAULT, device);
+  }
   c10::Stream getNewStream(c10::Device device, int) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
   // The engine comes by before each node that it runs on a thread of this device.
   c10::Stream exchangeStream(c10::Stream stream) const override {
@@ -153,6 +157,13 @@ at::Tensor zeros_without_memory(c10::IntArrayRef sizes, std::optional<at::Scalar
   return at::detail::empty_generic(sizes, &none, keys, c10::dtype_or_default(dtype), std::nullopt);
 }
 
+// The same zeros on another device.
+at::Tensor without_memory(const at::Tensor& zeros, c10::Device device) {
+  auto there = at::_efficientzerotensor(zeros.sizes(), zeros.options().device(device));
+  there.unsafeGetTensorImpl()->set_sizes_and_strides(zeros.sizes(), zeros.strides());
+  return there;
+}
+
 // CPU tensors on the very memory of the device's, for a kernel to work on. What is one tensor, or shares a storage, goes
 // on doing so: kernels look whether what they read overlaps with what they write.
 class Lent {
@@ -161,6 +172,7 @@ class Lent {
     if (!tensor.defined() || tensor.device().type() != STANDIN) return tensor;
     auto& alias = tensors_[tensor.unsafeGetTensorImpl()];
     if (alias.defined()) return alias;
+    if (tensor._is_zerotensor()) return alias = without_memory(tensor, c10::kCPU);
     const auto& storage = tensor.storage();
     auto found = storages_.find(storage.unsafeGetStorageImpl());
     if (found == storages_.end()) {
@@ -185,6 +197,7 @@ class Lent {
 // What a kernel made, in memory of the device.
 at::Tensor homed(const at::Tensor& made, c10::Device device) {
   if (!made.defined() || made.device().type() == STANDIN) return made;
+  if (made._is_zerotensor()) return without_memory(made, device);
   auto home = empty_strided(made.sizes(), made.strides(), made.scalar_type(), {}, device, {});
   Lent lend;
   lend(home).copy_(made);
