@@ -13,6 +13,7 @@ import reference_impl as torch
 from conformance.adapters import load, standin
 from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.reference import Reference
 from conformance.adapters.torch import _device
 from conformance.campaign import Sides
 from conformance.generate.choices import Prng
@@ -22,6 +23,7 @@ from conformance.program import Device
 from conformance.run import Runner, run
 from conformance.text import from_text, to_text
 from reference_impl.modes import STATE
+from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
 from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
 
 TORCH = load("torch")
@@ -150,6 +152,21 @@ def test_moving_programs_agree():
         assert found.finding in (Finding.AGREE, Finding.KNOWN, Finding.INCOMPARABLE), to_text(one.program)
         agree += found.finding is Finding.AGREE
     assert agree >= 0.9 * len(programs)
+
+
+def test_what_is_open_is_so_in_one_program():
+    """The next one tells its ages again, whatever is left of the one before."""
+    text = "import torch\na = torch.ones(2, requires_grad=True)\nb = a * 2\n"
+    kept = Runner(load("reference"))
+    for step in from_text(text):
+        kept.step(step)
+    OPEN_SUMS.add(kept.env["b"].grad_fn)
+    OPEN_CALLS.append("MulBackward0")
+    wiring = run(from_text(text), load("reference")).wiring
+    assert wiring is not None
+    assert wiring["b"][WIRED.index("age")] == (0, 1)
+    assert Reference.orderly()
+    kept.close()
 
 
 @needs_standin

@@ -64,6 +64,9 @@ class Reference(TorchShaped):
 
     def start(self) -> None:
         super().start()
+        # What an earlier program left open hangs on in its reference cycles.
+        OPEN_SUMS.clear()
+        OPEN_CALLS.clear()
         # inf and nan are values here as they are in torch, and nothing to warn about.
         self._errors.append(np.seterr(all="ignore"))
         rule_marks.fired()

@@ -49,7 +49,7 @@ class Torch(TorchShaped):
         super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
-        self._threads = False
+        self._threads = self._moved = False
         self._parcel: Parcel | None = None
         if device == "cuda":
             exactly(namespace.backends)
@@ -58,19 +58,37 @@ class Torch(TorchShaped):
 
     def start(self) -> None:
         super().start()
-        self._threads = False
+        self._threads = self._moved = False
+        self.listed = TorchShaped.listed
+
+    def place(self, name: str) -> str:
+        """As for any namespace; from then on tensors may be there."""
+        if name != "cpu":
+            self._moves()
+        return super().place(name)
+
+    def _moves(self) -> None:
+        """Have it looked where tensors are, which takes longer."""
+        self._moved, self.listed = True, self._taken
 
     def _find(self, op: str) -> Any:
-        if op == "cuda" and self.device == standin.NAME:
-            return super()._find(standin.NAME)
+        if op == "cuda":
+            return self._moving(super()._find(standin.NAME if self.device == standin.NAME else op))
         function = super()._find(op)
-        if self.device == "cpu" or function is None:
-            return function
-        if not speaks_of_gradients(op):
+        if self.device == "cpu" or function is None or not speaks_of_gradients(op):
             return function
         if self.device == standin.NAME:
             function = standin.in_one_row(function)
         return self._watched(function)
+
+    def _moving(self, function: Any) -> Any:
+        """A function that takes tensors to a device."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            self._moves()
+            return function(*args, **kwargs)
+
+        return called
 
     def _watched(self, function: Any) -> Any:
         """A function that may run the engine. With create_graph the threads of devices make nodes, too."""
@@ -85,7 +103,7 @@ class Torch(TorchShaped):
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; the elements of all that is on devices are brought over in one copy."""
-        if self.device == "cpu":
+        if not self._moved:
             return super().observe(session, tensors, since, grads)
         parcel = self._parcel = Parcel(self.namespace)
         try:
@@ -94,7 +112,7 @@ class Torch(TorchShaped):
             self._parcel = None
         return parcel.opened(seen, self._read) if parcel.tensors else seen
 
-    def listed(self, x: Any) -> Any:
+    def _taken(self, x: Any) -> Any:
         """The elements; of what is on a device a place in the parcel, as long as one is packed."""
         return x.tolist() if x.is_cpu or self._parcel is None else self._parcel.take(x)
 

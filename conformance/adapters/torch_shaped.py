@@ -157,7 +157,7 @@ class TorchShaped:
         return "cpu" if x.is_cpu else str(x.device).replace(self.stands_for_cuda, "cuda")
 
     counter = operator.attrgetter("_version")
-    listed = staticmethod(operator.methodcaller("tolist"))
+    listed: Callable[[Any], Any] = staticmethod(operator.methodcaller("tolist"))
 
     def facts(self, session: None, value: Any) -> dict[str, Any]:
         """Everything seen of one tensor, by name; `version` is the raw counter."""

@@ -14,6 +14,10 @@ Lies = Callable[[str, Any, dict[int, str]], tuple[Any, ...]]
 """What tells where a tensor lies: `lies`, or a shorter way to the same."""
 
 
+_NEW: Any = object()
+"""The number of a node that was not met before."""
+
+
 def wiring(
     tensors: Mapping[str, Any], graded: Container[str], lies: Lies, refused: Callable[[Exception], Any]
 ) -> dict[str, tuple[Any, ...]]:
@@ -49,11 +53,10 @@ def wiring(
                 kept = UNSEEN
         seen[name] = history, (), memory, kept
     if ages:
-        met = {age for each in ages.values() for age in each}
-        ranks = {age: rank for rank, age in enumerate(sorted(met))}
+        ranks = {age: rank for rank, age in enumerate(sorted(set().union(*ages.values())))}
         for name, each in ages.items():
-            history, _, *rest = seen[name]
-            seen[name] = (history, tuple([ranks[age] for age in each]), *rest)
+            history, _, memory, kept = seen[name]
+            seen[name] = history, tuple([ranks[age] for age in each]), memory, kept
     return seen
 
 
@@ -62,22 +65,19 @@ def _behind(node: Any, numbers: dict[Any, int | None]) -> tuple[Any, list[int]]:
 
     They are given numbers as they are met.
     """
-    new, ages = [], []
-    stack = [node]
-    while stack:
-        met = stack.pop()
-        if met not in numbers:
-            numbers[met] = len(numbers) - 1
-            edges = met.next_functions
-            new.append((met.name(), edges))
-            ages.append(met._sequence_nr())
-            for child, _ in reversed(edges):
-                if child not in numbers:
-                    stack.append(child)
-    nodes = [
-        (kind, tuple([(numbers[child], nr) for child, nr in edges]) if edges else ()) for kind, edges in new
-    ]
-    return (numbers[node], tuple(nodes)), ages
+    numbers[node] = number = len(numbers) - 1
+    met, nodes, ages = [node], [], []
+    for each in met:
+        edges = []
+        for child, nr in each.next_functions:
+            at = numbers.get(child, _NEW)
+            if at is _NEW:
+                numbers[child] = at = len(numbers) - 1
+                met.append(child)
+            edges.append((at, nr))
+        nodes.append((each.name(), tuple(edges)))
+        ages.append(each._sequence_nr())
+    return (number, tuple(nodes)), ages
 
 
 def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
