@@ -195,21 +195,6 @@ def indexed_assignment_does_not_cast():
     assert x.tolist() == [5.0, 6.0] and x.dtype == torch.float32
 
 
-def a_gradient_of_another_dtype_meets_indexed_assignment():
-    """What was written over gets zeros of the written value's dtype for its gradient, and they are not cast.
-
-    rules: op/index-put-dtype, grad/own-dtype.
-    """
-    x = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
-    x.grad_dtype = torch.float32
-    y = torch.diagonal(x, -1, dim1=-1, dim2=0)
-    x.requires_grad = False
-    x[None, 1:] = y
-    y[[0]] = 1.0
-    with refused("op/index-put-dtype"):
-        x.backward(x)
-
-
 def index_select_takes_integers():
     """Floats are no positions.
 

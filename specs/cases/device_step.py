@@ -1,0 +1,67 @@
+"""Steps of an optimizer whose parameters are on devices."""
+
+import torch
+
+from specs.case import refused, warned
+
+
+def a_step_on_a_device_decays_by_what_was_before():
+    """On the CPU a parameter that is listed twice has changed by the time that it decays once more.
+
+    rules: device/steps-are-taken-together, optim/same-parameter-twice-warns.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad = torch.tensor([0.0])
+    y.grad = torch.tensor([0.0], device="cuda")
+    with warned("optim/same-parameter-twice-warns"):
+        here = torch.optim.SGD([x, x], lr=0.5, weight_decay=1.0)
+    with warned("optim/same-parameter-twice-warns"):
+        there = torch.optim.SGD([y, y], lr=0.5, weight_decay=1.0)
+    here.step()
+    there.step()
+    assert x.tolist() == [0.5] and y.tolist() == [0.0]
+
+
+def a_step_on_a_device_wants_grads_of_its_parameters_kind():
+    """A float16 grad is refused beside a float32 parameter, and the one before it has not changed.
+
+    rules: device/step-needs-them-alike, grad/own-dtype.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    y = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad = torch.tensor([1.0], device="cuda")
+    y.grad_dtype = torch.float16
+    y.grad = torch.tensor([1.0], dtype=torch.float16, device="cuda")
+    there = torch.optim.SGD([x, y], lr=0.5)
+    with refused("device/step-needs-them-alike"):
+        there.step()
+    assert x.tolist() == [2.0] and x._version == 0
+
+
+def a_grad_that_left_its_device_fails_the_step():
+    """Moved to the CPU by way of .data it is refused as integers, and fails the step as floats.
+
+    rules: device/step-needs-them-alike, device/one-for-all.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.backward(torch.tensor([1.0], device="cuda"))
+    there = torch.optim.SGD([x], lr=0.5)
+    x.grad.data = torch.tensor([1])
+    with refused("device/step-needs-them-alike"):
+        there.step()
+    x.grad.data = torch.tensor([1.0])
+    with refused("device/one-for-all"):
+        there.step()
+
+
+def bfloat16_grads_go_along():
+    """They are cast as they are taken off a float32 parameter.
+
+    rule: device/bfloat16-states-mix.
+    """
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    x.grad_dtype = torch.bfloat16
+    x.grad = torch.tensor([1.0], dtype=torch.bfloat16, device="cuda")
+    torch.optim.SGD([x], lr=0.5).step()
+    assert x.tolist() == [1.5]

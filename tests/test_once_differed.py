@@ -1,0 +1,66 @@
+"""Programs on which the reference and torch once differed for a reason that is no rule of its own.
+
+Each is as a campaign reduced it; what a rule speaks of is a case in ``specs/cases`` instead.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.adapters import load
+from conformance.campaign import Sides
+from conformance.judge import Finding
+from conformance.text import from_text
+from specs.fact import DENSITIES
+
+PROGRAMS = {
+    "a gradient of a dtype that a non-leaf has from a leaf meets zeros of the value's": """
+a = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
+a.grad_dtype = torch.float32
+b = torch.diagonal(a, -1, dim1=-1, dim2=0)
+a.requires_grad = False
+a[None, 1:] = b
+b[[0]] = 1.0
+a.backward(a)
+""",
+    "zeros of a real value put into a complex gradient are nothing to warn of": """
+b = torch.tensor([complex(-4.0, -3.0), complex(-3.0, 4.0)])
+c = torch.tensor(-2.0, requires_grad=True)
+b.fill_(c)
+b[[True, False]] = c
+b.backward(b)
+""",
+    "nodes that a backward's own thread makes are younger than those before it": """
+e = torch.ones((2,), dtype=torch.float64, requires_grad=True, device='cuda')
+i = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
+e.register_post_accumulate_grad_hook(lambda x: 3)
+m = e.abs()
+p, = torch.autograd.grad(m, e, i, create_graph=True)
+p.backward(m)
+""",
+    "what is made as a backward begins is older than what its threads make": """
+a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
+b = a.relu()
+d = b[None, 0]
+d.mul_(d)
+h = d[None, ...]
+b.relu_()
+h.backward()
+""",
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text, id=why, marks=[pytest.mark.device] if "cuda" in text else [])
+        for why, text in PROGRAMS.items()
+    ],
+)
+def test_they_agree(text):
+    """However they are looked at."""
+    if "cuda" in text and load("torch").lacking:
+        pytest.skip(load("torch").lacking)
+    for density in DENSITIES:
+        found, _, _ = Sides("reference", "torch").judged(from_text(f"import torch\n{text}"), density)
+        assert found.finding is Finding.AGREE, density
