@@ -29,7 +29,7 @@ _BY_INDEX = ("_index", "_index_put", "_index_put_", "_index_put_impl_", "_index_
 """Ops with indices that may be on the CPU."""
 
 _BESIDE_FIRST = frozenset({"_logical_and"})
-"""Elementwise ops whose result is made where the first operand is, whatever the others."""
+"""Elementwise ops whose result PyTorch makes where the first operand is, whatever the others."""
 
 _VALUE = {"masked_fill": 2, "masked_fill_": 2, "_index_put": 1, "_index_put_": 1, "_index_put_impl_": 1}
 """Where the value stands that is brought over if it is a single element."""
@@ -98,7 +98,8 @@ def _check(
             if _VALUE.get(op.name) == at or op.name in ("where", "_where"):
                 continue
             numbers += elementwise
-            if elementwise and numbers == 1 and (at or op.name not in _BESIDE_FIRST):
+            may_be = at or op.name not in _BESIDE_FIRST or by("device/number-may-come-first")
+            if elementwise and numbers == 1 and may_be:
                 continue
         check_recorded(kernel, operands, attributes)
         if op.name == "mv" and not operands[0]._array.ndim:

@@ -82,6 +82,8 @@ def meet(scene: Scene, about: Any = None) -> bool:
         return False
     if live.grad and live.kind == "f" and not scene.below(6):
         return _with_zeros(scene, live, other)
+    if live.grad and live.place != "cpu" and live.kind == "f" and not scene.below(3):
+        return _power_of_one(scene, live)
     op = scene.pick(_MEETINGS)
     operands = (live, other) if scene.below(3) else (other, live)
     bits, frac = live.store.bits + other.store.bits + 1, live.store.frac + other.store.frac
@@ -113,6 +115,21 @@ def _with_zeros(scene: Scene, live: Live, other: Live) -> bool:
         and scene.emit(
             scene.pick(("add", "sub", "mul", "div")), (ref(zeros), other.ref), (), (scene.fresh(),)
         )
+    )
+    if met:
+        scene.forget(*names)
+    return True
+
+
+def _power_of_one(scene: Scene, live: Live) -> bool:
+    """One, from the CPU, to the power of a tensor elsewhere, which is exact; and the gradient of that."""
+    if not scene.may("pow"):
+        return False
+    one, power, grad = names = [scene.fresh() for _ in range(3)]
+    met = (
+        scene.emit("torch.tensor", (1.0,), (("dtype", Dtype(live.dtype)),), (one,))
+        and scene.emit("pow", (ref(one), live.ref), (), (power,))
+        and scene.emit("torch.autograd.grad", (ref(power), live.ref, ref(power)), (), (grad,))
     )
     if met:
         scene.forget(*names)
@@ -158,6 +175,8 @@ def misplaced(scene: Scene, about: Any = None) -> bool:
         return scene.emit("to", (live.ref, Device("cuda:7")), (), (scene.fresh(),)) or True
     if live.place != "cpu" and live.shape and not scene.below(3):
         return _by_position(scene, live)
+    if live.place != "cpu" and live.grad and live.leaf and live.kind == "f" and not scene.below(2):
+        return _grad_left(scene, live)
     others = [x for x in scene.everyone() if x.place != live.place and x.shape == live.shape]
     if not others or live.kind not in "fc":
         return False
@@ -181,3 +200,23 @@ def _by_position(scene: Scene, live: Live) -> bool:
             scene.forget(at)
         return True
     return False
+
+
+def _grad_left(scene: Scene, live: Live) -> bool:
+    """A step of an optimizer, for which a grad has left its parameter's device, as integers."""
+    if not (scene.may("torch.optim.SGD") and scene.may(".data=")):
+        return False
+    grad, zeros, held = names = [scene.fresh() for _ in range(3)]
+    done = (
+        scene.emit("backward", (live.ref, live.ref))
+        and scene.emit(".grad", (live.ref,), (), (grad,))
+        and scene.emit("torch.zeros", (live.shape,), (("dtype", Dtype("int64")),), (zeros,))
+        and scene.emit(".data=", (ref(grad), ref(zeros)))
+        and scene.emit("torch.optim.SGD", ([live.ref],), (), (held,))
+    )
+    if done:
+        scene.emit("step", (ref(held),))
+        scene.forget(*names)
+        if scene.below(2):
+            scene.emit(".grad=", (live.ref, None))
+    return True
