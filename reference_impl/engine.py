@@ -17,7 +17,7 @@ from reference_impl import dtypes
 from reference_impl.devices import ambient_for, ambient_in, brought
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.grad_dtypes import cast_to
-from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone
+from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone, keeps_memory_alone
 from reference_impl.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.modes import STATE
 from reference_impl.ready import Buffer, pop, push
@@ -231,6 +231,7 @@ def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
     alone = held_alone(buffer, passed_on)
     old = buffer[0]
     assert old is not None
+    alone = alone and keeps_memory_alone(old)
     # A view holds what it is a view of, and that the memory.
     if alone and old._view is None and dense(old._array) and by("grad/sums-into-the-first"):
         old.add_(new)

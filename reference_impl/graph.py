@@ -222,6 +222,12 @@ def _holders(grads: list[Tensor | None]) -> int:
 _ALONE = _holders([wrap(np.zeros(()))])
 
 
+def keeps_memory_alone(x: Tensor) -> bool:
+    """Whether no other tensor is on the same memory: CPython's count is again what PyTorch's is."""
+    own = x._array is x._storage or x._array.base is x._storage
+    return sys.getrefcount(x._storage) <= 2 + own  # NB: one of the two is the call's
+
+
 def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
     overlaps).

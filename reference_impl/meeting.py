@@ -114,13 +114,13 @@ def _check(
 def _look_at_filling(name: str, operands: tuple[Any, ...]) -> None:
     """What filling by a mask refuses before it asks where the mask is."""
     x, mask, value = operands
-    if isinstance(value, Tensor) and value._array.ndim:
-        refuse("op/masked-fill-value", ndim=value._array.ndim)
     if name == "masked_fill":
         try:
             np.broadcast_shapes(x._array.shape, mask._array.shape)
         except ValueError:
             refuse("op/shapes-broadcast", **clash(x._array.shape, mask._array.shape))
+    if isinstance(value, Tensor) and value._array.ndim:
+        refuse("op/masked-fill-value", ndim=value._array.ndim)
 
 
 def _try(

@@ -30,6 +30,30 @@ b.fill_(c)
 b[[True, False]] = c
 b.backward(b)
 """,
+    "what a root holds is not summed into, where gradients have two dtypes": """
+a = torch.tensor(2.0, requires_grad=True)
+c = a.bfloat16()
+c.add_(a)
+f = a.register_hook(lambda g: g.detach())
+a.grad_dtype = None
+c.register_hook(lambda g: g.detach())
+c.backward(c)
+""",
+    "a mask's shape is looked at before the value's, unless it is written": """
+a = torch.tensor([[-1.5, 2.0, 1.0], [-0.5, 0.5, -1.5]])
+f = torch.tensor([True, False], device='cuda:1')
+i = a.masked_fill(f, a)
+a.masked_fill_(f, a)
+""",
+    "the last dtype's parameters are the first that a step changes": """
+c = torch.tensor([1, 2], device='cuda')
+f = torch.tensor(-4.0, requires_grad=True, device='cuda')
+m, = c.chunk(1, -1)
+f.backward()
+r = torch.optim.SGD([m, f])
+m.grad = c
+r.step()
+""",
     "nodes that a backward's own thread makes are younger than those before it": """
 e = torch.ones((2,), dtype=torch.float64, requires_grad=True, device='cuda')
 i = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')

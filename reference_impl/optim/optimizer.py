@@ -72,7 +72,8 @@ class Optimizer:
                 updates = list(self._updates(group))
                 if _together(updates):
                     _need_alike(updates)
-                    self.change(updates, group)
+                    for alike in _grouped(updates):
+                        self.change(alike, group)
                 else:
                     for update in updates:
                         self.change([update], group)
@@ -138,3 +139,13 @@ def _need_alike(updates: list[Update]) -> None:
                     alike = kept.is_cpu and dtype in MIXED
                 if not alike:
                     refuse("device/step-needs-them-alike")
+
+
+def _grouped(updates: list[Update]) -> list[list[Update]]:
+    """The updates by device and dtype of the parameters. NB: the groups come out of PyTorch's hash table in
+    the reverse of the order in which they went in, which shows where the step of one fails.
+    """
+    groups: dict[Any, list[Update]] = {}
+    for update in updates:
+        groups.setdefault((place_of(update.x), update.x._array.dtype), []).append(update)
+    return list(groups.values())[::-1]
