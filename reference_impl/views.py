@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reference_impl.devices import geometry, place_of
+from reference_impl.grad_dtypes import OwnDtype, cast_to, grad_dtype_of
 from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse
@@ -149,7 +151,11 @@ class AsStridedBackward0(Node):
         super().__init__((gradient_edge(base),))
         self.base_geometry = geometry_of(base)
         self.geometry = geometry_of(view)
-        self.add_output(view)
+        # NB: a view whose data was assigned belongs where its base is, and is complex or not as that is.
+        dtype, of = grad_dtype_of(view), base._array.dtype
+        if of is not view._array.dtype:
+            dtype = OwnDtype(of, cast_to(dtype))
+        self.metadata.append(geometry(view._array.shape, dtype, place_of(base)))
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         g = grads[0]

@@ -39,6 +39,26 @@ a.grad_dtype = None
 c.register_hook(lambda g: g.detach())
 c.backward(c)
 """,
+    "a stale view whose data is elsewhere has its base's device": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.cuda()
+k = b.as_strided((2,), (1,))
+q = b.view(1, -1, 1)
+k.data = a
+u = torch.tensor([1.0, 2.0], device='cuda:0')
+q[0, ..., 0] = 3.0
+k.backward(u)
+""",
+    "a stale view whose data is complex takes no complex gradient to a real base": """
+b = torch.tensor([1.0, 2.0], requires_grad=True) * 1
+k = b.as_strided((2,), (1,))
+q = b.view(1, -1, 1)
+k.data = torch.ones(2, dtype=torch.complex64)
+q[0, 0, 0] = 3.0
+n = k.grad_fn
+k.register_hook(lambda g: g * 2)
+k.backward(torch.ones(2, dtype=torch.complex64))
+""",
     "a mask's shape is looked at before the value's, unless it is written": """
 a = torch.tensor([[-1.5, 2.0, 1.0], [-0.5, 0.5, -1.5]])
 f = torch.tensor([True, False], device='cuda:1')
