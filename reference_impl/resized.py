@@ -17,7 +17,7 @@ import numpy as np
 
 from reference_impl import dtypes
 from reference_impl.attributes import Storage
-from reference_impl.devices import on, place_of
+from reference_impl.devices import making_on, on, place_of
 from reference_impl.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
@@ -145,7 +145,8 @@ def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
 def _materialized(zeros: Zeros) -> Tensor:
     """The zeros that PyTorch gives memory to: those of one element."""
     array = zeros._array
-    made = wrap(np.zeros((), array.dtype))
+    with making_on(place_of(zeros)):
+        made = wrap(np.zeros((), array.dtype))
     made._array = window_on(made._storage, array.dtype, (array.shape, (0,) * array.ndim, 0))
     return made
 

@@ -39,6 +39,14 @@ a.grad_dtype = None
 c.register_hook(lambda g: g.detach())
 c.backward(c)
 """,
+    "zeros without memory get it where they are": """
+a = torch.tensor([[4.0, 1.0], [2.0, -4.0]], requires_grad=True, device='cuda')
+d = torch.tensor([[4.0, 1.0], [2.0, -4.0]], device='cuda')
+e = a.abs()
+h, = torch.autograd.grad(e, a, d, create_graph=True)
+i, = torch.autograd.grad(h, a, d)
+e.set_(i)
+""",
     "a stale view whose data is elsewhere has its base's device": """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = a.cuda()
