@@ -73,6 +73,8 @@ def keeps_values(op: str) -> bool:
 
 
 def written_all_the_same(step: Step, rule: str) -> bool:
-    """Whether a refused step has written: outside of inference mode, or what a hook failed to pack."""
+    """Whether a refused step may have written: outside of inference mode, what a hook failed to pack, or the
+    first of what an optimizer holds.
+    """
     packed = writes(step.op) and step.op not in OVERWRITES and not SAVING_MODES.keys().isdisjoint(step.mode)
-    return packed or rule == "inference/write-outside-refused"
+    return packed or step.op == "step" or rule == "inference/write-outside-refused"

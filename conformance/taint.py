@@ -129,7 +129,9 @@ class Taint:
         elif done:
             self._perform(index, step)
         elif type(seen.outcome) is Refused and written_all_the_same(step, seen.outcome.rule):
-            if step.op == "set_":
+            if step.op == "step":
+                self._optimize(index, step, self._tensors(reads(step)[:1]))
+            elif step.op == "set_":
                 self._perform(index, step._replace(out=()))
             else:
                 names = reads(step)

@@ -56,3 +56,13 @@ def test_a_refused_set_has_taken_the_memory() -> None:
         "b.set_(a)\na.tanh_()\n"
     )
     assert reached(text)[0] == "a b"
+
+
+def test_a_step_that_fails_may_have_changed_what_it_holds() -> None:
+    """What has reached a grad reaches the parameter, also where the step is refused in the end."""
+    text = (
+        "with torch.inference_mode():\n    a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "b = torch.tensor([1.0, 0.5])\na.backward(b)\nc = a.grad\nc.cos_()\n"
+        "d = torch.optim.SGD([a])\nd.step()\n"
+    )
+    assert reached(text)[0] == "a b c d"
