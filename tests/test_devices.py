@@ -170,6 +170,22 @@ def test_what_is_open_is_so_in_one_program():
 
 
 @needs_standin
+@pytest.mark.parametrize(("more", "told"), [("", True), ("c = torch.ones(2)\n", False)])
+def test_ages_are_told_where_threads_number_in_one_row(more, told):
+    """The nodes of a recorded backward have their ages as long as all is on one device."""
+    text = (
+        "import torch\na = torch.ones(2, requires_grad=True, device='cuda')\nb = a * a\n"
+        f"b.sum().backward(create_graph=True)\ng = a.grad\n{more}"
+    )
+    for adapter in (TORCH, load("reference")) if told else (TORCH,):
+        wiring = run(from_text(text), adapter).wiring
+        assert wiring is not None
+        ages = wiring["g"][WIRED.index("age")]
+        assert (ages is not UNSEEN) is told
+        assert not told or len(ages) > 2
+
+
+@needs_standin
 def test_a_look_is_one_copy():
     """However many tensors and grads are on the device, they are brought over together."""
     import torch as real

@@ -129,9 +129,12 @@ class Torch(TorchShaped):
         return self.lacking if case.needs_device and self.device == "cpu" else ""
 
     def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
-        """As for any namespace; but threads number their nodes each for itself: such ages tell nothing."""
+        """As for any namespace; but threads number their nodes each for itself, and where they do so in one
+        row, several may be at it at once: such ages tell nothing.
+        """
         seen = super().wiring(session, tensors, graded)
-        if not self._threads or all(x.is_cpu for x in tensors.values()):
+        places = {str(x.device) for x in tensors.values()} if self._threads else set()
+        if not places or places == {"cpu"} or (self.device == standin.NAME and len(places) == 1):
             return seen
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 
