@@ -103,6 +103,9 @@ def grade(
 
     Each divergence is reduced to a few lines that run by themselves under torch. Programs that crash torch in
     a way that is on record (specs/known.toml) are counted and do not fail the run; any other crash does.
+
+    Where there is a device, a program that says nothing of devices runs twice: as it was drawn, and with all
+    its leaves on the device, where it must come to the same verdict.
     """
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
