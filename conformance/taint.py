@@ -244,7 +244,8 @@ class Taint:
             for family in families_of(targets):
                 family.extend(node)
         self._bind(step, targets)
-        for name in binds(step)[1:]:  # a function that writes may give something else besides
+        # A function that writes may give another tensor on that memory, or something else besides.
+        for name in binds(step)[0 if class_of(step.op) else 1 :]:
             self._names[name] = self._made(index, step, operands, "any")
 
     def _make(self, index: int, step: Step, operands: set[Tensor]) -> None:

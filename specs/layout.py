@@ -35,13 +35,15 @@ def means_its_strides(empty: np.ndarray) -> bool:
 
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """``x`` as another dtype; what is expanded in ``x`` is so in the result."""
+    """``x`` as another dtype, with its strides: what is expanded or overlaps in ``x`` does so again."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real  # numpy would warn of it, in torch's words
-    if x.flags.c_contiguous or all(x.strides):
+    if x.flags.c_contiguous or not x.size:
         return x.astype(dtype)
-    once = x[tuple([slice(None) if s else slice(1) for s in x.strides])]
-    return np.broadcast_to(once.astype(dtype), x.shape)
+    steps = [stride // x.itemsize for stride in x.strides]
+    extent = 1 + sum([(n - 1) * step for n, step in zip(x.shape, steps, strict=True)])
+    window = as_strided(x, (extent,), (x.itemsize,)).astype(dtype)
+    return as_strided(window, x.shape, [step * dtype.itemsize for step in steps])
 
 
 def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:

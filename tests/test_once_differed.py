@@ -39,6 +39,17 @@ a.grad_dtype = None
 c.register_hook(lambda g: g.detach())
 c.backward(c)
 """,
+    "half precision where elements overlap is laid out as float32 is": """
+a = torch.tensor([[[2.0, 1.0], [-0.5, 0.5]], [[-1.5, 2.0], [1.0, -0.5]]])
+c = a.bfloat16()
+j = c.as_strided((3, 2), (1, 1))
+k = torch.nn.Parameter(j)
+m = k.t()
+n = m.neg()
+m.backward(n)
+m.backward(n)
+m.backward(n)
+""",
     "zeros without memory get it where they are": """
 a = torch.tensor([[4.0, 1.0], [2.0, -4.0]], requires_grad=True, device='cuda')
 d = torch.tensor([[4.0, 1.0], [2.0, -4.0]], device='cuda')

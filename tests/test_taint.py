@@ -66,3 +66,13 @@ def test_a_step_that_fails_may_have_changed_what_it_holds() -> None:
         "d = torch.optim.SGD([a])\nd.step()\n"
     )
     assert reached(text)[0] == "a b c d"
+
+
+def test_what_a_function_gives_of_what_it_wrote_may_be_another_tensor() -> None:
+    """That it has no grad does not say that what was written has none."""
+    text = (
+        "a = torch.tensor([-1.0, 3.0], requires_grad=True)\nb = torch.sigmoid(a)\n"
+        "with torch.no_grad():\n    c = Written.apply(a)\nb.backward(torch.tensor([2.0, -1.0]))\n"
+    )
+    seen = trace(text)
+    assert Rounding(seen).of_grad(len(seen) - 1, "a").terms
