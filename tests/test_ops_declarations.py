@@ -44,6 +44,7 @@ INTERNAL = {
     "zeros_like": torch.zeros_like,
     "slice": aten.slice.Tensor,
     "_without_memory": lambda g: torch._efficientzerotensor(g.shape, dtype=g.dtype),
+    "_logical_and": torch.logical_and,
     "_where": lambda x, condition, y: torch.where(condition, x, y),
     "_is_recorded": lambda x: torch.is_grad_enabled(),
     "squeeze_fresh": torch.Tensor.squeeze_,
