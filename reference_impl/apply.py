@@ -49,7 +49,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     elif array is arrays[0]:
         array = array.copy()
     if array.dtype is not target and target is not None and not kernel.boolean:
-        array = array.astype(target) if array.ndim < 2 else laid_out_like(array.astype(target), array)
+        made = array.astype(target, copy=False)
+        array = laid_out_like(made, array) if made.ndim > 1 and made.size else made
     out = wrap(array)
     if node is not None:
         if array.dtype.kind not in kernel.recordable:

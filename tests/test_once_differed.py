@@ -50,6 +50,11 @@ m.backward(n)
 m.backward(n)
 m.backward(n)
 """,
+    "half precision without elements is laid out by rows": """
+a = torch.ones(2, 0, dtype=torch.bfloat16, requires_grad=True)
+a.backward(a)
+a.backward(a, create_graph=True)
+""",
     "zeros without memory get it where they are": """
 a = torch.tensor([[4.0, 1.0], [2.0, -4.0]], requires_grad=True, device='cuda')
 d = torch.tensor([[4.0, 1.0], [2.0, -4.0]], device='cuda')
