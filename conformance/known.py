@@ -21,9 +21,7 @@ REGISTRY = Path(specs.__file__).parent / "known.toml"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One crash on record: the issue, the side and versions it strikes, the device it takes to show it if it
-    takes one, and how to tell it.
-    """
+    """One crash on record: the issue, the side and versions it strikes, and how to tell it."""
 
     issue: str
     side: str
@@ -32,7 +30,6 @@ class Known:
     what: str
     steps: tuple[str, ...]
     program: str
-    device: str = ""
 
     def speaks_of(self, version: str) -> bool:
         """Whether that release of torch is in the record's range."""

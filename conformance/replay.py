@@ -256,6 +256,7 @@ class _Replays(Sums):
 
     def __init__(self, stretch: Stretch) -> None:
         super().__init__(stretch)
+        self.twice = False  # what is on record is on record where it ran
         self.recording, self.stale = read(stretch.recording), 0
 
     def all(self) -> Tally:

@@ -228,7 +228,7 @@ def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
 
     ``passed_on`` are the references to what came first that PyTorch has let go of already.
     """
-    alone = held_alone(buffer, passed_on)
+    alone = held_alone(buffer, passed_on)  # NB: before there is a name for it, which holds it, too
     old = buffer[0]
     assert old is not None
     alone = alone and keeps_memory_alone(old)

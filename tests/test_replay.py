@@ -78,6 +78,12 @@ def test_the_report_names_its_recordings(cli, small):
     assert f"recorded   torch {origin.torch} (cpu)" in out
 
 
+def test_what_is_on_record_runs_once(cli, small):
+    """An implementation with devices is held to the programs on record, not to the same on a device."""
+    _, report, _, _ = cli("torch", "--recording", small)
+    assert (6, 0) == (report["totals"]["programs"], report["totals"]["placed"])
+
+
 def spoiled(small: Path, to: Path, change: Any) -> Path:
     """A copy of a recording whose lines are changed by ``change``."""
     forms = [json.loads(line) for line in small.read_text(encoding="utf-8").splitlines()]

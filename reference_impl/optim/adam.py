@@ -30,6 +30,7 @@ class Adam(Optimizer):
         super().__init__(params, settings)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        # NB: PyTorch goes part by part on devices here, too; it shows where a parameter is listed twice.
         for update in updates:
             self._change(update, group)
 
