@@ -37,7 +37,6 @@ from conformance.report.value import (
 from conformance.standing import standings
 from conformance.tally import Tally
 from conformance.text import to_text
-from conformance.trace import Crashed
 from conformance.witness import finding, witness
 from specs.case import cases
 from specs.fact import DENSITIES
@@ -288,7 +287,8 @@ def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
     # What dies when nobody looks may live when somebody does.
     traces = (run_isolated(program, who, density) for density in DENSITIES)
     seen = (pair for trace in traces for pair in enumerate(trace.observations))
-    at = next((i for i, each in seen if type(each.outcome) is Crashed), len(program) - 1)
+    # An error that no rule words may come before; it does not kill.
+    at = next((i for i, each in seen if each.crash == how), len(program) - 1)
     cut = Program(program.steps[: at + 1])
     known = issue_of(said(cut), who, adapters.load(who).version, how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE

@@ -7,6 +7,7 @@ What a density is belongs to ``test_run``.
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import jsonschema
@@ -201,6 +202,17 @@ def test_what_dies_unlooked_at_alone_is_cut_where_it_dies():
     chunk = Chunk(TORCH, REFERENCE, "prng", 0, 0, 1)
     (crash,) = crash_of(chunk, program, 0, "SIGSEGV").crashes
     assert record.issue == crash.known
+    assert "y.register_hook(None)" == crash.script.splitlines()[-1]
+
+
+def test_an_error_before_the_death_is_not_taken_for_it():
+    """An internal assertion fails at one step and the process dies at a later one: that is the crash."""
+    deadly = next(known for known in records() if known.issue.endswith("/196459"))
+    failing = next(known for known in records() if known.issue.endswith("#L199"))
+    first = re.sub(r"\bx\b", "a", failing.program).replace("y =", "c =")
+    program = from_text(f"{first}{deadly.program.replace('import torch', '')}")
+    (crash,) = crash_of(Chunk(TORCH, REFERENCE, "prng", 0, 0, 1), program, 0, "SIGSEGV").crashes
+    assert deadly.issue == crash.known
     assert "y.register_hook(None)" == crash.script.splitlines()[-1]
 
 
