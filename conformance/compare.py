@@ -201,7 +201,7 @@ class _Comparing:
         """How tensors hang together in the end, if all else agrees."""
         hung, found = expected.wiring or {}, actual.wiring or {}
         if hung == found:
-            hidden = sum([facts.count(UNSEEN) for facts in hung.values()])
+            hidden = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
             self.compared += len(WIRED) * len(hung) - hidden
             self.unseen += hidden
             return

@@ -37,6 +37,7 @@ class Reference(TorchShaped):
         with suppress(PackageNotFoundError):
             reference_impl.set_torch_release(version("torch").partition("+")[0])
         super().__init__(reference_impl, "reference", "")
+        self.listed = _listed
         self._say_release()
         reference_impl.set_warn_always(True)
         self._errors: list[Any] = []
@@ -89,11 +90,6 @@ class Reference(TorchShaped):
         """The rules that fired since the last call."""
         return rule_marks.fired()
 
-    @staticmethod
-    def listed(x: Any) -> Any:
-        """The elements, of what is on a device without the copy that a program would record for them."""
-        return x._array.tolist() if not x.is_cpu else x.tolist()
-
     def observe(
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
@@ -138,6 +134,21 @@ class Reference(TorchShaped):
                 seen |= super().observe(session, {name: x}, since, grads)
         return seen
 
+    def gradient(self, grad: Any) -> tuple[Any, ...]:
+        """What the same readings of the public attributes give, taken from raw state but of a view."""
+        if grad._view is not None or type(grad) is not reference_impl.Tensor:
+            return super().gradient(grad)
+        array, node = grad._array, grad._node
+        return (
+            _NAMES[array.dtype],
+            array.shape,
+            "cpu" if not STATE.devices else str(place_of(grad)),
+            array.tolist(),
+            grad._flag or node is not None,
+            node is None,
+            node if node is None else node.name(),
+        )
+
     def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; but what hangs on a sum whose order is open, and what is numbered behind it,
         tells nothing.
@@ -176,6 +187,11 @@ class Reference(TorchShaped):
     @property
     def versions(self) -> dict[str, str]:
         return {"reference": self.version}
+
+
+def _listed(x: Any) -> Any:
+    """The elements, of what is on a device without the copy that a program would record for them."""
+    return x._array.tolist() if not x.is_cpu else x.tolist()
 
 
 @lru_cache(maxsize=4096)

@@ -59,7 +59,7 @@ class Torch(TorchShaped):
     def start(self) -> None:
         super().start()
         self._threads = self._moved = False
-        self.listed = TorchShaped.listed
+        self.listed = self.namespace.Tensor.tolist
 
     def place(self, name: str) -> str:
         """As for any namespace; from then on tensors may be there."""

@@ -65,6 +65,8 @@ class TorchShaped:
     ) -> None:
         self.namespace, self.name, self.version = namespace, name, version
         self.capabilities = capabilities or Capabilities()
+        # NB: as a function of the class, which is called sooner than a method found by its name.
+        self.listed: Callable[[Any], Any] = namespace.Tensor.tolist
         self._functions: dict[str, Callable[..., Any] | None] = {}
         self._dtype_names = _dtype_names(namespace)
 
@@ -157,7 +159,6 @@ class TorchShaped:
         return "cpu" if x.is_cpu else str(x.device).replace(self.stands_for_cuda, "cuda")
 
     counter = operator.attrgetter("_version")
-    listed: Callable[[Any], Any] = staticmethod(operator.methodcaller("tolist"))
 
     def facts(self, session: None, value: Any) -> dict[str, Any]:
         """Everything seen of one tensor, by name; `version` is the raw counter."""

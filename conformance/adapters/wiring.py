@@ -26,7 +26,8 @@ def wiring(
     """
     numbers: dict[Any, int | None] = {None: None}
     owners: dict[int, str] = {}
-    ages: dict[str, list[int]] = {}
+    ages: list[int] = []
+    own: dict[str, tuple[int, int]] = {}
     seen: dict[str, tuple[Any, ...]] = {}
     for name, x in tensors.items():
         history: Any = None
@@ -38,7 +39,9 @@ def wiring(
         if node is not None:
             number = numbers.get(node)
             if number is None:
-                history, ages[name] = _behind(node, numbers)
+                first = len(ages)
+                history = _behind(node, numbers, ages)
+                own[name] = first, len(ages)
             else:
                 history = number, ()
         kept: Any = None
@@ -53,20 +56,21 @@ def wiring(
                 kept = UNSEEN
         seen[name] = history, (), memory, kept
     if ages:
-        ranks = {age: rank for rank, age in enumerate(sorted(set().union(*ages.values())))}
-        for name, each in ages.items():
+        rank = {age: rank for rank, age in enumerate(sorted(set(ages)))}
+        ranks = [rank[age] for age in ages]
+        for name, (first, end) in own.items():
             history, _, memory, kept = seen[name]
-            seen[name] = history, tuple([ranks[age] for age in each]), memory, kept
+            seen[name] = history, tuple(ranks[first:end]), memory, kept
     return seen
 
 
-def _behind(node: Any, numbers: dict[Any, int | None]) -> tuple[Any, list[int]]:
-    """A node's number and the nodes behind it that no earlier one led to, as a fact; and their ages.
+def _behind(node: Any, numbers: dict[Any, int | None], ages: list[int]) -> tuple[Any, ...]:
+    """A node's number and the nodes behind it that no earlier one led to, as a fact.
 
-    They are given numbers as they are met.
+    They are given numbers as they are met, and their ages are added to ``ages``.
     """
     numbers[node] = number = len(numbers) - 1
-    met, nodes, ages = [node], [], []
+    met, nodes = [node], []
     for each in met:
         edges = []
         for child, nr in each.next_functions:
@@ -77,7 +81,7 @@ def _behind(node: Any, numbers: dict[Any, int | None]) -> tuple[Any, list[int]]:
             edges.append((at, nr))
         nodes.append((each.name(), tuple(edges)))
         ages.append(each._sequence_nr())
-    return (number, tuple(nodes)), ages
+    return number, tuple(nodes)
 
 
 def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
