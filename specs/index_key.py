@@ -16,10 +16,13 @@ from specs.refusal import refuse
 
 def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
     """The numpy index with each tensor at its place, checked; a mask covers as many dimensions as it has."""
+    count = max(places) + 1
+    if count > x.ndim:
+        refuse("op/index-count", count=count, ndim=x.ndim)
     given = dict(zip(places, indices, strict=True))
     key: list[Any] = []
     dim = 0
-    for place in range(max(places) + 1):
+    for place in range(count):
         index = given.get(place)
         if index is None:
             key.append(slice(None))

@@ -55,6 +55,26 @@ a = torch.ones(2, 0, dtype=torch.bfloat16, requires_grad=True)
 a.backward(a)
 a.backward(a, create_graph=True)
 """,
+    "a mean is differentiated twice by as many elements as there are by then": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.maximum(a)
+b.register_hook(lambda g: g.detach())
+c = torch.nn.functional.mse_loss(b, a)
+c.backward(create_graph=True)
+h = a.grad
+q = torch.tensor(2.0)
+b.data = q
+h.backward(a)
+""",
+    "a gradient may have fewer dimensions than positions were given for": """
+a = torch.tensor(2.0, requires_grad=True)
+d = torch.tensor([False, False])
+e = a.where(d, 2.0)
+q = torch.view_as_complex(e)
+q.unsqueeze_(-1)
+q[[0, -1]] = -1
+q.backward(q)
+""",
     "zeros without memory get it where they are": """
 a = torch.tensor([[4.0, 1.0], [2.0, -4.0]], requires_grad=True, device='cuda')
 d = torch.tensor([[4.0, 1.0], [2.0, -4.0]], device='cuda')

@@ -9,7 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+import reference_impl
 from conformance import adapters, json_form
+from conformance.adapters.torch_shaped import TorchShaped
 from conformance.run import Runner, run
 from conformance.text import from_text
 from conformance.trace import DONE, UNBOUND, Refused, Unsupported
@@ -154,6 +156,24 @@ def test_warnings_are_rules_and_reading_facts_is_silent(adapter: Any) -> None:
     trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\ng = b.grad\n"), adapter)
     assert [(), (), ("grad/non-leaf-read-warns",)] == [seen.warnings for seen in trace.observations]
     assert before == (warnings.filters, warnings.showwarning)
+
+
+@pytest.mark.parametrize("reading", ["is_leaf", "requires_grad", "grad_fn", "output_nr"])
+def test_a_reading_that_fails_but_once_is_told(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where reading again would go well, what the first reading came to is not forgotten."""
+    once = iter([RuntimeError("out of order")])
+    healthy = getattr(reference_impl.Tensor, reading)
+
+    def failing(x: Any) -> Any:
+        for error in once:
+            raise error
+        return healthy.fget(x)
+
+    monkeypatch.setattr(reference_impl.Tensor, reading, property(failing))
+    shaped = TorchShaped(reference_impl, "shaped", "1")
+    trace = run(from_text("a = torch.tensor([1.0])\nb = a.neg()\n"), shaped)
+    assert "RuntimeError: out of order" == trace[0].crash
+    assert trace[1].crash is None
 
 
 def test_what_the_namespace_lacks_is_unsupported(adapter: Any) -> None:

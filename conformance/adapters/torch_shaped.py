@@ -175,18 +175,25 @@ class TorchShaped:
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
-                value = listed(x)
+                # What may well fail is read once, since another reading may come out otherwise.
+                try:
+                    value = listed(x)
+                except RuntimeError as error:
+                    value = self._shown(error)
                 dtype = names[x.dtype]
                 shape = x.shape
                 device = "cpu" if x.is_cpu else self.where(x)
-                leaf = x.is_leaf
+                try:
+                    leaf = x.is_leaf
+                except RuntimeError as error:
+                    leaf = self._shown(error)
                 needs = x.requires_grad
                 retains = x.retains_grad
                 try:
                     node = x.grad_fn
                     if node is not None:
                         node = node.name()
-                except RuntimeError as error:  # a stale view's; common enough not to read all else twice
+                except RuntimeError as error:
                     node = self._shown(error)
                 number = x.output_nr
                 view = x._is_view()
@@ -195,7 +202,7 @@ class TorchShaped:
                     version = x._version - version
                 grad: Any = UNSEEN
                 if leaf or grads or retains:
-                    grad = x.grad
+                    grad = x.grad if leaf or retains else _grad_of(x)
                     if grad is not None:
                         grad = self.gradient(grad)
                 seen[name] = (
@@ -212,8 +219,8 @@ class TorchShaped:
                     version,
                     grad,
                 )
-            except Exception:
-                seen[name] = self._guarded(x, since[name])
+            except Exception as error:
+                seen[name] = self._guarded(x, since[name], error)
         warnings.filters = _RECORD
         return seen
 
@@ -239,8 +246,10 @@ class TorchShaped:
             node if node is None else node.name(),
         )
 
-    def _guarded(self, x: Any, since: int) -> tuple[Any, ...]:
-        """The facts of a tensor some reading of which fails: each reading stands for itself."""
+    def _guarded(self, x: Any, since: int, error: Exception) -> tuple[Any, ...]:
+        """The facts of a tensor some reading of which failed: each reading stands for itself. If none fails
+        again, it is the value that shows the failure.
+        """
         readings: tuple[Callable[[], Any], ...] = (
             lambda: self.listed(x),
             lambda: self._dtype_names[x.dtype],
@@ -255,7 +264,14 @@ class TorchShaped:
             lambda: x._version - since,
             lambda: None if x.grad is None else self.gradient(x.grad),
         )
-        return tuple(map(self._read, readings))
+        seen, failed = [], False
+        for reading in readings:
+            try:
+                seen.append(reading())
+            except Exception as again:
+                seen.append(self._shown(again))
+                failed = True
+        return tuple(seen) if failed else (self._shown(error), *seen[1:])
 
     def _read(self, reading: Callable[[], Any]) -> Any:
         try:
@@ -267,6 +283,14 @@ class TorchShaped:
         """What a reading that failed shows."""
         rule = self.refusal(error)
         return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
+
+
+def _grad_of(x: Any) -> Any:
+    """The grad of what warns to be asked for it.
+
+    NB: a warning looks for its line in the code of its function, which takes long in a long one.
+    """
+    return x.grad
 
 
 def _operator(method: Callable[..., Any]) -> Callable[..., Any]:

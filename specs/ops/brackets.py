@@ -182,9 +182,10 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: B
     if at.size and not room:
         refuse("view/window-outside-base", offset=0, end=1, size=0)
     out = x.copy(order="K")
+    rows = out if x.ndim else out.reshape(1)
     if at.size and all(n for d, n in enumerate(x.shape) if d != dim):
-        need_range(x, (*(slice(None),) * dim, at))
-        out[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
+        need_range(rows, (*(slice(None),) * dim, at))
+        rows[(*(slice(None),) * dim, at)] = bool(value) if x.dtype.kind == "b" else value
     return out
 
 

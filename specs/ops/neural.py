@@ -207,17 +207,17 @@ _mse_loss.wrt(
 )
 
 
-def _mse_twice(g: Any, dy: Any, here_shape: Any, reduction: str) -> Any:
+def _mse_twice(g: Any, dy: Any, here: Any, reduction: str) -> Any:
     made = g.mul(dy).mul_scalar(2)
-    # NB: in place, which zeros without memory refuse.
-    return made.div_scalar_(math.prod(here_shape)) if reduction == "mean" else made
+    # NB: by as many elements as there are by now; in place, which zeros without memory refuse.
+    return made.div_scalar_(math.prod(here.shape)) if reduction == "mean" else made
 
 
 _mse_loss_backward.wrt(
     # NB: of a reduced loss the engine sums it, after all formulas.
     dy=lambda g, here, there, reduction: here._warn_of_output(g._mse_loss_backward(here, there, reduction)),
     here=_mse_twice,
-    there=lambda g, dy, here_shape, reduction: _mse_twice(g, dy, here_shape, reduction).neg(),
+    there=lambda g, dy, there, reduction: _mse_twice(g, dy, there, reduction).neg(),
 )
 
 
