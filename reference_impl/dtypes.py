@@ -154,6 +154,11 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
     return result
 
 
+def castable(result: np.dtype, target: np.dtype) -> bool:
+    """torch.can_cast: never down a category (complex, float, integer, bool)."""
+    return CATEGORY[result.kind] <= CATEGORY[target.kind]
+
+
 def _join(a: np.dtype, b: np.dtype) -> np.dtype:
     if a == b:
         return a

@@ -86,7 +86,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 def can_cast(a: dtype, b: dtype) -> bool:
     """Whether a result of the first dtype may be written to the second."""
-    return dtypes.CATEGORY[a.numpy.kind] <= dtypes.CATEGORY[b.numpy.kind]
+    return dtypes.castable(a.numpy, b.numpy)
 
 
 def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:

@@ -132,6 +132,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Have the shape of another."""
+    if isinstance(self, Zeros) and not self.requires_grad:
+        refuse("write/zeros-without-memory")
     return resize_(self, other._array.shape)
 
 
@@ -140,6 +142,16 @@ def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
     if 0 != out._array.size and out._array.shape != made._array.shape:
         warn_or_hold("resize/output-is-resized-warns")
     return made
+
+
+def need_room_for(out: Tensor, *operands: Tensor) -> Tensor:
+    """Answer ``out``, a tensor like which one is made for a result of the operands; refused if it cannot
+    hold the result's dtype.
+    """
+    result = dtypes.promote([x._array for x in operands])
+    if not dtypes.castable(result, out._array.dtype):
+        refuse("write/result-dtype", got=dtypes.of(result), want=out.dtype)
+    return out
 
 
 def _materialized(zeros: Zeros) -> Tensor:
@@ -158,11 +170,11 @@ def set_(
     if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
         refuse("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
-    if isinstance(self, Zeros):
-        refuse("write/zeros-without-memory")
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
+    if isinstance(self, Zeros):
+        refuse("write/zeros-without-memory")
     if isinstance(source, Tensor) and place_of(source) is not place_of(self):
         refuse("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
     if source is None:
@@ -187,6 +199,7 @@ def set_(
 
 
 METHODS: dict[str, Any] = {
+    "_need_room_for": need_room_for,
     "_warn_of_output": warn_of_output,
     "as_strided_": as_strided_,
     "resize_": resize_,

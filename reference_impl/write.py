@@ -127,7 +127,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         for operand in arrays[1:]:
             if isinstance(operand, np.ndarray) and not _fits(operand.shape, array.shape):
                 return
-        if promoted.kind != array.dtype.kind and not _castable(promoted, array.dtype):
+        if promoted.kind != array.dtype.kind and not dtypes.castable(promoted, array.dtype):
             if computes_first:
                 _check_memory(memory, operands[:1])
             refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
@@ -221,11 +221,6 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     if together != target:
         refuse("write/broadcast-shape", got=list(together), want=list(target))
     return together == target
-
-
-def _castable(result: np.dtype, target: np.dtype) -> bool:
-    """torch.can_cast: never down a category (complex, float, integer, bool)."""
-    return dtypes.CATEGORY[result.kind] <= dtypes.CATEGORY[target.kind]
 
 
 def rebase(target: Tensor, node: Node, number: int = 0) -> None:

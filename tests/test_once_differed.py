@@ -66,6 +66,24 @@ q = torch.tensor(2.0)
 b.data = q
 h.backward(a)
 """,
+    "a tensor made like an integer one holds no gradient of a mean": """
+a = torch.tensor(2.0, requires_grad=True)
+j = torch.tensor([False, False])
+n = torch.nn.functional.mse_loss(a, a)
+a.requires_grad = False
+a.data = j
+n.backward()
+""",
+    "a leaf is refused before zeros without memory are": """
+a = torch.tensor(2.0, requires_grad=True)
+d, e = Pair.apply(a)
+n = torch.abs(e)
+p, = torch.autograd.grad(n, e, create_graph=True)
+q, = torch.autograd.grad(p, e)
+q.resize_as_(a)
+q.requires_grad_()
+q.set_(q)
+""",
     "a gradient may have fewer dimensions than positions were given for": """
 a = torch.tensor(2.0, requires_grad=True)
 d = torch.tensor([False, False])

@@ -14,6 +14,7 @@ import numpy as np
 
 from specs.kind import Count, Dim, Indices, IntList, Reduction, Tensor, Weights
 from specs.op import op
+from specs.refusal import need_kernel
 
 # -- convolution -----------------------------------------------------------------------------------
 Window = tuple[Any, Any]
@@ -191,19 +192,26 @@ def _reduced(losses: np.ndarray, reduction: str) -> Any:
 @op(internal=True, node="MseLossBackward0", torch_names={"y": "target"})
 def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
     """The squares of differences, all of them, their mean or their sum."""
+    need_kernel("mse", x, "cbiu")
     return _reduced(np.square(np.subtract(x, y)), reduction)
 
 
 @op(internal=True, node="MseLossBackwardBackward0", layout=())
 def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
     """The gradient of such a loss with respect to ``here``."""
+    need_kernel("mse_backward", dy, "c")
     return np.asarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1), order="C")
 
 
+def _mse_once(g: Any, here: Any, there: Any, reduction: str) -> Any:
+    # NB: torch makes it in a tensor like the operand, which ``.data =`` may have changed.
+    here._need_room_for(here, there, g)
+    return here._warn_of_output(g._mse_loss_backward(here, there, reduction))
+
+
 _mse_loss.wrt(
-    # NB: torch makes the gradients in tensors as large as the operand, which ``.data =`` may have changed.
-    x=lambda g, x, y, reduction: x._warn_of_output(g._mse_loss_backward(x, y, reduction)),
-    y=lambda g, x, y, reduction: y._warn_of_output(g._mse_loss_backward(y, x, reduction)),
+    x=lambda g, x, y, reduction: _mse_once(g, x, y, reduction),
+    y=lambda g, x, y, reduction: _mse_once(g, y, x, reduction),
 )
 
 
@@ -215,7 +223,7 @@ def _mse_twice(g: Any, dy: Any, here: Any, reduction: str) -> Any:
 
 _mse_loss_backward.wrt(
     # NB: of a reduced loss the engine sums it, after all formulas.
-    dy=lambda g, here, there, reduction: here._warn_of_output(g._mse_loss_backward(here, there, reduction)),
+    dy=lambda g, here, there, reduction: _mse_once(g, here, there, reduction),
     here=_mse_twice,
     there=lambda g, dy, there, reduction: _mse_twice(g, dy, there, reduction).neg(),
 )
