@@ -143,15 +143,19 @@ class Runner:
         return observation
 
     def finish(self) -> Trace:
-        """Observe all there is, unless just done, close, and give the trace of the steps performed."""
-        if self.observations and not self._seen_all:
+        """Observe all there is, unless just done, close, and give the trace of the steps performed.
+
+        NB: after a crash that only looking shows, looking again might show none.
+        """
+        crashed = bool(self.observations) and self.observations[-1].crash is not None
+        if self.observations and not (self._seen_all or crashed):
             for name, since in self._since.items():
                 if type(since) is not int and name in self._tensors:  # none then, and none now
                     self._since[name] = self._counted(self._tensors[name])
             self.observations[-1] = self.observations[-1]._replace(facts=self.look())
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
-        if wiring is not None:
+        if wiring is not None and not crashed:
             facts = self.observations[-1].facts if self.observations else {}
             graded = {name for name in self._tensors if facts[name][_GRAD] is not None}
             wired = wiring(self.session, self._tensors, graded)

@@ -142,3 +142,14 @@ def test_a_crash_after_a_departure_is_a_crash():
     """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
     found, _, _ = Sides("reference", "torch").judged(from_text(AFTER_A_DEPARTURE), "end")
     assert found.finding is Finding.CRASH
+
+
+def test_what_only_reading_shows_is_on_record_too():
+    """Where the first reading after a step fails and the next goes well, the failure is the crash."""
+    program = from_text(
+        "import torch\n\nx = torch.tensor([1.0, 2.0], requires_grad=True)\nz = torch.view_as_complex(x)\n"
+        "with torch.inference_mode():\n    x.add_(x)\n"
+    )
+    error = run(program, load("torch"))[2].crash
+    assert error is not None
+    assert issue_of(said(program), "torch", load("torch").version, error)
