@@ -7,9 +7,11 @@ what becomes of one that dies, lives in ``grading``; the witness cases are not d
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
@@ -203,6 +205,14 @@ class Sums:
             self.known.update(found.because)
         return COUNTED_AS[found.finding]
 
+    def fail(self, where: str, error: Exception, program: Program | None = None) -> None:
+        """Take down a failure of the suite itself, which costs no other program."""
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
+        text = "" if program is None else to_text(program)
+        self.counts["crashed"] += 1
+        self.crashes.append(Crash(where, "suite", Verdict.BROKEN_SUITE, told, text))
+
     def kills(self, program: Program) -> bool:
         """Whether the program is known to kill a process."""
         return bool(self.chunk.skip) and to_text(program) in self.chunk.skip
@@ -305,10 +315,23 @@ def work(chunk: Chunk) -> Tally:
 
 
 def of_chunk(sums: Sums) -> Tally:
-    """The tally of the programs of its chunk."""
+    """The tally of the programs of its chunk, as far as they can be drawn."""
     chunk = sums.chunk
     capabilities = Sides(chunk.subject, chunk.against).capabilities
-    programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, sums.program)
+    upcoming = chunk.first
+
+    def take(number: int, drawn: Drawn) -> None:
+        nonlocal upcoming
+        upcoming = number + 1
+        try:
+            sums.program(number, drawn)
+        except Exception as error:
+            sums.fail(chunk.named(number), error, drawn.program)
+
+    try:
+        programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, take)
+    except Exception as error:
+        sums.fail(f"{chunk.named(upcoming)}, while it was drawn", error)
     return sums.tally()
 
 
@@ -366,18 +389,3 @@ def printing(first: Divergence, sides: tuple[str, str], told: tuple[str, str]) -
     if first.name is not None and fact in READING:
         note.insert(0, f"print({READING[fact].format(first.name)})")
     return note
-
-
-def reach(rule: str, programs: int) -> tuple[int, int]:
-    """How many steps of so many drawn programs (PRNG, seed 0) the rule fires in, and in how many programs."""
-    steps = reached = 0
-
-    def take(number: int, drawn: Drawn) -> None:
-        nonlocal steps, reached
-        assert drawn.trace is not None
-        here = sum(rule in seen.fired for seen in drawn.trace.observations)
-        steps += here
-        reached += here > 0
-
-    programs_from("prng", 0, 0, programs, adapters.capabilities(adapters.load(REFERENCE)), take)
-    return steps, reached

@@ -61,6 +61,21 @@ def _hypothesis(seed: int, first: int, count: int, capabilities: Capabilities, t
     each()
 
 
+def reach(rule: str, programs: int) -> tuple[int, int]:
+    """How many steps of so many drawn programs (PRNG, seed 0) the rule fires in, and in how many programs."""
+    steps = reached = 0
+
+    def take(number: int, drawn: Drawn) -> None:
+        nonlocal steps, reached
+        assert drawn.trace is not None
+        here = sum(rule in seen.fired for seen in drawn.trace.observations)
+        steps += here
+        reached += here > 0
+
+    programs_from("prng", 0, 0, programs, adapters.capabilities(adapters.load("reference")), take)
+    return steps, reached
+
+
 def our_modules() -> tuple[str, ...]:
     """The project's modules by name, but for the cases, which are PyTorch text and never imported."""
     packages = [importlib.import_module(name) for name in ("specs", "reference_impl", "conformance")]

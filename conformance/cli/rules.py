@@ -15,9 +15,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.campaign import reach
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
+from conformance.draws import reach
 from specs.case import Case, cases
 from specs.rule import RULES, Rule
 

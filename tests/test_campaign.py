@@ -1,0 +1,49 @@
+"""A chunk of a campaign: what goes wrong in the suite itself is told, and costs no other program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance import campaign
+from conformance.campaign import Chunk, work
+from conformance.generate.guide import Guide
+from conformance.report.value import Verdict
+
+PROGRAMS = Chunk("reference", "torch", "prng", 0, 0, 6)
+
+
+def failing_once(function: Any, at: int) -> Any:
+    """The function, whose call of that number raises."""
+    calls = iter(range(1000))
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if next(calls) == at:
+            raise ValueError("out of step")
+        return function(*args, **kwargs)
+
+    return called
+
+
+def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All programs are counted; the failure is a crash of the suite, with the place and the program."""
+    whole = work(PROGRAMS)
+    monkeypatch.setattr(campaign, "judge", failing_once(campaign.judge, at=2))
+    tally = work(PROGRAMS)
+    (crash,) = tally.crashes
+    assert whole.totals.programs == tally.totals.programs
+    assert whole.totals.crashed + 1 == tally.totals.crashed
+    assert ("suite", Verdict.BROKEN_SUITE, None) == (crash.side, crash.blames, crash.known)
+    assert crash.error.startswith("ValueError: out of step (test_campaign.py, line ")
+    assert crash.script.startswith("import torch\n")
+
+
+@pytest.mark.parametrize("source", ["prng", "hypothesis"])
+def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs before it count, and the report says at which one no more could be drawn."""
+    monkeypatch.setattr(Guide, "end", failing_once(Guide.end, at=3))
+    tally = work(Chunk("reference", "torch", source, 0, 0, 6))
+    (crash,) = tally.crashes
+    assert (3, 1) == (tally.totals.programs, tally.totals.crashed)
+    assert "program 3, while it was drawn" == crash.where
