@@ -77,10 +77,27 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
             values if operands is None else operands(values),
             kernel.defaults if attributes is None else attributes(values),
         )
+        _need_room(kernel.op, made, out)
         return out.resize_(out._warn_of_output(made)._array.shape).copy_(made)
 
     # It finds the kernel itself; the name is for who refuses it.
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
+
+
+_CASTING = {"mean", "std", "var"}
+_NOT_CASTING = {"matmul", "neg", "norm", "sgn", "where"}
+"""Ops that put a result into an ``out`` of another dtype, or do not, against what their operands go by."""
+
+
+def _need_room(op: Op, made: Tensor, out: Tensor) -> None:
+    """Refuse an ``out`` that cannot hold the result's dtype, and with ops that do not promote any other
+    dtype.
+    """
+    if op.name in _NOT_CASTING or (op.dtypes in ("keep", "same") and op.name not in _CASTING):
+        if made.dtype != out.dtype:
+            raise NotImplementedError(f"{op.name} of dtype {made.dtype} with an out of dtype {out.dtype}")
+    elif op.dtypes in ("float", "keep", "numeric", "promote"):
+        out._need_room_for(made)
 
 
 def _runner(op: Op, zeros: bool) -> Callable[..., Any]:

@@ -120,6 +120,23 @@ def test_results_put_into_out(torch):
     assert [4.0, 4.0] == out.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float64", "complex64"])
+@pytest.mark.parametrize("op", ["mul", "sqrt", "mean", "sum", "eq", "neg", "abs", "mm", "matmul"])
+def test_out_of_another_dtype(op, dtype):
+    """It is filled, or refused, as PyTorch does."""
+
+    def put(torch: Any) -> Any:
+        x = torch.ones(2, 2)
+        args = () if op in ("sqrt", "neg", "abs") else (0,) if op in ("mean", "sum") else (x,)
+        shape = (2,) if op in ("mean", "sum") else (2, 2)
+        try:
+            return getattr(torch, op)(x, *args, out=torch.zeros(shape, dtype=getattr(torch, dtype))).tolist()
+        except RuntimeError:  # as NotImplementedError is
+            return "refused"
+
+    assert put(pytorch) == put(reference_impl)
+
+
 @pytest.mark.parametrize("name", ["var_mean", "std_mean"])
 @pytest.mark.parametrize(
     "how", [{}, {"dim": 1}, {"dim": (0, 1), "keepdim": True}, {"dim": 0, "correction": 0}]
