@@ -184,7 +184,8 @@ def follow(scene: Scene, live: Live, path: list[Live]) -> None:
         scene.then(backward, live)
     elif ending == "twice":
         scene.then(backward, live)
-        scene.then(flags.retain if scene.groups & _RETAINING else backward, live)
+        retaining = scene.groups & _RETAINING and scene.may("retain_grad")
+        scene.then(flags.retain if retaining else backward, live)
     elif ending == "write" and scene.vocabulary.writes:
         scene.then(backward, live)
         scene.then(grads.edit, path[-1] if len(path) > 1 else live)

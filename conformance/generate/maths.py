@@ -36,7 +36,7 @@ _CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "bfloat16": 2, "float32": 2, "
 def maths(scene: Scene, about: Any = None) -> bool:
     """An op from the shared budget of plain maths; False if nothing live suits it."""
     recipes = scene.vocabulary.maths
-    return apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
+    return bool(recipes) and apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
 
 
 def operator(scene: Scene, about: Any = None) -> bool:
@@ -52,7 +52,8 @@ def view(scene: Scene, about: Any = None) -> bool:
 
 def odd(scene: Scene, about: Any = None) -> bool:
     """Any op, the rare ones as often as the common: for steps whose refusal is as good as their result."""
-    return apply(scene, scene.pick(scene.vocabulary.each), about)
+    recipes = scene.vocabulary.each
+    return bool(recipes) and apply(scene, scene.pick(recipes), about)
 
 
 def cast(scene: Scene, about: Any = None) -> bool:
