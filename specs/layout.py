@@ -75,13 +75,16 @@ def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndar
                 break
             stretched = True  # from one element, which tells no dimensions apart
     else:
-        if not stretched or result.flags.c_contiguous:
+        if result.size and (not stretched or result.flags.c_contiguous):
             return result
     arrays = [a for a in operands if isinstance(a, np.ndarray) and a.ndim]
     if len(arrays) == len(operands) and all(a.flags.c_contiguous and a.shape == result.shape for a in arrays):
         return _with_strides(result, _by_rows(result))  # torch looks no further
     order = _fastest_first(result.shape, [_strides(array, result.shape) for array in arrays])
-    steps = accumulate((max(result.shape[d], 1) for d in order), mul, initial=result.itemsize)
+    if order == list(range(result.ndim))[::-1]:
+        return _with_strides(result, _by_rows(result))
+    # NB: here alone no elements count as none.
+    steps = accumulate((result.shape[d] for d in order), mul, initial=result.itemsize)
     strides = dict(zip(order, steps, strict=False))
     return _with_strides(result, tuple([strides[d] for d in range(result.ndim)]))
 

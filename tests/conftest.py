@@ -45,14 +45,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Tiny tensors gain nothing from threads, and xdist already fills the cores.
 
     Rules are held against the torch that is installed, on the device that is asked for; where that is not
-    there, this is said once and no test runs.
+    there, this is said once and no test runs. It is loaded before any test runs, since torch counts the
+    devices there are when the first backward of a process runs.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     set_torch_release(version("torch"))
-    if DEVICE in os.environ:
-        try:
-            load("torch")
-        except AdapterError as error:
+    try:
+        load("torch")
+    except AdapterError as error:
+        if DEVICE in os.environ:
             raise pytest.UsageError(str(error)) from None
 
 

@@ -150,6 +150,36 @@ def test_what_has_no_elements_keeps_its_strides() -> None:
         assert x.grad.stride() == (4, 2)
 
 
+EMPTY: dict[str, Callable[[Any], Any]] = {
+    "2x0": lambda t: t.ones(2, 0),
+    "2x0, transposed": lambda t: t.ones(2, 0).t(),
+    "0x2": lambda t: t.ones(0, 2),
+    "0x2, transposed": lambda t: t.ones(0, 2).t(),
+    "0x1, transposed": lambda t: t.ones(0, 1).t(),
+    "2x0x3, permuted": lambda t: t.ones(2, 0, 3).permute(2, 0, 1),
+    "no rows of four": lambda t: t.ones(4, 4)[:0].t(),
+    "a vector": lambda t: t.ones(2),
+    "an empty vector": lambda t: t.ones(0),
+    "a scalar": lambda t: t.tensor(2.0),
+    "rows": lambda t: t.ones(3, 2),
+    "columns": lambda t: t.ones(2, 3).t(),
+}
+
+
+@pytest.mark.parametrize("call", ["mul(2)", "__rsub__(2)", "neg()", "add(y)", "where(y > 0, y)", "gt(y)"])
+def test_results_without_elements_are_laid_out_as_torch_s(call: str) -> None:
+    """Strides that lead nowhere included: ``view_as_complex`` looks at them."""
+    for x, y in itertools.product(EMPTY, EMPTY if "y" in call else ["a scalar"]):
+        strides = []
+        for t in (torch, reference_impl):
+            try:
+                made = eval(f"x.{call}", {"x": EMPTY[x](t), "y": EMPTY[y](t)})
+                strides.append((tuple(made.shape), made.stride()))
+            except RuntimeError:
+                strides.append("refused")
+        assert strides[0] == strides[1], f"{x}; {y}"
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("made", ["zeros_like", "ones_like", "rand_like"])
 def test_what_is_made_alike_is_laid_out_alike(layout, made):

@@ -74,6 +74,13 @@ a.requires_grad = False
 a.data = j
 n.backward()
 """,
+    "a result without elements has the strides that its operands' order gives": """
+a = torch.tensor([1.0, 2.0])
+b = torch.zeros((2, 0))
+c = b.permute(-1, -2)
+d = c.__rsub__(a)
+e = torch.view_as_complex(d)
+""",
     "a leaf is refused before zeros without memory are": """
 a = torch.tensor(2.0, requires_grad=True)
 d, e = Pair.apply(a)
