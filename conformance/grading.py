@@ -127,6 +127,7 @@ def reported(
         incomparable=tally.incomparable,
         known=tally.known,
         broken=tally.broken,
+        unrun=tally.unrun,
         **said,
     )
 
@@ -245,20 +246,27 @@ Work = Callable[[Chunk], Tally]
 def in_chunks(
     whole: Chunk, workers: int, tick: Progress, work: Work = work, preload: Iterable[str] = PRELOAD
 ) -> Tally:
-    """All programs, in chunks that processes work through; their sum, in the order of the programs."""
+    """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
+    ends it, and what was found until then stands.
+    """
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
         for first in range(0, whole.count, SIZE)
     ]
     total, tally = whole.count, Tally()
     results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=preload)
-    for chunk, result in zip(chunks, results, strict=True):
-        tally += _surviving(chunk, result, work)
-        tick("programs", chunk.first + chunk.count, total)
-        if tally.broken or (
-            whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
-        ):
-            break
+    done = 0
+    try:
+        for chunk, result in zip(chunks, results, strict=True):
+            tally += _surviving(chunk, result, work)
+            done = chunk.first + chunk.count
+            tick("programs", done, total)
+            if tally.broken or (
+                whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
+            ):
+                break
+    except KeyboardInterrupt:
+        tally = replace(tally, unrun=total - done)
     return tally
 
 

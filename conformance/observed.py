@@ -58,7 +58,7 @@ def observed(
         kinds(explained),
         unexplained,
         found.crashes,
-        found.broken,
+        (*found.broken, *([f"interrupted: {found.unrun:,} programs were not run"] if found.unrun else ())),
     )
 
 

@@ -16,7 +16,8 @@ from conformance.report.value import Crash, Finding, Totals
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a
-    kind is kept; ``stale`` counts programs on record that can no longer be read.
+    kind is kept; ``stale`` counts programs on record that can no longer be read, ``unrun`` those that an
+    interruption left.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -28,6 +29,7 @@ class Tally:
     crashes: tuple[Crash, ...] = ()
     broken: tuple[str, ...] = ()
     stale: int = 0
+    unrun: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -40,6 +42,7 @@ class Tally:
             crashes=alike((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
             stale=self.stale + other.stale,
+            unrun=self.unrun + other.unrun,
         )
 
 

@@ -1,15 +1,20 @@
-"""A chunk of a campaign: what goes wrong in the suite itself is told, and costs no other program."""
+"""A campaign that does not run to its end: what goes wrong in the suite itself is told and costs no other
+program, and what was found before an interruption stands.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
 import pytest
 
-from conformance import campaign
+from conformance import campaign, grading
+from conformance.adapters import load
 from conformance.campaign import Chunk, work
 from conformance.generate.guide import Guide
-from conformance.report.value import Verdict
+from conformance.report import as_json, words
+from conformance.report.value import INTERRUPTED, Subject, Verdict
 
 PROGRAMS = Chunk("reference", "torch", "prng", 0, 0, 6)
 
@@ -47,3 +52,29 @@ def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pyt
     (crash,) = tally.crashes
     assert (3, 1) == (tally.totals.programs, tally.totals.crashed)
     assert "program 3, while it was drawn" == crash.where
+
+
+def interrupted_after(chunks: int) -> Any:
+    """What works through so many chunks, and is then interrupted."""
+
+    def survive(work: Any, items: Any, **_: Any) -> Any:
+        for item in items[:chunks]:
+            yield work(item)
+        raise KeyboardInterrupt
+
+    return survive
+
+
+def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report counts what was run, and says what was not."""
+    monkeypatch.setattr(grading, "survive", interrupted_after(chunks=2))
+    tally = grading.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
+    assert (200, 800) == (tally.totals.programs, tally.unrun)
+    report = grading.reported(
+        load("reference"), tally, (), (), narrowed=False,
+        subject=Subject("reference", "1"), against="torch", seed=0, source="prng", device="cpu", versions={},
+    )  # fmt: skip
+    assert INTERRUPTED == report.exit_code
+    assert "interrupted" in words.verdict(report)
+    assert "800 programs (interrupted)" in words.not_exercised(report)
+    jsonschema.validate(as_json.to_json(report), as_json.schema())

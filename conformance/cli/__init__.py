@@ -15,6 +15,7 @@ from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
+from conformance.report.value import INTERRUPTED
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -31,7 +32,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 """
 EPILOG = (
     "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
-    "4 the suite is broken (the reference and torch disagree)."
+    "4 the suite is broken (the reference and torch disagree); 130 interrupted, nothing found until then."
 )
 
 app = typer.Typer(
@@ -64,4 +65,4 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

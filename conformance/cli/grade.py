@@ -130,7 +130,7 @@ def grade(
         if file is not None:
             file.write_text(form.to_text(report), encoding="utf-8")
     terminal.show(report, console())
-    raise typer.Exit(int(report.verdict))
+    raise typer.Exit(report.exit_code)
 
 
 def _has_no_say(context: typer.Context, against: Against | None) -> None:

@@ -25,7 +25,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "subject": asdict(report.subject),
         "against": report.against,
         "verdict": report.verdict.name.lower().replace("_", " "),
-        "exit_code": int(report.verdict),
+        "exit_code": report.exit_code,
         "seed": report.seed,
         "source": report.source,
         "device": report.device,
@@ -38,6 +38,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "incomparable": dict(sorted(report.incomparable.items())),
         "known": dict(sorted(report.known.items())),
         "broken": list(report.broken),
+        "unrun": report.unrun,
         "recordings": list(map(asdict, report.recordings)),
     }
     if report.times is not None:

@@ -31,6 +31,10 @@ class Verdict(IntEnum):
     BROKEN_SUITE = 4
 
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ended, as shells have it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """An implementation that took part, and its version."""
@@ -186,7 +190,7 @@ class Report:
     """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it.
 
     ``known`` counts the programs in which torch departed from each rule, as is on record; ``recordings`` are
-    those that took torch's place.
+    those that took torch's place; ``unrun`` programs were still to come when the check was interrupted.
     """
 
     subject: Subject
@@ -203,6 +207,7 @@ class Report:
     incomparable: Mapping[str, int] = field(default_factory=dict)
     known: Mapping[str, int] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
+    unrun: int = 0
     recordings: tuple[Replayed, ...] = ()
     times: Mapping[str, float] | None = None
 
@@ -220,6 +225,11 @@ class Report:
         if self.broken or not (self.totals.compared or self.cases.get("held") or blamed):
             return Verdict.BROKEN_ADAPTER
         return Verdict.NONCONFORMANCE if blamed or self.broken_rules else Verdict.CONFORMS
+
+    @property
+    def exit_code(self) -> int:
+        """The verdict's, or that of an interrupted process if nothing was found until then."""
+        return INTERRUPTED if self.unrun and self.verdict is Verdict.CONFORMS else int(self.verdict)
 
     @property
     def unknown_crashes(self) -> tuple[Crash, ...]:

@@ -67,7 +67,8 @@ def title(report: Report) -> str:
 
 def verdict(report: Report) -> str:
     """What the check comes to."""
-    return f"{report.subject.name} {VERDICTS[report.verdict]}"
+    as_far = ", as far as it was run: it was interrupted" if report.unrun else ""
+    return f"{report.subject.name} {VERDICTS[report.verdict]}{as_far}"
 
 
 def counts(report: Report) -> dict[str, str]:
@@ -128,14 +129,17 @@ def departures(report: Report) -> list[str]:
 
 
 def not_exercised(report: Report) -> list[str]:
-    """What nothing reached in this check, with the reason: rules, and programs that move between devices."""
+    """What nothing reached in this check, with the reason: rules, programs that move between devices, and
+    those that were to come when it was interrupted.
+    """
     reasons: dict[str, list[str]] = {}
     for rule in report.rules.values():
         if rule.status is Status.NOT_EXERCISED:
             reasons.setdefault(rule.why, []).append(rule.id)
     _, _, lacking = report.device.partition(" (")
     moving = [f"programs that move between devices, on {report.device}"] if lacking else []
-    return moving + [f"rules ({why}): {', '.join(rules)}" for why, rules in reasons.items()]
+    rest = [f"{report.unrun:,} programs (interrupted)"] if report.unrun else []
+    return rest + moving + [f"rules ({why}): {', '.join(rules)}" for why, rules in reasons.items()]
 
 
 def divergence(finding: Finding) -> list[tuple[str, str]]:
