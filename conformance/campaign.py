@@ -210,7 +210,12 @@ class Sums:
         at = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
         text = "" if program is None else to_text(program)
-        self.counts["crashed"] += 1
+        counts = self.counts
+        if (
+            sum(counts[verdict] for verdict in set(COUNTED_AS.values()))
+            < counts["programs"] + counts["placed"]
+        ):
+            counts["crashed"] += 1  # NB: unless it is counted already, and failed while it was reduced
         self.crashes.append(Crash(where, "suite", Verdict.BROKEN_SUITE, told, text))
 
     def kills(self, program: Program) -> bool:

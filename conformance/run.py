@@ -316,7 +316,7 @@ class Runner:
         """The version counter, or what asking an inference tensor for it shows."""
         try:
             return self._counter(value)
-        except RuntimeError as error:
+        except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
             return refused(self.adapter.refusal(error) or str(error))
 
     def _count(self, value: Any) -> Any:

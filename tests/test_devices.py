@@ -25,6 +25,7 @@ from conformance.text import from_text, to_text
 from reference_impl.modes import STATE
 from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
 from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
+from specs.force import fired
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -243,3 +244,13 @@ def test_a_backward_leaves_no_trace_of_itself():
     del leaf
     assert gone() is None
     assert there.is_cuda
+
+
+def test_memory_elsewhere_changes_nothing_on_the_cpu():
+    """What an earlier program has not let go of: a step with nothing to do takes no rule of devices."""
+    kept = torch.ones(2, device="cuda")
+    parameter = torch.nn.Parameter(torch.ones(2))
+    fired()
+    torch.optim.SGD([parameter], lr=1.0).step()
+    assert not [rule for rule in fired() if rule.startswith("device/")]
+    assert kept.is_cuda

@@ -114,9 +114,12 @@ class Optimizer:
 
 
 def _together(updates: list[Update]) -> bool:
-    """Whether all that changes is on devices, where a step is taken for all parameters at once."""
+    """Whether all that changes, if anything does, is on devices: a step is taken for all parameters at once
+    there.
+    """
     return (
-        STATE.devices > 0
+        STATE.devices > 0  # NB: of an earlier program, too, as long as memory of its own is not let go
+        and bool(updates)
         and all(not update.x.is_cpu for update in updates)
         and by("device/steps-are-taken-together")
     )
