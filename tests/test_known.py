@@ -30,7 +30,8 @@ from specs.rule import within
 def test_a_crash_on_record_still_happens(record: Known):
     """A stale record fails here: it would excuse a crash that nobody has looked at.
 
-    What reads memory that is not its own may get away with it, though not again and again.
+    What reads memory that is not its own may get away with it, though not again and again, nor in an
+    interpreter of its own as well.
     """
     program = from_text(record.program)
     version = load(record.side).version
@@ -41,7 +42,13 @@ def test_a_crash_on_record_still_happens(record: Known):
         crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
         return None if crash is None else issue_of(said(program), record.side, version, crash)
 
-    assert expected in (known() for _ in range(4 if expected else 1))
+    def known_alone() -> str | None:
+        """In an interpreter that has run nothing before; processes that are kept have one memory's layout."""
+        ended = subprocess.run([sys.executable, "-c", record.program], capture_output=True, check=False)
+        return issue_of(said(program), record.side, version, signal.Signals(-min(ended.returncode, -1)).name)
+
+    tries = [known] * 4 + [known_alone] * 2 if expected else [known]
+    assert expected in (run() for run in tries)
 
 
 @pytest.mark.parametrize("record", scripts(), ids=lambda record: record.script.splitlines()[-1])

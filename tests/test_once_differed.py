@@ -81,6 +81,13 @@ c = b.permute(-1, -2)
 d = c.__rsub__(a)
 e = torch.view_as_complex(d)
 """,
+    "a diagonal of no rows begins where it would if there were any": """
+a = torch.tensor([1.0, 2.0])
+b = a.view((1, -1, 2))
+c = b[0:0]
+d = c.diagonal(-1, dim1=2)
+e = d.as_strided((2,), (1,))
+""",
     "a leaf is refused before zeros without memory are": """
 a = torch.tensor(2.0, requires_grad=True)
 d, e = Pair.apply(a)

@@ -112,7 +112,7 @@ def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any
     if first == second:
         refuse("op/diagonal-dims", dim1=dim1, dim2=dim2)
     out = x.diagonal(offset, first, second)
-    if not out.size:  # the window stays where it was, numpy's moves
+    if not out.shape[-1]:  # the window stays where it was, numpy's moves
         out = window(x, out.shape, strides_of(out))
     with suppress(ValueError):  # of memory that may not be written
         out.setflags(write=True)
