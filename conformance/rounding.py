@@ -201,7 +201,11 @@ def near(x: Any, y: Any, bound: Bound) -> bool:
 
 
 def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
-    """Whether nested numbers are equal, or no farther apart than GROWTH times what ``moved`` the first."""
+    """Whether nested numbers are equal, or no farther apart than GROWTH times what ``moved`` the first.
+
+    A number that is moved over the edge of a function's domain may be any other; one that is moved by its own
+    size may be infinite.
+    """
     if isinstance(x, list):
         if not all(isinstance(each, list) and len(each) == len(x) for each in (y, *moved)):
             return False
@@ -213,5 +217,22 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
     if isinstance(x, complex):
         parts = ([part(each) for each in (x, y, *moved)] for part in (_REAL, _IMAGINARY))
         return all(within_reach(a, b, others) for a, b, *others in parts)
+    seen = (x, *moved)
+    if _crosses_an_edge(seen) or (not math.isfinite(y) and _nears_a_pole(seen)):
+        return True
     reach = max((abs(other - x) for other in moved if math.isfinite(other)), default=0.0)
     return math.isfinite(x - y) and abs(x - y) <= GROWTH * reach
+
+
+def _crosses_an_edge(seen: Sequence[float]) -> bool:
+    """Whether rounding decides if a number is finite, as of the logarithm of what a sum left that cancels."""
+    finite = list(map(math.isfinite, seen))
+    return not all(finite) and (any(finite) or len(set(map(repr, seen))) > 1)
+
+
+def _nears_a_pole(seen: Sequence[float]) -> bool:
+    """Whether rounding decides how large a large number is, as of the reciprocal of what such a sum left."""
+    if not all(map(math.isfinite, seen)):
+        return False
+    least = min(map(abs, seen))
+    return least > 1 and max(seen) - min(seen) > least

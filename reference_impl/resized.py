@@ -144,14 +144,11 @@ def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
     return made
 
 
-def need_room_for(out: Tensor, *operands: Tensor) -> Tensor:
-    """Answer ``out``, a tensor like which one is made for a result of the operands; refused if it cannot
-    hold the result's dtype.
-    """
+def need_room_for(out: Tensor, *operands: Tensor) -> None:
+    """Refuse where ``out``, or one made like it, cannot hold the dtype of a result of the operands."""
     result = dtypes.promote([x._array for x in operands])
     if not dtypes.castable(result, out._array.dtype):
         refuse("write/result-dtype", got=dtypes.of(result), want=out.dtype)
-    return out
 
 
 def _materialized(zeros: Zeros) -> Tensor:

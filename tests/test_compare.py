@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from conformance import adapters
 from conformance.adapters.shaken import shaken
 from conformance.compare import Agree, Diverge, Incomparable, compare
 from conformance.judge import Finding, judge
-from conformance.rounding import EXACT, near
+from conformance.rounding import EXACT, near, within_reach
 from conformance.run import run
 from conformance.text import from_text
 from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
@@ -200,6 +201,28 @@ def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
         other = _with_grad(seen, lambda value, off=off: [value[0], [value[1][0] * (1 + off), value[1][1]]])
         assert isinstance(compare(seen, other), Diverge)
         assert isinstance(compare(seen, other, shaken=lambda: moved), Agree) is agrees
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "moved", "alike"),
+    [
+        (-20.2, -math.inf, (math.nan, -21.0), True),  # a logarithm of what cancelled
+        (-math.inf, -20.2, (math.nan, -21.0), True),
+        (-math.inf, math.nan, (math.nan, math.nan), True),
+        (-20.2, -math.inf, (-20.1, -20.3), False),
+        (math.inf, -math.inf, (math.inf, math.inf), False),
+        (math.nan, 1.0, (math.nan, math.nan), False),
+        (3e7, math.inf, (-7e5, 7e7), True),  # a reciprocal of it
+        (4e14, math.inf, (2e11, 2e15), True),  # and its square
+        (3e7, math.inf, (3.1e7, 2.9e7), False),
+        (1e-17, math.inf, (-1e-17, 2e-17), False),
+        (3e7, 3e9, (-7e5, 7e7), False),
+    ],
+)
+def test_what_shaking_takes_over_an_edge_need_not_be_finite(x, y, moved, alike):
+    """Where rounding decides whether a number is finite, or how large it is, the other may be infinite."""
+    assert within_reach([x, 2.0], [y, 2.0], [[each, 2.0] for each in moved]) is alike
+    assert not within_reach(x, None, moved)
 
 
 def test_nothing_exact_is_shaken():

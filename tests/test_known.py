@@ -26,6 +26,12 @@ from specs.force import knocked_out
 from specs.rule import within
 
 
+def end_of(script: str) -> str | None:
+    """The signal that a script dies of in an interpreter of its own; None if it ends by itself."""
+    code = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode
+    return signal.Signals(-code).name if code < 0 else None
+
+
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.issue)
 def test_a_crash_on_record_still_happens(record: Known):
     """A stale record fails here: it would excuse a crash that nobody has looked at.
@@ -44,8 +50,7 @@ def test_a_crash_on_record_still_happens(record: Known):
 
     def known_alone() -> str | None:
         """In an interpreter that has run nothing before; processes that are kept have one memory's layout."""
-        ended = subprocess.run([sys.executable, "-c", record.program], capture_output=True, check=False)
-        return issue_of(said(program), record.side, version, signal.Signals(-min(ended.returncode, -1)).name)
+        return issue_of(said(program), record.side, version, end_of(record.program) or "no crash")
 
     tries = [known] * 4 + [known_alone] * 2 if expected else [known]
     assert expected in (run() for run in tries)
@@ -54,9 +59,7 @@ def test_a_crash_on_record_still_happens(record: Known):
 @pytest.mark.parametrize("record", scripts(), ids=lambda record: record.script.splitlines()[-1])
 def test_a_script_on_record_still_crashes(record: DeadlyScript):
     """In a process of its own; it ends well on releases that are out of the record's range."""
-    ended = subprocess.run([sys.executable, "-c", record.script], capture_output=True, check=False)
-    how = signal.Signals(-ended.returncode).name if ended.returncode < 0 else "no crash"
-    assert (how == record.error) == within(torch.__version__, record.torch)
+    assert (end_of(record.script) == record.error) == within(torch.__version__, record.torch)
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,16 @@ m = e.abs()
 p, = torch.autograd.grad(m, e, i, create_graph=True)
 p.backward(m)
 """,
+    "what a sum leaves that cancels may be nothing to one and positive to the other": """
+a = torch.tensor([[2.0, -2.0], [2.0, 2.0]], requires_grad=True)
+b = a.sin()
+h = b.matmul(b)
+k = h[1, 1]
+m = k.log()
+n = k.reciprocal()
+m.backward(retain_graph=True)
+n.backward()
+""",
     "what is made as a backward begins is older than what its threads make": """
 a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
 b = a.relu()
