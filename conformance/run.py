@@ -264,16 +264,15 @@ class Runner:
 
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
-        unsupported = isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError))
-        broken = "INTERNAL ASSERT" in str(error)  # torch itself, within what a hook called
-        if rule is None and error is self._raised and not (unsupported or broken):
-            rule = "hook/error-ends-the-backward"
-        self._raised = None  # its traceback holds what the backward held
+        raised, self._raised = self._raised, None  # its traceback holds what the backward held
+        text = str(error)
         if rule is not None:
-            return Refused(rule, str(error))
-        if unsupported:
-            return Unsupported(str(error))
-        return Crashed(f"{type(error).__name__}: {error}")
+            return Refused(rule, text)
+        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):
+            return Unsupported(text)
+        if error is raised and "INTERNAL ASSERT" not in text:  # of torch itself, within what a hook called
+            return Refused("hook/error-ends-the-backward", text)
+        return Crashed(f"{type(error).__name__}: {text}")
 
     def _delete(self, args: tuple[Any, ...]) -> Outcome:
         names = [value.name for value in args]

@@ -102,7 +102,7 @@ def tensor(
     if isinstance(data, Tensor):
         warn("copy/tensor-of-a-tensor-warns")
     array = data.detach().clone()._array if isinstance(data, Tensor) else np.array(_plain(data))
-    if array.dtype == object:
+    if array.dtype.kind == "O":
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
     cast = array.astype(_inferred(array, data) if dtype is None else dtype.numpy, copy=False)
     laid_out = cast

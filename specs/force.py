@@ -8,11 +8,12 @@ missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from specs.rule import NEWEST, RULES
 
+_fired: set[str] = set()
 _foreign: set[str] = set()
 """The rules of other releases."""
 _off: set[str] = set()
@@ -20,37 +21,18 @@ _off: set[str] = set()
 _release = NEWEST
 
 
-class _Answers(dict[str, bool]):
-    """Whether each rule that applied since the last call of `fired` is in force."""
-
-    def __missing__(self, rule: str) -> bool:
-        answer = self[rule] = rule not in _off
-        return answer
-
-
-_answers = _Answers()
-
-by: Callable[[str], bool] = _answers.__getitem__
-"""``by(rule)`` records that ``rule`` applies here; False when it is not in force.
-
-NB: asking the dictionary itself, whose asking leaves a trace, since nothing is called as often.
-"""
-
-
-def _change(off: set[str]) -> None:
-    """Have the rules in ``off``, and no others, not in force from now on."""
-    _off.clear()
-    _off.update(off)
-    for rule in _answers:
-        _answers[rule] = rule not in off
+def by(rule: str) -> bool:
+    """Record that ``rule`` applies here; False when it is not in force."""
+    _fired.add(rule)
+    return rule not in _off
 
 
 def fired() -> frozenset[str]:
     """The rules that applied since the last call; forgets them."""
-    rules = frozenset(_answers)
+    rules = frozenset(_fired)
     if not rules.isdisjoint(_foreign):
         rules -= _foreign
-    _answers.clear()
+    _fired.clear()
     return rules
 
 
@@ -62,10 +44,10 @@ def torch_release() -> str:
 def set_torch_release(version: str) -> None:
     """Model that torch release (any version string of it) from now on."""
     global _release
-    knocked = _off - _foreign
+    _off.difference_update(_foreign)
     _foreign.clear()
     _foreign.update(rule.id for rule in RULES.values() if not rule.holds_for(version))
-    _change(knocked | _foreign)
+    _off.update(_foreign)
     _release = version
 
 
@@ -84,11 +66,11 @@ def modelling(version: str) -> Iterator[None]:
 def knocked_out(*rules: str) -> Iterator[None]:
     """Within the block nobody knows ``rules``."""
     added = set(rules) - _off
-    _change(_off | added)
+    _off.update(added)
     try:
         yield
     finally:
-        _change(_off - added)
+        _off.difference_update(added)
 
 
 set_torch_release(NEWEST)
