@@ -7,6 +7,7 @@ cases are lives in ``specs.case``; what their results mean for the rules in ``st
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +24,9 @@ from conformance.text import script, statement, to_text
 from conformance.trace import Crashed, Refused, Trace
 from specs.case import Case, cases, run_case
 from specs.fact import POSITION
+
+_SECOND = re.compile(r"cuda(:1|\(1\))")
+"""How a step speaks of a second device."""
 
 
 def witness(
@@ -109,8 +113,11 @@ def lacks(limits: Capabilities, program: Program) -> str:
 
 def lacks_device(limits: Capabilities, program: Program) -> str:
     """Whether a program moves where an implementation says that it cannot, in words, or nothing."""
-    moves = any("cuda" in to_text(Program((step,))) for step in program)
-    return "needs a device besides the CPU" if moves and "devices" not in limits.features else ""
+    said = [to_text(Program((step,))) for step in program]
+    if "devices" not in limits.features and any("cuda" in step for step in said):
+        return "needs a device besides the CPU"
+    second = "two_devices" not in limits.features and any(map(_SECOND.search, said))
+    return "needs two devices besides the CPU" if second else ""
 
 
 def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import dtypes
-from reference_impl.devices import ambient_for, ambient_in, brought
+from reference_impl.devices import CPU, ambient_for, ambient_in, brought, device, place_of
 from reference_impl.dtypes import DIFFERENTIABLE
 from reference_impl.grad_dtypes import cast_to
 from reference_impl.graph import AccumulateGrad, Edge, Node, held_alone, keeps_memory_alone
@@ -49,6 +49,10 @@ class GraphRoot(Node):
     def __init__(self, edges: tuple[Edge, ...], grads: Buffer) -> None:
         super().__init__(edges)
         self.grads = grads
+
+    def stream(self) -> device | None:
+        places = (place_of(g) for g in self.grads if g is not None)
+        return next((place for place in places if place is not CPU), None)
 
     def apply(self, grads: Buffer, task: Task) -> Buffer:
         return list(self.grads)
@@ -198,6 +202,8 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
             del waiting[target]
         is_open = bool(STATE.devices) and arrives(task, node, target, not left)
         if g is not None:
+            if STATE.devices and type(target) is AccumulateGrad:
+                _tell_streams_apart(node, target, g)
             old = buffer[nr]
             if old is None or not by("grad/sums-paths"):
                 buffer[nr] = g
@@ -211,6 +217,13 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
                 _sum_of_two_dtypes(buffer, g, passed_on)
         if not left:
             push(ready, (target.sequence_nr, target, buffer))
+
+
+def _tell_streams_apart(node: Node, leaf: AccumulateGrad, g: Tensor) -> None:
+    """Warn of a gradient on a device that comes to its leaf from a node of another one."""
+    here = place_of(g)
+    if here is not CPU and (node.stream() or here) is not (leaf.stream() or here):
+        warn_once("device/leaf-fed-from-elsewhere-warns")
 
 
 def _sum(old: Tensor, new: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_impl.devices import geometry, making_on, place_of
+from reference_impl.devices import CPU, device, geometry, making_on, place_in, place_of
 from reference_impl.grad_dtypes import grad_dtype_of
 from reference_impl.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.modes import STATE
@@ -78,6 +78,10 @@ class Node:
         if self.hooks is None:
             self.hooks = NodeHooks()
         return self.hooks
+
+    def stream(self) -> device | None:
+        """The device on whose stream the node works: the first on which a gradient given to it belongs."""
+        return next((place for place in map(place_in, self.metadata) if place is not CPU), None)
 
     def _sequence_nr(self) -> int:
         """The number that decides which node runs first."""

@@ -30,7 +30,7 @@ from reference_impl.devices import beside_its_operands
 from reference_impl.dispatch import dispatch
 from reference_impl.graph import alias
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import by, refuse, warn
 from reference_impl.tensor import Tensor, counter_of_alias
 from reference_impl.views import Tag, ViewOf
 from reference_impl.zeros import without_memory
@@ -212,6 +212,7 @@ METHODS = {
     "detach_": detach_,
     "_without_memory": without_memory,
     "_is_recorded": lambda self: STATE.enabled,
+    "_warn_of_list": lambda self: warn("op/list-as-tuple-warns"),
     "new_empty": factories.new_empty,
     "new_empty_strided": factories.new_empty_strided,
     "new_full": factories.new_full,

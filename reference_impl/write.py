@@ -16,6 +16,7 @@ from reference_impl.saving import WATCHERS
 from reference_impl.tensor import UNTRACKED, Tensor
 from reference_impl.views import CopySlices, Tag, change_history, described, has_internal_overlap, overlaps
 from specs.domain import dense, folded, tangled
+from specs.index_key import key_of
 from specs.op import clash
 from specs.ops.index import fitting
 from specs.refusal import Refusal
@@ -117,7 +118,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
     if memory == "apart":
         if expanded:
             warn_or_hold("write/expanded-deprecated")
-        if operands[2:] and operands[1].numel() == 1 and all(map(_is_mask, operands[2:])):
+        if len(operands) == 3 and operands[1].numel() == 1 and _is_mask(operands[2]):
             # NB: PyTorch goes on to masked_fill_ here, with the value taken out
             memory, computes_first, taken_out = "mask", True, True
     arrays, promoted = prepare(operands)
@@ -133,6 +134,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
             refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
         if taken_out:
+            key_of(arrays[0], arrays[2:], attributes["places"])  # refuses a mask of another shape first
             arrays = (arrays[0], fitting(arrays[1].copy(), array.dtype), *arrays[2:])
         result = compute(arrays, attributes)
         if STATE.moves is not None:

@@ -52,9 +52,9 @@ class Case:
         )
 
     @property
-    def needs_device(self) -> bool:
-        """Whether it speaks of a device besides the CPU."""
-        return "cuda" in self.text
+    def devices(self) -> int:
+        """How many devices besides the CPU it speaks of, up to two."""
+        return ("cuda" in self.text) + ("cuda:1" in self.text)
 
     def holds_for(self, torch_version: str) -> bool:
         """Whether that torch release knows all its rules."""

@@ -37,7 +37,7 @@ STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.
             name,
             case,
             id=f"{name}-{case.id}",
-            marks=[pytest.mark.device] if name == "torch" and case.needs_device else [],
+            marks=[pytest.mark.device] if name == "torch" and case.devices else [],
         )
         for name in NAMESPACES
         for case in cases()

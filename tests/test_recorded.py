@@ -166,7 +166,7 @@ def test_every_case_passes_on_the_recorded_traces(path):
     found = {id: replay._traced(("reference", str(path), id)) for id in held.cases}
     assert {} == {id: words for id, (_, words) in found.items() if words is not None}
     assert [] == [id for id, (result, _) in found.items() if result.status == replay.STALE]
-    ran = {case for case in cases() if held.origin.device != "cpu" or not case.needs_device}
+    ran = {case for case in cases() if held.origin.device != "cpu" or not case.devices}
     departing = {case.id for case in ran if case.departed_by(held.origin.torch)}
     assert {id for id, form in held.cases.items() if form["status"] == "broken"} == departing & set(
         held.cases

@@ -28,7 +28,7 @@ HELD = [case for case in cases() if case.holds_for(torch.__version__) and not TO
 
 
 REFUSING = [c for c in HELD if "refused(" in c.text and not c.departed_by(torch.__version__)]
-ON_A_DEVICE = {rule for case in cases() if case.needs_device for rule in case.rules}
+ON_A_DEVICE = {rule for case in cases() if bool(case.devices) for rule in case.rules}
 
 
 def marked(device: bool) -> list[pytest.MarkDecorator]:
@@ -150,7 +150,7 @@ def matches(message: str, error: str | None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.id, marks=marked(case.needs_device)) for case in REFUSING]
+    "case", [pytest.param(case, id=case.id, marks=marked(bool(case.devices))) for case in REFUSING]
 )
 def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
     """What real torch says where a case expects a refusal is worded by that rule for this release, and by no

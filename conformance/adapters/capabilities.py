@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 from specs.fact import FACTS
 
-FEATURES = frozenset([
+MOVING = frozenset(["devices", "two_devices"])
+"""What it takes to leave the CPU: something that `cuda` stands for, and a `cuda:1` besides."""
+
+FEATURES = MOVING | {
     "modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "functions",
-    "devices", "errors",
-])  # fmt: skip
+    "errors",
+}  # fmt: skip
 """Groups of behaviour a program may touch; an implementation names those it has."""
 
 
@@ -25,10 +28,10 @@ class Capabilities:
     dtypes: frozenset[str] = frozenset(
         ["float64", "float32", "float16", "bfloat16", "complex128", "complex64", "int64", "bool"]
     )
-    features: frozenset[str] = FEATURES - {"devices"}
+    features: frozenset[str] = FEATURES - MOVING
     facts: tuple[str, ...] = FACTS
 
     @property
     def limited(self) -> bool:
         """Whether it lacks anything that can be done on the CPU."""
-        return replace(self, features=self.features - {"devices"}) != Capabilities()
+        return replace(self, features=self.features - MOVING) != Capabilities()

@@ -45,8 +45,10 @@ class Torch(TorchShaped):
     """
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
-        features = Capabilities().features | ({"devices"} if device != "cpu" else set())
+        count = getattr(namespace, device).device_count() if device != "cpu" else 0
+        features = Capabilities().features | set(("devices", "two_devices")[:count])
         super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
+        self.count = count
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = self._moved = False
@@ -125,8 +127,8 @@ class Torch(TorchShaped):
         return super().refusal(error)
 
     def beyond(self, case: Case) -> str:
-        """Why a case is beyond what stands for `cuda` here, or nothing."""
-        return self.lacking if case.needs_device and self.device == "cpu" else ""
+        """As for any namespace; where there is nothing at all, what is lacking."""
+        return super().beyond(case) and (self.lacking or super().beyond(case))
 
     def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; but threads number their nodes each for itself, and where they do so in one

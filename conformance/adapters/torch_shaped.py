@@ -16,6 +16,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.wiring import lies, wiring
 from conformance.program import OF_OTHERS, SAVING_MODES
+from specs.case import Case
 from specs.fact import FACTS, UNSEEN, refused
 from specs.functions import class_of, compiled, custom_function
 from specs.rule import RULES, classify, classify_warning
@@ -147,6 +148,13 @@ class TorchShaped:
 
     stands_for_cuda = "cuda"
     """The kind of device that `cuda` is in the namespace."""
+
+    count = 2
+    """How many of them there are."""
+
+    def beyond(self, case: Case) -> str:
+        """Why a case is beyond what stands for `cuda` here, or nothing."""
+        return f"there are {self.count} CUDA devices" if case.devices > self.count else ""
 
     def place(self, name: str) -> str:
         """A program's device by the namespace's own name."""

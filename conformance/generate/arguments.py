@@ -75,7 +75,7 @@ def indices(shape: Shape) -> tuple[Any, ...]:
     pairs = [
         (a, b) for a in firsts for b in (0, slice(None, 1), slice(1, None), None, ...) if (a, b) != (..., ...)
     ]
-    lists = [[0], [0, -1], [True] + [False] * (n - 1)]
+    lists = [[0], [0, -1], [True] + [False] * (n - 1), [[0, -1]]]
     more = [(..., 0), (slice(None), 0), (0, ..., 0), (None, 0), (0, None), (slice(None), None, 0)]
     wrong: list[Any] = [n, -n - 1, (0,) * (len(shape) + 1), [n], [True] * (n + 1), ([0, 0], [0, 0, 0])]
     return (*single, *pairs, *lists, *more, *wrong)

@@ -13,6 +13,7 @@ from conformance.generate.scene import Live, Scene
 from conformance.program import Device, Dtype, ref
 
 PLACES = ("cpu", "cuda:0", "cuda:1")
+"""Where programs move; without the last one where an implementation has no second device."""
 _WAYS = weighted({"cuda": 3, "to": 3, "cpu": 2, "second": 1, "like": 1, "cast": 1})
 _MEETINGS = (
     "mul",
@@ -57,20 +58,25 @@ def _way(scene: Scene, live: Live) -> tuple[str, tuple[Any, ...], tuple[tuple[st
     if way == "cpu":
         return "cpu", (live.ref,), ()
     if way == "second":
-        return "cuda", (live.ref, 1), ()
+        return "cuda", (live.ref, len(_places(scene)) - 2), ()
     if way == "like":
         return "to", (live.ref, scene.pick(scene.everyone()).ref), ()
     if way == "cast":
-        return "to", (live.ref, Device(scene.pick(PLACES)), Dtype(scene.pick(scene.floats))), ()
+        return "to", (live.ref, Device(scene.pick(_places(scene))), Dtype(scene.pick(scene.floats))), ()
     if way == "cuda":
         return "cuda", (live.ref,), (("non_blocking", True),) if not scene.below(8) else ()
     flags = (("copy", True),) if not scene.below(6) else ()
-    return "to", (live.ref, Device(scene.pick((*PLACES, "cuda")))), flags
+    return "to", (live.ref, Device(scene.pick((*_places(scene), "cuda")))), flags
 
 
 def go(scene: Scene, about: Any = None) -> bool:
     """Nothing but a change of place, for the steps that follow."""
-    return scene.go(scene.pick(PLACES))
+    return scene.go(scene.pick(_places(scene)))
+
+
+def _places(scene: Scene) -> tuple[str, ...]:
+    """Where the program moves."""
+    return tuple(scene.places or ())
 
 
 def meet(scene: Scene, about: Any = None) -> bool:

@@ -85,6 +85,7 @@ class Range:
         self.may = allows(capabilities.ops)
         self.groups = swarm.allowed(capabilities.features)
         self.errors = "errors" in capabilities.features
+        self.places = PLACES if "two_devices" in capabilities.features else PLACES[:-1]
         self.palettes = leaves.SCALAR if capabilities.shapes == "scalar" else leaves.PALETTES
         views = "views" in capabilities.features and capabilities.shapes != "scalar"
         if not views:
@@ -132,7 +133,7 @@ class Guide:
         self._actions = swarm.actions(groups, drawn.may, vocabulary.empty)
         self._wild = swarm.wild(groups, drawn.may, vocabulary.empty)
         if groups & DEVICES:
-            scene.travel(PLACES)
+            scene.travel(drawn.places)
         leaves.first_leaf(scene)
 
     def turn(self) -> bool:

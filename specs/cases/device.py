@@ -114,6 +114,20 @@ def a_round_trip_is_two_copies():
     assert x.grad.dtype == torch.float32 and x.grad.tolist() == [3.0, 5.0]
 
 
+def a_gradient_straight_from_another_device_is_warned_of():
+    """Not so where it was computed with on its own device first.
+
+    rule: device/leaf-fed-from-elsewhere-warns.
+    """
+    x = torch.tensor(2.0, device="cuda:0", requires_grad=True)
+    y = x.to("cuda:1")
+    with warned("device/leaf-fed-from-elsewhere-warns"):
+        y.backward()
+    z = (x * 2).to("cuda:1")
+    z.backward()
+    assert x.grad.item() == 3.0
+
+
 def two_copies_of_a_leaf_add_up():
     """Each brings its gradient, and the leaf gets the sum; so with two devices.
 
@@ -326,10 +340,10 @@ def a_device_that_is_not_there_is_refused():
     rule: device/ordinal-exists.
     """
     with refused("device/ordinal-exists"):
-        torch.zeros(2, device="cuda:7")
+        torch.zeros(2, device="cuda:99")
     x = torch.zeros(2)
     with refused("device/ordinal-exists"):
-        x.to("cuda:7")
+        x.to("cuda:99")
     assert str(x.device) == "cpu"
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def an_index_out_of_range():
@@ -156,6 +156,37 @@ def a_mask_has_the_sizes_it_covers():
     m = torch.tensor([True, False, True])
     with refused("op/mask-shape"):
         x[m]
+
+
+def a_mask_is_looked_at_before_what_is_filled_in():
+    """One value for one mask is filled in, and must be a number of that dtype; for two masks it is put.
+
+    rules: op/mask-shape, op/value-overflow, op/index-put-dtype.
+    """
+    x = torch.ones(2)
+    one = torch.tensor([complex(1.0, 2.0)])
+    with refused("op/mask-shape"):
+        x[[True]] = one
+    with refused("op/value-overflow"):
+        x[[True, False]] = one
+    y = torch.ones(2, 2)
+    with refused("op/index-put-dtype"):
+        y[[True, False], [True, False]] = one
+    assert y.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def a_list_of_lists_is_taken_for_a_tuple():
+    """So two lists are rows and columns, not two rows of positions.
+
+    rule: op/list-as-tuple-warns.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with warned("op/list-as-tuple-warns"):
+        y = x[[[0, 1], [1, 0]]]
+    assert y.tolist() == [2.0, 3.0]
+    with warned("op/list-as-tuple-warns"):
+        x[[[True, False]]] = 5.0
+    assert x.tolist() == [[5.0, 5.0], [3.0, 4.0]]
 
 
 def nothing_lies_in_a_dimension_without_elements():

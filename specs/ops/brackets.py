@@ -27,6 +27,8 @@ Positions = Annotated[
 Assigned = Annotated[Any, Kind("assigned", "what is assigned: a tensor or a Python number", (object,))]
 MOST = 3
 """How many tensors may stand in one pair of brackets."""
+LONG = 32
+"""From so many items on, a list in brackets is one of positions whatever it holds."""
 
 
 # -- by tensors ------------------------------------------------------------------------------------
@@ -213,15 +215,18 @@ def _is_bool(tensor: Any) -> bool:
     return str(tensor.dtype) == "torch.bool"
 
 
-def _items(index: Any) -> tuple[Any, ...]:
-    """What stands in brackets as a tuple; a list that holds more than numbers is taken for one."""
+def _items(x: Any, index: Any) -> tuple[Any, ...]:
+    """What stands in brackets as a tuple; a short list that holds more than numbers is taken for one."""
     if isinstance(index, tuple):
         return index
-    if isinstance(index, list) and any(
-        _is_tensor(i) or i is None or i is Ellipsis or isinstance(i, (list, tuple, slice)) for i in index
-    ):
+    if isinstance(index, list) and len(index) < LONG and any(map(_is_no_number, index)):
+        x._warn_of_list()
         return tuple(index)
     return (index,)
+
+
+def _is_no_number(item: Any) -> bool:
+    return _is_tensor(item) or item is None or item is Ellipsis or isinstance(item, (list, tuple, slice))
 
 
 def _bounds(index: slice) -> tuple[int, int | None, int]:
@@ -253,7 +258,7 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
     """The view that ints, slices and new dimensions make of ``x``, and the index tensors left, by place."""
     if type(index) is int:
         return _select(x, 0, index, 0), {}
-    items = _items(index)
+    items = _items(x, index)
     taken = sum(_covers(item) for item in items)
     if taken > x.ndim:
         refuse("op/index-count", count=taken, ndim=x.ndim)
