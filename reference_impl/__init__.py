@@ -5,8 +5,7 @@ autograd; rule_marks says how a line is tied to the rule it embodies. Forward mo
 (tangents, autograd.forward_ad, autograd.pushing), and so have devices (devices, meeting). The torch-shaped
 namespace (dtypes, size, factories, random, casts, attributes, copying, printing, plain, selections, composed,
 joint, products, resized, surface, nn, optim, functional, gradcheck, anomaly_mode, checkpoint) stands around
-that machine. It models one torch release at a time: `set_torch_release("2.13")`; it has two CUDA devices, or
-as many as `set_device_count` says.
+that machine. It models one torch release at a time: `set_torch_release("2.13")`.
 """
 
 import math
@@ -16,7 +15,7 @@ from types import SimpleNamespace
 from reference_impl import autograd, cuda, factories, random, testing
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.copying import load, save
-from reference_impl.devices import device, set_device_count
+from reference_impl.devices import device
 from reference_impl.dtypes import (
     bfloat16,
     complex64,
@@ -187,7 +186,6 @@ __all__ = [
     "randperm",
     "save", "seed",
     "set_default_dtype",
-    "set_device_count",
     "set_grad_enabled",
     "set_rng_state",
     "set_torch_release",

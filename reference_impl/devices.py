@@ -19,7 +19,9 @@ from reference_impl.rule_marks import by, refuse
 if TYPE_CHECKING:
     from reference_impl.tensor import Tensor
 
-_count = 2
+COUNT = 2
+"""How many virtual CUDA devices there are."""
+
 _ELSEWHERE = ("mps", "meta", "xpu", "hpu", "mtia", "xla")
 """Kinds of devices that PyTorch knows and that are not here."""
 
@@ -64,19 +66,6 @@ class device:
 CPU = device("cpu")
 
 
-def device_count() -> int:
-    """How many virtual CUDA devices there are."""
-    return _count
-
-
-def set_device_count(count: int) -> None:
-    """Have so many virtual CUDA devices from now on; 2 to begin with."""
-    global _count
-    if count < 1:
-        raise ValueError(f"there is at least one virtual device, not {count}")
-    _count = count
-
-
 @cache
 def _numbered(index: int) -> device:
     return device("cuda", index)
@@ -90,7 +79,7 @@ def found(where: Any) -> device:
     if meant.type == "cpu":
         return CPU
     index = meant.index or 0
-    if index >= _count:
+    if index >= COUNT:
         refuse("device/ordinal-exists", index=index)
         index = 0
     return _numbered(index)

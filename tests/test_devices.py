@@ -22,6 +22,7 @@ from conformance.judge import Finding
 from conformance.program import Device
 from conformance.run import Runner, run
 from conformance.text import from_text, to_text
+from conformance.witness import lacks_device
 from reference_impl.modes import STATE
 from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
 from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
@@ -127,9 +128,8 @@ def test_a_gradient_comes_back_by_one_copy():
 
 
 # -- programs --------------------------------------------------------------------------------------
-def drawn(count: int) -> list[Drawn]:
+def drawn(count: int, able: Capabilities) -> list[Drawn]:
     """Programs that speak of devices."""
-    able = Capabilities(features=FEATURES)
     found = (draw(Prng(5, index), load("reference"), able) for index in range(count))
     return [one for one in found if "cuda" in to_text(one.program)]
 
@@ -140,12 +140,23 @@ def test_nothing_moves_where_there_is_nowhere_to_go():
     assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
 
 
+SECOND = from_text("import torch\na = torch.ones(2)\nb = a.cuda(1)\n")
+
+
+def test_nothing_moves_to_a_second_device_where_there_is_one():
+    """As on most machines that have a GPU."""
+    one, two = Capabilities(features=FEATURES - {"two_devices"}), Capabilities(features=FEATURES)
+    assert {lacks_device(one, each.program) for each in drawn(240, one)} == {""}
+    assert {lacks_device(one, each.program) for each in drawn(240, two)} == {"", lacks_device(one, SECOND)}
+    assert lacks_device(two, SECOND) == ""
+
+
 @pytest.mark.device
 @needs_device
 def test_moving_programs_agree():
     """Torch does on its device what the reference does on a virtual one."""
     sides = Sides("reference", "torch")
-    programs = drawn(240)
+    programs = drawn(240, TORCH.capabilities)
     assert len(programs) >= 24
     agree = 0
     for one in programs:

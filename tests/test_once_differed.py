@@ -11,6 +11,7 @@ from conformance.adapters import load
 from conformance.campaign import Sides
 from conformance.judge import Finding
 from conformance.text import from_text
+from conformance.witness import lacks_device
 from specs.fact import DENSITIES
 
 PROGRAMS = {
@@ -189,8 +190,9 @@ h.backward()
 )
 def test_they_agree(text):
     """However they are looked at."""
-    if "cuda" in text and load("torch").lacking:
-        pytest.skip(load("torch").lacking)
+    program = from_text(f"import torch\n{text}")
+    if lacking := lacks_device(load("torch").capabilities, program):
+        pytest.skip(lacking)
     for density in DENSITIES:
-        found, _, _ = Sides("reference", "torch").judged(from_text(f"import torch\n{text}"), density)
+        found, _, _ = Sides("reference", "torch").judged(program, density)
         assert found.finding is Finding.AGREE, density

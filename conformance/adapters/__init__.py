@@ -45,8 +45,6 @@ def load(spec: str) -> Any:
     """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError."""
     if spec in BUILT_IN:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
-        if spec == "torch":
-            load("reference").take_count(adapter.count)
     elif spec.endswith(".py"):
         adapter = _from_file(Path(spec))
     elif ":" in spec:

@@ -42,11 +42,6 @@ class Reference(TorchShaped):
         reference_impl.set_warn_always(True)
         self._errors: list[Any] = []
 
-    def take_count(self, count: int) -> None:
-        """Have as many devices as the torch beside it, if that has any."""
-        reference_impl.set_device_count(count or self.count)
-        self.count = reference_impl.cuda.device_count()
-
     def _say_release(self) -> None:
         self.torch = reference_impl.torch_release()
         self.version = f"{reference_impl.__version__} (torch {self.torch})"

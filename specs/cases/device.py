@@ -1,4 +1,4 @@
-"""Devices: what a copy on another device is, what goes back to the leaf, and what may meet.
+"""Devices: what a copy on another device is, and what may meet. Gradients are in ``device_gradient``.
 
 `cuda` stands for the device that is there: a real one, or a stand-in.
 """
@@ -114,59 +114,6 @@ def a_round_trip_is_two_copies():
     assert x.grad.dtype == torch.float32 and x.grad.tolist() == [3.0, 5.0]
 
 
-def a_gradient_straight_from_another_device_is_warned_of():
-    """Not so where it was computed with on its own device first.
-
-    rule: device/leaf-fed-from-elsewhere-warns.
-    """
-    x = torch.tensor(2.0, device="cuda:0", requires_grad=True)
-    y = x.to("cuda:1")
-    with warned("device/leaf-fed-from-elsewhere-warns"):
-        y.backward()
-    z = (x * 2).to("cuda:1")
-    z.backward()
-    assert x.grad.item() == 3.0
-
-
-def two_copies_of_a_leaf_add_up():
-    """Each brings its gradient, and the leaf gets the sum; so with two devices.
-
-    rule: device/gradient-comes-back.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    a = x.cuda()
-    b = x.cuda()
-    s = (a * b).sum()
-    s.backward()
-    assert x.grad.tolist() == [2.0, 4.0]
-
-
-def double_backward_goes_through_a_copy():
-    """The gradient of a copy is a copy, which can be differentiated.
-
-    rule: device/gradient-comes-back.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = x.cuda()
-    (g,) = torch.autograd.grad((y * y * y).sum(), x, create_graph=True)
-    assert g.tolist() == [3.0, 12.0] and str(g.device) == "cpu" and g.requires_grad is True
-    g.sum().backward()
-    assert x.grad.tolist() == [6.0, 12.0]
-
-
-def copy_from_elsewhere_keeps_the_gradient():
-    """copy_() crosses devices, and so does its gradient.
-
-    rule: device/copy-crosses.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = torch.zeros(2, device="cuda")
-    y.copy_(x)
-    assert y.tolist() == [1.0, 2.0] and str(y.device) == "cuda:0" and y.is_leaf is False
-    (y * 3).sum().backward()
-    assert x.grad.tolist() == [3.0, 3.0] and str(x.grad.device) == "cpu"
-
-
 def ops_and_factories_stay_with_their_operands():
     """What is made of or like a tensor is where it is.
 
@@ -262,37 +209,6 @@ def positions_may_be_on_the_cpu():
     assert y.tolist() == [4.0] and str(y.device) == "cuda:0"
     with refused("device/one-for-all"):
         x.index_select(0, i)
-
-
-# -- gradients -------------------------------------------------------------------------------------
-def a_gradient_belongs_where_its_tensor_is():
-    """One that is given is checked, unless it has no dimensions.
-
-    rules: device/gradient-elsewhere, device/one-element-gradient-follows.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = x.cuda()
-    with refused("device/gradient-elsewhere"):
-        y.backward(torch.ones(2))
-    assert x.grad is None
-    z = x.cuda().sum()
-    z.backward(torch.tensor(2.0))
-    assert x.grad.tolist() == [2.0, 2.0]
-
-
-def a_grad_elsewhere_cannot_be_assigned():
-    """It would be of no use to whoever updates the leaf.
-
-    rule: device/grad-is-beside-its-leaf. Source: seed 004_fc81070469924520.txt.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    with refused("device/grad-is-beside-its-leaf"):
-        x.grad = torch.tensor([1.0, 2.0], device="cuda")
-    y = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
-    with refused("device/grad-is-beside-its-leaf"):
-        y.grad = torch.tensor([1.0, 2.0])
-    y.grad = torch.tensor([1.0, 2.0], device="cuda")
-    assert x.grad is None and y.grad.tolist() == [1.0, 2.0]
 
 
 # -- ways out --------------------------------------------------------------------------------------
