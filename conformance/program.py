@@ -99,7 +99,7 @@ class Device:
         return f"Device({self.name!r})"
 
 
-_DEVICE = re.compile(r"(cpu|cuda)(:\d)?")
+_DEVICE = re.compile(r"(cpu|cuda)(:\d+)?")
 
 
 def is_device(text: str) -> bool:

@@ -26,7 +26,21 @@ _SCALING = frozenset({"mul", "mul_", "mul_scalar", "div", "div_", "div_scalar"})
 
 
 def preparer(op: Op) -> Prepare:
-    """The function that makes arrays of the op's operands."""
+    """The function that makes arrays of the op's operands, and tells the result's dtype."""
+    prepare = _preparer(op)
+    return _putting_into(op.names.index(op.into), prepare) if op.into else prepare
+
+
+def _putting_into(at: int, prepare: Prepare) -> Prepare:
+    """The same, but that the result has the dtype of the operand number ``at``."""
+
+    def prepared(operands: tuple[Any, ...]) -> Prepared:
+        return prepare(operands)[0], operands[at]._array.dtype
+
+    return prepared
+
+
+def _preparer(op: Op) -> Prepare:
     if op.dtypes in ("keep", "same", "sum"):
         alone = len(op.operands) == 1
         prepare: Prepare = _one_as_it_is if alone else _as_they_are

@@ -14,9 +14,8 @@ computes with tensors: a machine runs the bodies and the formulas.
 A formula's parameters are what it needs: ``g`` the incoming gradient (``gs``, a tuple with None for what
 nobody reached, if the op has several results); ``out`` the saved result; an operand's name, that operand,
 saved; an attribute's name, its value; ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset``, ``x_place``,
-metadata of operand ``x`` (strides and offset in elements; its device), which is kept without saving the
-operand. A formula returns None for an undefined gradient. Of an in-place form, an operand's slot for operand
-0 holds a clone of what it was before the write.
+metadata of operand ``x`` (strides and offset in elements; its device), which is kept without saving it. A
+formula returns None for an undefined gradient. In place, operand 0 is saved as it was before the write.
 """
 
 from __future__ import annotations
@@ -95,6 +94,7 @@ class Op:
     names: tuple[str, ...]  # the operands among them
     node: str = ""  # grad_fn.name() in torch; "" if the op never makes a node
     dtypes: str = "promote"
+    into: str = ""  # the operand whose dtype the result is put into; "": it has the one it was computed in
     wide: bool = False  # half precision is computed as float32 and rounded at the end; default: unless "keep"
     view: bool | str = False  # True: one view of operand 0; "multi": a tuple of them
     inplace: bool = False  # there also is a `name_`

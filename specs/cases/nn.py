@@ -174,6 +174,22 @@ def mse_loss_by_reduction():
     assert torch.nn.functional.mse_loss(y, gt, reduction="none").tolist() == [1.0, 9.0]
 
 
+def mse_loss_of_two_dtypes_has_no_gradient():
+    """A loss with a float64 target can be computed, and not differentiated.
+
+    rule: nn/mse-gradient-wants-one-dtype.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([0.0, 0.0], dtype=torch.float64)
+    loss = torch.nn.functional.mse_loss(x, y)
+    assert loss.item() == 2.5
+    with refused("nn/mse-gradient-wants-one-dtype"):
+        loss.backward()
+    assert x.grad is None
+    torch.nn.functional.mse_loss(x, y.float()).backward()
+    assert x.grad.tolist() == [1.0, 2.0]
+
+
 def class_weights_are_constant():
     """A loss refuses weights that require grad, and takes them detached.
 

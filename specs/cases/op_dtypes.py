@@ -270,3 +270,15 @@ def an_extreme_of_no_complex_numbers_is_not_recorded():
     x.requires_grad_()
     with refused("op/no-history-for-complex"):
         x.amax(0)
+
+
+def complex_numbers_do_not_become_their_absolute_values():
+    """abs() gives real ones, abs_() would have to change the tensor's dtype.
+
+    rule: op/abs-in-place-is-real.
+    """
+    x = torch.tensor([complex(3.0, 4.0)])
+    with refused("op/abs-in-place-is-real"):
+        x.abs_()
+    y = torch.tensor([-2.0])
+    assert y.abs_().tolist() == [2.0] and x.tolist() == [complex(3.0, 4.0)]

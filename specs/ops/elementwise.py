@@ -184,6 +184,16 @@ def abs(x: Tensor):
 abs.wrt(x=lambda g, x: g.mul(x.sgn()))
 
 
+def _abs_in_place(x: np.ndarray) -> Any:
+    if x.dtype.kind == "c":
+        refuse("op/abs-in-place-is-real", dtype=x.dtype)
+    return abs.body(x)
+
+
+assert abs.in_place is not None
+abs.in_place.body = _abs_in_place
+
+
 @op(internal=True, node="SgnBackward0")
 def sgn(x: Tensor):
     """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only.

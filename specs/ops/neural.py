@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from specs.force import by
 from specs.kind import Count, Dim, Indices, IntList, Reduction, Tensor, Weights
 from specs.op import op
-from specs.refusal import need_kernel
+from specs.refusal import need_kernel, refuse
 
 # -- convolution -----------------------------------------------------------------------------------
 Window = tuple[Any, Any]
@@ -196,7 +197,7 @@ def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
     return _reduced(np.square(np.subtract(x, y)), reduction)
 
 
-@op(internal=True, node="MseLossBackwardBackward0", layout=())
+@op(internal=True, node="MseLossBackwardBackward0", layout=(), into="here")
 def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
     """The gradient of such a loss with respect to ``here``."""
     need_kernel("mse_backward", dy, "c")
@@ -205,6 +206,9 @@ def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduc
 
 def _mse_once(g: Any, here: Any, there: Any, reduction: str) -> Any:
     # NB: torch makes it in a tensor like the operand, which ``.data =`` may have changed.
+    other = next((x for x in (there, g) if x.dtype != here.dtype), None)
+    if other is not None and by("nn/mse-gradient-wants-one-dtype"):
+        refuse("nn/mse-gradient-wants-one-dtype", got=other.dtype, want=here.dtype)
     here._need_room_for(here, there, g)
     return here._warn_of_output(g._mse_loss_backward(here, there, reduction))
 
