@@ -174,6 +174,15 @@ def test_every_case_passes_on_the_recorded_traces(path):
     assert sum(result.held for result, _ in found.values()) >= 500
 
 
+def test_what_any_machine_can_record_is_complete(path):
+    """A new case is put on record on the CPU and on the stand-in; a GPU's recording waits for its machine."""
+    held = read(path)
+    if held.origin.device == "cuda":
+        pytest.skip("made on a machine with a GPU")
+    assert {case.id for case in cases() if case.holds_for(held.origin.torch)} == set(held.cases)
+    assert not held.origin.left_out
+
+
 def test_every_program_on_record_agrees(path):
     """The reference does what torch did in each drawn program, but where torch departs as is on record."""
     count = len(read(path).programs)
