@@ -159,6 +159,13 @@ m = e.abs()
 p, = torch.autograd.grad(m, e, i, create_graph=True)
 p.backward(m)
 """,
+    "the gradient of a loss between two dtypes is made in the operand's, and not cast to it": """
+x = torch.ones(2, requires_grad=True)
+y = torch.zeros(2, dtype=torch.float64)
+l = torch.nn.functional.mse_loss(x, y)
+l.backward(create_graph=True)
+h = x.grad
+""",
     "what a sum leaves that cancels may be nothing to one and positive to the other": """
 a = torch.tensor([[2.0, -2.0], [2.0, 2.0]], requires_grad=True)
 b = a.sin()
