@@ -154,7 +154,7 @@ class TorchShaped:
 
     def beyond(self, case: Case) -> str:
         """Why a case is beyond what stands for `cuda` here, or nothing."""
-        return f"there are {self.count} CUDA devices" if case.devices > self.count else ""
+        return "needs a second CUDA device" if case.devices > self.count else ""
 
     def place(self, name: str) -> str:
         """A program's device by the namespace's own name."""
