@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from conformance.rounding import Bound, Rounding, Shaken, near, within_reach
-from conformance.trace import Calls, Crashed, Observation, Trace, Unsupported
+from conformance.trace import DONE, Calls, Crashed, Observation, Trace, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
 
 _VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.index("value")
@@ -99,27 +99,30 @@ class _Comparing:
 
     def step(self, index: int, expected: Observation, actual: Observation) -> bool:
         """Compare one step; False where nothing after it can be compared."""
-        wanted, got = expected.outcome, actual.outcome
-        if type(wanted) is Unsupported or type(got) is Unsupported:
-            return False
+        wanted, facts, warnings, _, calls = expected
+        got, found, warned, _, called = actual
+        if wanted is not DONE or got is not DONE:
+            if type(wanted) is Unsupported or type(got) is Unsupported:
+                return False
+            if wanted != got or type(wanted) is Crashed:
+                self.differ(index, None, "outcome", wanted, got, expected)
+            if type(wanted) is Crashed or type(got) is Crashed:
+                self.compared += 1
+                return True
         self.compared += 1
-        if (wanted is not got and wanted != got) or type(wanted) is Crashed:
-            self.differ(index, None, "outcome", wanted, got, expected)
-        if type(wanted) is Crashed or type(got) is Crashed:
-            return True
-        if expected.warnings is not None and actual.warnings is not None:
-            if expected.warnings != actual.warnings:
-                self.differ(index, None, "warnings", expected.warnings, actual.warnings, expected)
-            self.compared += bool(expected.warnings)
-        if expected.calls is None or actual.calls is None:
+        if (warnings or warned) and warnings is not None and warned is not None:
+            if warnings != warned:
+                self.differ(index, None, "warnings", warnings, warned, expected)
+            self.compared += bool(warnings)
+        if calls is None or called is None:
             self.unseen += 1
-        else:
-            if expected.calls != actual.calls:
-                self.calls(index, expected, expected.calls, actual.calls)
-            self.compared += len(expected.calls)
-        if not self.partial and expected.facts == actual.facts:
-            seen = expected.facts.values()
-            hidden = [facts[-1] for facts in seen].count(UNSEEN)  # grads that nobody looked at
+        elif calls or called:
+            if calls != called:
+                self.calls(index, expected, calls, called)
+            self.compared += len(calls)
+        if not self.partial and facts == found:
+            seen = facts.values()
+            hidden = [each[-1] for each in seen].count(UNSEEN)  # grads that nobody looked at
             self.compared += sum(map(len, seen)) - hidden
             self.unseen += hidden
         else:

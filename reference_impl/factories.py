@@ -69,12 +69,16 @@ def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
     return tuple([n if type(n) is int else n.__index__() for n in shape])
 
 
+def _is_row(data: Any) -> bool:
+    return type(data) is list and _NUMBERS.issuperset(map(type, data))
+
+
 def _plain(data: Any) -> Any:
     """Nested sequences with the tensors in them taken for what they hold."""
     if isinstance(data, Tensor):
         return data._array
     if isinstance(data, (list, tuple)):
-        if _NUMBERS.issuperset(map(type, data)):
+        if _NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
             return data
         if any(isinstance(item, Tensor) and item.requires_grad for item in data):
             warn_once("copy/number-leaves-the-graph-warns")
