@@ -73,8 +73,10 @@ def keeps_values(op: str) -> bool:
 
 
 def written_all_the_same(step: Step, rule: str) -> bool:
-    """Whether a refused step may have written: outside of inference mode, what a hook failed to pack, or the
-    first of what an optimizer holds.
+    """Whether a refused step may have written: outside of inference mode, what a hook failed to pack, the
+    first of what an optimizer holds, or a view whose history cannot be made anew for it.
     """
     packed = writes(step.op) and step.op not in OVERWRITES and not SAVING_MODES.keys().isdisjoint(step.mode)
-    return packed or step.op == "step" or rule == "inference/write-outside-refused"
+    return (
+        packed or step.op == "step" or rule in ("inference/write-outside-refused", "view/window-outside-base")
+    )

@@ -166,6 +166,14 @@ l = torch.nn.functional.mse_loss(x, y)
 l.backward(create_graph=True)
 h = x.grad
 """,
+    "a write may be refused after it is done, where the base has shrunk": """
+i = torch.tensor([[complex(4.0, -1.0), complex(-1.0, 2.0), complex(2.0, -3.0)]], requires_grad=True)
+i.backward(i, create_graph=True)
+j = i.grad
+r = j.real
+j.data = torch.tensor(complex(3.0, 1.0))
+r.sin_()
+""",
     "what a sum leaves that cancels may be nothing to one and positive to the other": """
 a = torch.tensor([[2.0, -2.0], [2.0, 2.0]], requires_grad=True)
 b = a.sin()
