@@ -25,7 +25,7 @@ from conformance.trace import Crashed, Refused, Trace
 from specs.case import Case, cases, run_case
 from specs.fact import POSITION
 
-_SECOND = re.compile(r"cuda(:1|\(1\))")
+_SECOND = re.compile(r"cuda(:1\b|\(1\))")
 """How a step speaks of a second device."""
 
 

@@ -28,7 +28,7 @@ HELD = [case for case in cases() if case.holds_for(torch.__version__) and not TO
 
 
 REFUSING = [c for c in HELD if "refused(" in c.text and not c.departed_by(torch.__version__)]
-ON_A_DEVICE = {rule for case in cases() if bool(case.devices) for rule in case.rules}
+ON_A_DEVICE = {rule for case in cases() if case.devices for rule in case.rules}
 
 
 def marked(device: bool) -> list[pytest.MarkDecorator]:
