@@ -33,7 +33,7 @@ from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN, refused
 from specs.functions import WRITING_CLASSES, class_of, compiled
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
-_VERSION, _GRAD = POSITION["version"], POSITION["grad"]
+_VERSION = POSITION["version"]
 _OPAQUE = ("opaque",)
 _NO_FACTS: dict[str, tuple[Any, ...]] = {}
 _observed: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
@@ -44,7 +44,6 @@ class _NameUnbound(Exception):
     """A step mentions a name that is not bound to anything usable."""
 
 
-@cache
 def speaks_of_gradients(op: str) -> bool:
     """Whether an operation may fill, clear or retain a grad by its own word."""
     return "grad" in op or "backward" in op
@@ -56,7 +55,6 @@ _ITS_OWN = OPAQUE | {
 """What changes, by its word, no more than the one operand."""
 
 
-@cache
 def may_change_others(op: str) -> bool:
     """Whether an operation may, by its word, change what is neither its operand nor its result."""
     if op in _ITS_OWN:
@@ -66,6 +64,12 @@ def may_change_others(op: str) -> bool:
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
     return op.endswith(("_", "=")) or speaks_of_gradients(op) or class_of(op) in WRITING_CLASSES
+
+
+@cache
+def _word(op: str) -> tuple[bool, bool]:
+    """Both of an operation's words: whether it speaks of gradients, and whether it may change others."""
+    return speaks_of_gradients(op), may_change_others(op)
 
 
 class Runner:
@@ -128,8 +132,8 @@ class Runner:
         outcome = self._perform(step)
         facts = _NO_FACTS
         if self.density != "end":
-            grads = speaks_of_gradients(op)
-            everything = self.density == "each" and may_change_others(op)
+            grads, others = _word(op)
+            everything = others and self.density == "each"
             self._seen_all = everything and grads
             facts = self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None
@@ -159,9 +163,8 @@ class Runner:
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
         if wiring is not None and not crashed:
-            facts = self.observations[-1].facts if self.observations else {}
-            graded = {name for name in self._tensors if facts[name][_GRAD] is not None}
-            wired = wiring(self.session, self._tensors, graded)
+            facts = self.observations[-1].facts if self.observations else _NO_FACTS
+            wired = wiring(self.session, self._tensors, facts)
         self.close()
         program = Program(tuple(self.steps))
         complete = self._observe is not None

@@ -80,8 +80,11 @@ class Observation(NamedTuple):
         """The error of a crash, be it of the step or of reading what is there after it."""
         if type(self.outcome) is Crashed:
             return self.outcome.error
-        readings = (fact for facts in self.facts.values() for fact in facts)
-        return next((fact[1] for fact in readings if type(fact) is tuple and fact[:1] == ("crashed",)), None)
+        for facts in self.facts.values():
+            for fact in facts:
+                if type(fact) is tuple and fact and fact[0] == "crashed":
+                    return str(fact[1])
+        return None
 
 
 @dataclass(frozen=True, slots=True)

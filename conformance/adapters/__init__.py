@@ -15,9 +15,9 @@ and, where there is more to say, these:
     stop(session)                          end a program
     mode(session, name)                    a context manager for a grad mode, or inference mode
     dtype(name)                            the implementation's own dtype
-    wiring(session, values, graded)        how the values (by name) hang together in the end: by name, the
-                                           facts `specs.fact.WIRING`, UNSEEN where one cannot be told; those
-                                           in `graded` were seen with a grad
+    wiring(session, values, facts)         how the values (by name) hang together in the end: by name, the
+                                           facts `specs.fact.WIRING`, UNSEEN where one cannot be told;
+                                           `facts` are those of each that were just observed
 
 `perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
 for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see

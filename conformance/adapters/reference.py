@@ -6,7 +6,7 @@ unobserved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -69,11 +69,13 @@ class Reference(TorchShaped):
         OPEN_SUMS.clear()
         OPEN_CALLS.clear()
         # inf and nan are values here as they are in torch, and nothing to warn about.
-        self._errors.append(np.seterr(all="ignore"))
+        errors = np.errstate(all="ignore")
+        errors.__enter__()
+        self._errors.append(errors)
         rule_marks.fired()
 
     def stop(self, session: None) -> None:
-        np.seterr(**self._errors.pop())
+        self._errors.pop().__exit__()
         super().stop(session)
 
     @staticmethod
@@ -149,11 +151,13 @@ class Reference(TorchShaped):
             node if node is None else node.name(),
         )
 
-    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
+    def wiring(
+        self, session: None, tensors: dict[str, Any], facts: dict[str, tuple[Any, ...]]
+    ) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; but what hangs on a sum whose order is open, and what is numbered behind it,
         tells nothing.
         """
-        seen = super().wiring(session, tensors, graded)
+        seen = TorchShaped.wiring(self, session, tensors, facts)
         if not OPEN_SUMS:
             return seen
         told = True
@@ -164,15 +168,15 @@ class Reference(TorchShaped):
         return seen
 
     @staticmethod
-    def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
+    def lies(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
         """What the same readings of the public attributes give, from raw state."""
         if type(x) is not reference_impl.Tensor:
-            return lies(name, x, owners)
+            return lies(name, x, shape, owners)
         array, storage = x._array, x._storage
         owner = owners.setdefault(id(storage), name)
-        if not array.size:
+        if 0 in shape:
             return (owner,)
-        strides = _steps(array.shape, array.strides, array.itemsize)
+        strides = _steps(shape, array.strides, array.itemsize)
         return owner, 0 if array is storage else x.storage_offset(), strides
 
     def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
@@ -195,7 +199,7 @@ def _listed(x: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _steps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+def _steps(shape: Sequence[int], strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides that lead anywhere, in elements."""
     return tuple([step // itemsize for size, step in zip(shape, strides, strict=True) if size != 1])
 

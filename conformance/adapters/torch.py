@@ -106,7 +106,8 @@ class Torch(TorchShaped):
     ) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; the elements of all that is on devices are brought over in one copy."""
         if not self._moved:
-            return super().observe(session, tensors, since, grads)
+            # NB: not by `super()`, which takes longer to find it.
+            return TorchShaped.observe(self, session, tensors, since, grads)
         parcel = self._parcel = Parcel(self.namespace)
         try:
             seen = super().observe(session, tensors, since, grads)
@@ -130,13 +131,17 @@ class Torch(TorchShaped):
         """As for any namespace; where there is nothing at all, what is lacking."""
         return super().beyond(case) and (self.lacking or super().beyond(case))
 
-    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
+    def wiring(
+        self, session: None, tensors: dict[str, Any], facts: dict[str, tuple[Any, ...]]
+    ) -> dict[str, tuple[Any, ...]]:
         """As for any namespace; but threads number their nodes each for itself, and where they do so in one
         row, several may be at it at once: such ages tell nothing.
         """
-        seen = super().wiring(session, tensors, graded)
-        places = {str(x.device) for x in tensors.values()} if self._threads else set()
-        if not places or places == {"cpu"} or (self.device == standin.NAME and len(places) == 1):
+        seen = TorchShaped.wiring(self, session, tensors, facts)
+        if not self._threads:
+            return seen
+        places = {str(x.device) for x in tensors.values()}
+        if places <= {"cpu"} or (self.device == standin.NAME and len(places) == 1):
             return seen
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 

@@ -232,10 +232,12 @@ class TorchShaped:
         warnings.filters = _RECORD
         return seen
 
-    def wiring(self, session: None, tensors: dict[str, Any], graded: set[str]) -> dict[str, tuple[Any, ...]]:
-        """How the tensors hang together, and those of them that have a grad; see `specs.fact.WIRING`."""
+    def wiring(
+        self, session: None, tensors: dict[str, Any], facts: dict[str, tuple[Any, ...]]
+    ) -> dict[str, tuple[Any, ...]]:
+        """How the tensors of these facts and their grads hang together; see `specs.fact.WIRING`."""
         warnings.filters = _IGNORE
-        seen = wiring(tensors, graded, self.lies, self._shown)
+        seen = wiring(tensors, facts, self.lies)
         warnings.filters = _RECORD
         return seen
 

@@ -5,60 +5,58 @@ Read once, when a program is over: what is numbered here is numbered among all t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from specs.fact import UNSEEN
+from specs.fact import POSITION, UNSEEN
 
-Lies = Callable[[str, Any, dict[int, str]], tuple[Any, ...]]
+Lies = Callable[[str, Any, Sequence[int], dict[int, str]], tuple[Any, ...]]
 """What tells where a tensor lies: `lies`, or a shorter way to the same."""
 
-
+_SHAPE, _NODE, _GRAD = POSITION["shape"], POSITION["grad_fn"], POSITION["grad"]
 _NEW: Any = object()
 """The number of a node that was not met before."""
 
 
 def wiring(
-    tensors: Mapping[str, Any], graded: Container[str], lies: Lies, refused: Callable[[Exception], Any]
+    tensors: Mapping[str, Any], facts: Mapping[str, tuple[Any, ...]], lies: Lies
 ) -> dict[str, tuple[Any, ...]]:
-    """The facts `specs.fact.WIRING` of each tensor and of its grad if it is ``graded``; ``refused`` tells
-    what a failed reading shows.
+    """The facts `specs.fact.WIRING` of each tensor and of its grad, if it has one by the ``facts`` that were
+    just read.
     """
     numbers: dict[Any, int | None] = {None: None}
     owners: dict[int, str] = {}
     ages: list[int] = []
-    own: dict[str, tuple[int, int]] = {}
+    own: list[tuple[str, int, int]] = []
     seen: dict[str, tuple[Any, ...]] = {}
     for name, x in tensors.items():
-        history: Any = None
-        node = None
-        try:
+        known = facts[name]
+        history: Any = known[_NODE]
+        if type(history) is str:  # else there is none, or to ask for it is refused
             node = x.grad_fn
-        except Exception as error:
-            history = refused(error)
-        if node is not None:
             number = numbers.get(node)
             if number is None:
                 first = len(ages)
                 history = _behind(node, numbers, ages)
-                own[name] = first, len(ages)
+                own.append((name, first, len(ages)))
             else:
                 history = number, ()
-        kept: Any = None
         try:
-            memory: Any = lies(name, x, owners)
+            memory: Any = lies(name, x, known[_SHAPE], owners)
         except (AttributeError, NotImplementedError):
             memory = UNSEEN
-        if name in graded:
+        kept: Any = None
+        if known[_GRAD] is not None:
             try:
-                kept = lies(f"{name}.grad", x.grad, owners)
+                grad = x.grad
+                kept = lies(f"{name}.grad", grad, grad.shape, owners)
             except (AttributeError, NotImplementedError):
                 kept = UNSEEN
         seen[name] = history, (), memory, kept
-    if ages:
+    if own:
         rank = {age: rank for rank, age in enumerate(sorted(set(ages)))}
         ranks = [rank[age] for age in ages]
-        for name, (first, end) in own.items():
+        for name, first, end in own:
             history, _, memory, kept = seen[name]
             seen[name] = history, tuple(ranks[first:end]), memory, kept
     return seen
@@ -84,13 +82,13 @@ def _behind(node: Any, numbers: dict[Any, int | None], ages: list[int]) -> tuple
     return number, tuple(nodes)
 
 
-def lies(name: str, x: Any, owners: dict[int, str]) -> tuple[Any, ...]:
-    """The first tensor on the same storage and, if there are elements, where this one lies in it.
+def lies(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
+    """The first tensor on the same storage and, if there are elements, where this one of that shape lies in
+    it.
 
     The stride of a dimension of one element leads nowhere, and is not read.
     """
     owner = owners.setdefault(x.untyped_storage()._cdata, name)
-    shape = x.shape
     if 0 in shape:
         return (owner,)
     strides = x.stride()
