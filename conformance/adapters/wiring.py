@@ -54,11 +54,10 @@ def wiring(
                 kept = UNSEEN
         seen[name] = history, (), memory, kept
     if own:
-        rank = {age: rank for rank, age in enumerate(sorted(set(ages)))}
-        ranks = [rank[age] for age in ages]
+        ranks = tuple(map(sorted(ages).index, ages))  # they are few
         for name, first, end in own:
             history, _, memory, kept = seen[name]
-            seen[name] = history, tuple(ranks[first:end]), memory, kept
+            seen[name] = history, ranks[first:end], memory, kept
     return seen
 
 
