@@ -34,7 +34,8 @@ def show(cost: Cost, out: Console) -> None:
     """The parts in microseconds a program and as a multiple of bare torch, then the ratios beside their
     bars.
     """
-    without = f" ({cost.left_out} left out: torch crashes)" if cost.left_out else ""
+    why = "torch crashes, or they depend on being looked at"
+    without = f" ({cost.left_out} left out: {why})" if cost.left_out else ""
     parts = Table(title=f"{cost.programs} programs, {cost.steps / cost.programs:.1f} steps each{without}")
     for heading in ("part", "us/program", "x bare torch"):
         parts.add_column(heading, justify="left" if heading == "part" else "right")

@@ -2,8 +2,8 @@
 
 CPU time of this process, best of several rounds in which all parts take turns, so that a ratio is of one run.
 Bare torch is the program's own script, compiled beforehand, without runner or observation; the reference is
-the same script on the reference. Programs that torch does not survive are found beforehand, in processes of
-their own, and left out everywhere.
+the same script on the reference. Programs that torch does not survive, and those that go otherwise when
+nobody looks, are found beforehand, in processes of their own, and left out everywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.adapters.capabilities import Capabilities
 from conformance.draws import programs_from
 from conformance.generate.choices import Prng
 from conformance.generate.guide import DENSITY, Drawn, draw
-from conformance.isolate import Died, spare_collector, survive
+from conformance.isolate import spare_collector, survive
 from conformance.judge import judge
 from conformance.program import Program
 from conformance.run import Runner, run
@@ -86,7 +86,7 @@ def measure(count: int, seed: int, rounds: int, *, of_core: bool = False) -> Cos
     limits = core() if of_core else adapters.capabilities(reference)
     items = [(seed, number, limits) for number in range(count)]
     lives = survive(_lives, items)
-    numbers = [item[1] for item, lived in zip(items, lives, strict=True) if not isinstance(lived, Died)]
+    numbers = [item[1] for item, lived in zip(items, lives, strict=True) if lived is True]
     mix = _draw(seed, numbers, limits, reference)
     programs = [drawn.program for drawn in mix]
     codes = [_bare(drawn, "torch") for drawn in mix]
@@ -163,13 +163,19 @@ def _one(
 
 
 def _lives(item: tuple[int, int, Capabilities]) -> bool:
-    """Do with torch, in a process that may die of it, what will be timed."""
+    """Do with torch, in a process that may die of it, what will be timed; False where the bare script is
+    refused a step that was not refused with somebody looking.
+    """
     seed, number, limits = item
     reference, torch = adapters.load("reference"), adapters.load("torch")
     drawn = draw(Prng(seed, number), reference, limits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(_bare(drawn, "torch"), {})
+        try:
+            for module in ("torch", "reference_impl"):
+                exec(_bare(drawn, module), {})
+        except Exception:
+            return False
         _execute(drawn.program, torch)
         for density in ("each", drawn.density):
             run(drawn.program, torch, density)

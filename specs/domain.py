@@ -119,8 +119,8 @@ def tangled(written: np.ndarray, read: Any, foreign: bool = False) -> bool:
     """
     if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
         return False
-    same = written.ctypes.data == read.ctypes.data
-    if same and written.shape == read.shape and written.strides == read.strides:
+    alike = written.shape == read.shape and written.strides == read.strides
+    if alike and written.ctypes.data == read.ctypes.data:  # NB: numpy takes long to tell an address
         return False
     return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
 

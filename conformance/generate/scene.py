@@ -315,14 +315,11 @@ class Scene:
             values = [*elements.real.ravel().tolist(), *elements.imag.ravel().tolist()]
         else:
             values = elements.ravel().tolist()
-        top, frac = 3.0, 0
-        for value in values:
-            if not isfinite(value):
-                return Store(99, 0, True, True)
-            top = max(top, abs(value))
-            if value % 1:
-                frac = max(frac, value.as_integer_ratio()[1].bit_length() - 1)
-        return Store(int(top).bit_length(), frac, self.rounding, True)
+        if not all(map(isfinite, values)):
+            return Store(99, 0, True, True)
+        top = int(max([3, *map(abs, values)]))
+        parts = max([1, *[value.as_integer_ratio()[1] for value in values if value % 1]])  # a power of two
+        return Store(top.bit_length(), parts.bit_length() - 1, self.rounding, True)
 
     def grow(self, live: Live) -> None:
         """Somebody wrote who knows where: bounds are read off the elements, and only grow."""
