@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
+from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -16,13 +17,13 @@ from hypothesis.database import InMemoryExampleDatabase
 from benchmarks.core import core
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
-from conformance.generate import grad_call, grads, swarm
+from conformance.generate import grad_call, grads, swarm, training
 from conformance.generate.choices import Prng, weighted
 from conformance.generate.guide import Drawn, draw, range_of
 from conformance.generate.oracle import Beside
-from conformance.generate.scene import Scene
+from conformance.generate.scene import Scene, Store
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
-from conformance.program import Program, Ref, Step, binds, reads
+from conformance.program import Program, Ref, Step, binds, reads, ref
 from conformance.run import Runner, run
 from conformance.text import from_text, to_text
 from conformance.trace import DONE
@@ -103,6 +104,27 @@ def test_a_decorated_function_unbinds_nothing(mode, steps):
     scene.forget("a")
     assert steps == [step.op for step in scene.steps[1:]]
     runner.close()
+
+
+@pytest.mark.parametrize(("grad", "drawn"), [("a", False), ("j", True)])
+def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, drawn):
+    """Torch does not know that the two share memory, and what it reads would depend on the loop."""
+    text = f"""
+        a = torch.ones(2, 2)
+        d = a.numpy()
+        e = torch.from_numpy(d)
+        j = e.t()
+        j.grad = {grad}.detach()
+        u = torch.optim.SGD([j], lr=0.5)
+    """
+    with Runner(ORACLE) as runner:
+        for step in from_text(dedent(text)):
+            assert runner.step(step).outcome is DONE
+        scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3)
+        store.foreign = True
+        *_, live = (scene.bind(name, store) for name in "aej")
+        scene.vocabulary = range_of(ORACLE.capabilities).exact
+        assert training.step(scene, training.Optimizer(ref("u"), (live,))) is drawn
 
 
 def test_a_name_is_bound_before_it_is_read():

@@ -12,6 +12,7 @@ from conformance.generate import backward, leaves
 from conformance.generate.choices import weighted
 from conformance.generate.scene import CAP, Live, Scene, Store, floating, made
 from conformance.program import Ref, ref
+from specs.domain import AVOIDANCES
 
 _RATES = (1.0, 0.5, 0.5, 0.25)
 _REDUCTIONS = weighted({"mean": 3, "sum": 2, "none": 1})
@@ -132,7 +133,7 @@ def _settings(scene: Scene) -> tuple[tuple[str, Any], ...]:
 
 def step(scene: Scene, held: Optimizer) -> bool:
     """A step, after which something goes on: grads are cleared, or what saved the old values is used."""
-    if not scene.emit("step", (held.ref,)):
+    if _tangled(scene, held) or not scene.emit("step", (held.ref,)):
         return False
     for live in held.lives:
         for other in live.store.lives:
@@ -145,6 +146,19 @@ def step(scene: Scene, held: Optimizer) -> bool:
     if scene.below(4):
         return zero_grad(scene, held)
     return True
+
+
+def _tangled(scene: Scene, held: Optimizer) -> bool:
+    """Whether a step would depend on the order of its loop, since it writes to what may be (part of) a grad
+    that came through numpy.
+    """
+    for live in held.lives:
+        if live.store.foreign:
+            target = None if live.gone else scene.oracle.memory(live.name)
+            operands = (target, *scene.oracle.grads())
+            if target is None or AVOIDANCES["tangled_write"].meets(operands, {"foreign": True}):
+                return True
+    return False
 
 
 def zero_grad(scene: Scene, held: Optimizer) -> bool:

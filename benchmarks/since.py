@@ -1,0 +1,100 @@
+"""``python -m benchmarks.since CHECKOUT``: what a check costs more, or less, than it did in another checkout.
+
+Both check the same programs, those that the other one's generator draws of the core vocabulary, and each
+draws programs of its own. They take turns, each in a process of its own, and of each program the least time
+counts: what else the machine does makes it slower, never faster. Bare torch takes the same for the same
+programs, so that a change here is one of the ratios that ``python -m benchmarks`` prints.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from conformance import adapters
+from conformance.isolate import survive
+from conformance.run import run
+from conformance.text import from_text
+
+HERE = Path(__file__).parents[1]
+SCRIPT = Path(__file__).with_name("timed.py")
+WHOLE = {
+    "each": "whole check, looking after each step",
+    "end": "whole check, looking at the end",
+}
+
+
+def main(
+    checkout: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Another checkout.")],
+    programs: Annotated[int, typer.Option(min=10, help="How many programs.")] = 200,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    rounds: Annotated[int, typer.Option(min=1, help="How often a process times each program.")] = 6,
+    turns: Annotated[int, typer.Option(min=1, help="How many processes each of the two has.")] = 5,
+) -> None:
+    """Compare what a check costs here with what it costs in another checkout, on the same programs."""
+    out, err = Console(), Console(stderr=True)
+    texts = json.loads(_timed(checkout, "draw", programs, seed))
+    texts = [text for text, lived in zip(texts, survive(_lives, texts), strict=True) if lived is True]
+    best: dict[Path, dict[str, Any]] = {}
+    for _ in track(range(turns), "turns", console=err):
+        for where in (checkout, HERE):
+            found = json.loads(_timed(where, "time", rounds, programs, seed, given=json.dumps(texts)))
+            best[where] = found if where not in best else _least(best[where], found)
+    steps = sum(len(from_text(text)) for text in texts)
+    before, now = (_per_step(best[where], steps) for where in (checkout, HERE))
+    table = Table(title=f"microseconds a step, {len(texts)} programs of {steps / len(texts):.1f} steps")
+    for heading in ("part", "there", "here", "change"):
+        table.add_column(heading, justify="left" if heading == "part" else "right")
+    for part, then in before.items():
+        table.add_row(part, f"{then:.2f}", f"{now[part]:.2f}", f"{now[part] / then - 1:+.1%}")
+    out.print(table)
+
+
+def _timed(where: Path, *asked: object, given: str = "") -> str:
+    """What the script prints in that checkout; raises SystemExit where it fails."""
+    environment = os.environ | {"PYTHONPATH": str(where.resolve()), "PYTHONHASHSEED": "0"}
+    environment |= {"OMP_NUM_THREADS": "1", "AUTOGRAD_CONFORMANCE_DEVICE": "cpu"}
+    environment["PYTHONSAFEPATH"] = "1"  # the checkout's packages, not what lies beside the script
+    command = [sys.executable, str(SCRIPT), *map(str, asked)]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, cwd=where, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{done.stderr}{where} cannot be timed: is it a checkout of this project?")
+    return done.stdout
+
+
+def _lives(text: str) -> bool:
+    """Run a program in a process that may die of it."""
+    for density in ("each", "end"):
+        run(from_text(text), adapters.load("torch"), density)
+    return True
+
+
+def _least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The lesser times of two processes of one checkout."""
+    pairs = ((part, zip(times, other["least"][part], strict=True)) for part, times in one["least"].items())
+    return one | {"least": {part: [min(pair) for pair in times] for part, times in pairs}}
+
+
+def _per_step(found: dict[str, Any], steps: int) -> dict[str, float]:
+    """Microseconds a step, part by part and as a whole."""
+    total = {part: sum(times) * 1e6 for part, times in found["least"].items()}
+    draw = (total.pop("draw and run") - total.pop("run what was drawn")) / found["steps"]
+    parts = {part: time / steps for part, time in total.items()}
+    whole = {
+        name: draw + sum(time for part, time in parts.items() if part.endswith(density))
+        for density, name in WHOLE.items()
+    }
+    return {"draw": draw, **parts, **whole}
+
+
+if __name__ == "__main__":
+    typer.run(main)

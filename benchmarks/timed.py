@@ -1,0 +1,93 @@
+"""Times the parts of a check with the checkout it is run in; ``benchmarks.since`` runs it as a script there.
+
+Hence it asks for no more than any release has: ``timed.py draw COUNT SEED`` prints programs of the core
+vocabulary, ``timed.py time ROUNDS COUNT SEED`` reads programs and prints, part by part, the least seconds
+that each of them took.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from time import process_time
+from typing import Any
+
+from conformance import adapters
+from conformance.generate.choices import Prng
+from conformance.generate.guide import draw
+from conformance.judge import judge
+from conformance.program import Program
+from conformance.run import run
+from conformance.text import from_text, to_text
+
+REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
+
+
+def limits() -> Any:
+    """The core vocabulary; the first releases have no other."""
+    try:
+        from benchmarks.core import core
+    except ImportError:
+        return adapters.capabilities(REFERENCE)
+    return core()
+
+
+def drawn(count: int, seed: int) -> Iterator[Program]:
+    """Programs of this checkout's own generator, which leaves looking for the end."""
+    choices, within = Prng(), limits()
+    for number in range(count):
+        yield draw(choices.restart(seed, number), REFERENCE, within, density="end").program
+
+
+def timed(programs: list[Program], rounds: int, count: int, seed: int) -> dict[str, Any]:
+    """The least seconds for each program, part by part; what is drawn are ``count`` programs, of so many
+    ``steps``.
+    """
+    own = list(drawn(count, seed))
+    least: dict[str, list[float]] = {
+        "draw and run": [float("inf")] * count,
+        "run what was drawn": [float("inf")] * count,
+    }
+    parts = [
+        f"{part}, {density}" for density in ("each", "end") for part in ("reference", "torch", "compare")
+    ]
+    least |= {part: [float("inf")] * len(programs) for part in parts}
+
+    def note(part: str, at: int, before: float) -> float:
+        now = process_time()
+        least[part][at] = min(least[part][at], now - before)
+        return process_time()
+
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000)
+    for _ in range(rounds):
+        started = process_time()
+        for at, _drawn in enumerate(drawn(count, seed)):
+            started = note("draw and run", at, started)
+        for at, program in enumerate(own):
+            run(program, REFERENCE, "end")
+            started = note("run what was drawn", at, started)
+        for at, program in enumerate(programs):
+            for density in ("each", "end"):
+                started = process_time()
+                expected = run(program, REFERENCE, density)
+                started = note(f"reference, {density}", at, started)
+                actual = run(program, TORCH, density)
+                started = note(f"torch, {density}", at, started)
+                judge(expected, actual, actual)
+                note(f"compare, {density}", at, started)
+    return {"least": least, "steps": sum(map(len, own))}
+
+
+if __name__ == "__main__":
+    what, *numbers = sys.argv[1:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if what == "draw":
+            print(json.dumps([to_text(program) for program in drawn(*map(int, numbers))]))
+        else:
+            print(json.dumps(timed([from_text(text) for text in json.load(sys.stdin)], *map(int, numbers))))
