@@ -67,7 +67,7 @@ def _timed(where: Path, *asked: object, given: str = "") -> str:
     command = [sys.executable, str(SCRIPT), *map(str, asked)]
     done = subprocess.run(command, input=given, capture_output=True, text=True, cwd=where, env=environment)
     if done.returncode:
-        raise SystemExit(f"{done.stderr}{where} cannot be timed: is it a checkout of this project?")
+        raise SystemExit(f"{done.stderr.strip()}\n{where} cannot be timed: is it a checkout of this project?")
     return done.stdout
 
 
