@@ -106,8 +106,10 @@ def test_a_decorated_function_unbinds_nothing(mode, steps):
     runner.close()
 
 
-@pytest.mark.parametrize(("grad", "drawn"), [("a", False), ("j", True)])
-def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, drawn):
+@pytest.mark.parametrize(
+    ("grad", "settings", "drawn"), [("a", "", False), ("j", "", True), ("a", ", momentum=0.5", True)]
+)
+def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings, drawn):
     """Torch does not know that the two share memory, and what it reads would depend on the loop."""
     text = f"""
         a = torch.ones(2, 2)
@@ -115,7 +117,7 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, drawn):
         e = torch.from_numpy(d)
         j = e.t()
         j.grad = {grad}.detach()
-        u = torch.optim.SGD([j], lr=0.5)
+        u = torch.optim.SGD([j], lr=0.5{settings})
     """
     with Runner(ORACLE) as runner:
         for step in from_text(dedent(text)):

@@ -56,6 +56,11 @@ class Oracle(Protocol):
     def grads(self) -> list[Any]:
         """The arrays of all grads, where memory can be told."""
 
+    def stepped(self, name: str) -> list[tuple[Any, Any]]:
+        """Of what the optimizer writes to while it reads the grad, the arrays of both, where memory can be
+        told. With weight decay or momentum it reads what it has made of the grad.
+        """
+
 
 class Beside:
     """The oracle that a runner is; an adapter with ``peek(value) -> Peek`` is guided without being observed.
@@ -103,6 +108,13 @@ class Beside:
     def grads(self) -> list[Any]:
         grads = (getattr(value, "_grad", None) for value in self.env.values())
         return [self._memory(grad) for grad in grads if type(grad) not in NO_TENSOR]
+
+    def stepped(self, name: str) -> list[tuple[Any, Any]]:
+        groups = getattr(self.env.get(name), "param_groups", ())
+        plain = (group for group in groups if not (group["weight_decay"] or group["momentum"]))
+        held = ((x, getattr(x, "_grad", None)) for group in plain for x in group["params"])
+        pairs = ((self._memory(x), self._memory(grad)) for x, grad in held if type(grad) not in NO_TENSOR)
+        return [(array, grad) for array, grad in pairs if array is not None and grad is not None]
 
 
 def attributes(value: Any) -> Peek:

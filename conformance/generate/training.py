@@ -149,16 +149,13 @@ def step(scene: Scene, held: Optimizer) -> bool:
 
 
 def _tangled(scene: Scene, held: Optimizer) -> bool:
-    """Whether a step would depend on the order of its loop, since it writes to what may be (part of) a grad
-    that came through numpy.
+    """Whether a step would depend on the order of its loop: a tensor's grad is other parts of its memory,
+    which came through numpy, so that torch does not know and refuses nothing.
     """
-    for live in held.lives:
-        if live.store.foreign:
-            target = None if live.gone else scene.oracle.memory(live.name)
-            operands = (target, *scene.oracle.grads())
-            if target is None or AVOIDANCES["tangled_write"].meets(operands, {"foreign": True}):
-                return True
-    return False
+    if not any(live.store.foreign for live in held.lives):
+        return False
+    pairs = scene.oracle.stepped(held.ref.name)
+    return any(AVOIDANCES["tangled_write"].meets(pair, {"foreign": True}) for pair in pairs)
 
 
 def zero_grad(scene: Scene, held: Optimizer) -> bool:
