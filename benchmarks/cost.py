@@ -89,8 +89,8 @@ def measure(count: int, seed: int, rounds: int, *, of_core: bool = False) -> Cos
     numbers = [item[1] for item, lived in zip(items, lives, strict=True) if lived is True]
     mix = _draw(seed, numbers, limits, reference)
     programs = [drawn.program for drawn in mix]
-    codes = [_bare(drawn, "torch") for drawn in mix]
-    mirrored = [_bare(drawn, "reference_impl") for drawn in mix]
+    codes = [_compiled(drawn, "torch") for drawn in mix]
+    mirrored = [_compiled(drawn, "reference_impl") for drawn in mix]
     expected = [run(program, reference) for program in programs]
     actual = [run(program, torch) for program in programs]
     parts: dict[str, Callable[[], Any]] = {
@@ -173,7 +173,7 @@ def _lives(item: tuple[int, int, Capabilities]) -> bool:
         warnings.simplefilter("ignore")
         try:
             for module in ("torch", "reference_impl"):
-                exec(_bare(drawn, module), {})
+                exec(_compiled(drawn, module), {})
         except Exception:
             return False
         _execute(drawn.program, torch)
@@ -201,15 +201,17 @@ def _execute(program: Program, adapter: Any) -> None:
             runner.step(step)
 
 
-def _bare(drawn: Drawn, module: str) -> CodeType:
-    """The program as a compiled script on a torch-shaped module: refused steps in a ``try``, steps that were
-    never run left out.
+def bare(program: Program, trace: Trace, module: str) -> str:
+    """The program as a script on a torch-shaped module: refused steps in a ``try``, steps that were never run
+    left out.
     """
-    trace = drawn.trace
-    assert isinstance(trace, Trace)
     kept = [i for i, seen in enumerate(trace.observations) if not isinstance(seen.outcome, Unbound)]
     refused = [n for n, i in enumerate(kept) if isinstance(trace[i].outcome, Refused)]
-    text = script(Program(tuple(drawn.program[i] for i in kept)), refused=refused)
+    text = script(Program(tuple(program[i] for i in kept)), refused=refused)
     silent = text.replace("print(type(error).__name__, error)", "pass")
-    silent = silent.replace("import torch", f"import {module} as torch", 1)
-    return compile(silent, "program", "exec")
+    return silent.replace("import torch", f"import {module} as torch", 1)
+
+
+def _compiled(drawn: Drawn, module: str) -> CodeType:
+    assert isinstance(drawn.trace, Trace)
+    return compile(bare(drawn.program, drawn.trace, module), "program", "exec")

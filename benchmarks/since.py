@@ -2,8 +2,11 @@
 
 Both check the same programs, those that the other one's generator draws of the core vocabulary, and each
 draws programs of its own. They take turns, each in a process of its own, and of each program the least time
-counts: what else the machine does makes it slower, never faster. Bare torch takes the same for the same
-programs, so that a change here is one of the ratios that ``python -m benchmarks`` prints.
+counts: what else the machine does makes it slower, never faster. In each turn memory is laid out otherwise,
+by Python's hash seed, since one layout may cost a checkout some percent.
+
+A process runs the same programs as scripts on bare torch, too, and what its check takes is told in multiples
+of that, as ``python -m benchmarks`` does: the same torch need not be as fast in every process.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +24,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.cost import bare
 from conformance import adapters
 from conformance.isolate import survive
 from conformance.run import run
@@ -27,6 +32,7 @@ from conformance.text import from_text
 
 HERE = Path(__file__).parents[1]
 SCRIPT = Path(__file__).with_name("timed.py")
+BARE = {"bare torch": "torch", "bare reference": "reference_impl"}
 WHOLE = {
     "each": "whole check, looking after each step",
     "end": "whole check, looking at the end",
@@ -42,26 +48,34 @@ def main(
 ) -> None:
     """Compare what a check costs here with what it costs in another checkout, on the same programs."""
     out, err = Console(), Console(stderr=True)
-    texts = json.loads(_timed(checkout, "draw", programs, seed))
-    texts = [text for text, lived in zip(texts, survive(_lives, texts), strict=True) if lived is True]
+    texts = json.loads(_timed(checkout, 0, "draw", programs, seed))
+    scripts = [lived for lived in survive(_scripts, texts) if isinstance(lived, dict)]
+    given = {part: [script[part] for script in scripts] for part in ("programs", *BARE)}
     best: dict[Path, dict[str, Any]] = {}
-    for _ in track(range(turns), "turns", console=err):
+    for turn in track(range(turns), "turns", console=err):
         for where in (checkout, HERE):
-            found = json.loads(_timed(where, "time", rounds, programs, seed, given=json.dumps(texts)))
+            found = json.loads(_timed(where, turn, "time", rounds, programs, seed, given=json.dumps(given)))
             best[where] = found if where not in best else _least(best[where], found)
-    steps = sum(len(from_text(text)) for text in texts)
+    steps = sum(len(from_text(text)) for text in given["programs"])
     before, now = (_per_step(best[where], steps) for where in (checkout, HERE))
-    table = Table(title=f"microseconds a step, {len(texts)} programs of {steps / len(texts):.1f} steps")
+    about = f"{len(scripts)} programs of {steps / len(scripts):.1f} steps"
+    out.print(_table(f"microseconds a step, {about}", before, now))
+    out.print(_table("times bare torch", _ratios(before), _ratios(now)))
+
+
+def _table(title: str, before: dict[str, float], now: dict[str, float]) -> Table:
+    """Each part there and here, and by how much it changed."""
+    table = Table(title=title)
     for heading in ("part", "there", "here", "change"):
         table.add_column(heading, justify="left" if heading == "part" else "right")
     for part, then in before.items():
         table.add_row(part, f"{then:.2f}", f"{now[part]:.2f}", f"{now[part] / then - 1:+.1%}")
-    out.print(table)
+    return table
 
 
-def _timed(where: Path, *asked: object, given: str = "") -> str:
+def _timed(where: Path, turn: int, *asked: object, given: str = "") -> str:
     """What the script prints in that checkout; raises SystemExit where it fails."""
-    environment = os.environ | {"PYTHONPATH": str(where.resolve()), "PYTHONHASHSEED": "0"}
+    environment = os.environ | {"PYTHONPATH": str(where.resolve()), "PYTHONHASHSEED": str(turn)}
     environment |= {"OMP_NUM_THREADS": "1", "AUTOGRAD_CONFORMANCE_DEVICE": "cpu"}
     environment["PYTHONSAFEPATH"] = "1"  # the checkout's packages, not what lies beside the script
     command = [sys.executable, str(SCRIPT), *map(str, asked)]
@@ -71,11 +85,22 @@ def _timed(where: Path, *asked: object, given: str = "") -> str:
     return done.stdout
 
 
-def _lives(text: str) -> bool:
-    """Run a program in a process that may die of it."""
-    for density in ("each", "end"):
-        run(from_text(text), adapters.load("torch"), density)
-    return True
+def _scripts(text: str) -> dict[str, str] | None:
+    """A program and the scripts that it is, from a process that may die of it; None where a script is refused
+    a step that was not refused with somebody looking.
+    """
+    program, torch = from_text(text), adapters.load("torch")
+    trace = run(program, torch, "each")
+    run(program, torch, "end")
+    scripts = {part: bare(program, trace, module) for part, module in BARE.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for script in scripts.values():
+                exec(script, {})
+        except Exception:
+            return None
+    return {"programs": text, **scripts}
 
 
 def _least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +119,11 @@ def _per_step(found: dict[str, Any], steps: int) -> dict[str, float]:
         for density, name in WHOLE.items()
     }
     return {"draw": draw, **parts, **whole}
+
+
+def _ratios(parts: dict[str, float]) -> dict[str, float]:
+    """What ``python -m benchmarks`` calls a ratio."""
+    return {name: parts[name] / parts["bare torch"] for name in (*WHOLE.values(), "bare reference", "draw")}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Times the parts of a check with the checkout it is run in; ``benchmarks.since`` runs it as a script there.
 
 Hence it asks for no more than any release has: ``timed.py draw COUNT SEED`` prints programs of the core
-vocabulary, ``timed.py time ROUNDS COUNT SEED`` reads programs and prints, part by part, the least seconds
-that each of them took.
+vocabulary, ``timed.py time ROUNDS COUNT SEED`` reads programs, each as a text and as the script that it is
+on torch and on the reference, and prints, part by part, the least seconds that each of them took.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ def drawn(count: int, seed: int) -> Iterator[Program]:
         yield draw(choices.restart(seed, number), REFERENCE, within, density="end").program
 
 
-def timed(programs: list[Program], rounds: int, count: int, seed: int) -> dict[str, Any]:
+def timed(given: dict[str, list[str]], rounds: int, count: int, seed: int) -> dict[str, Any]:
     """The least seconds for each program, part by part; what is drawn are ``count`` programs, of so many
     ``steps``.
     """
     own = list(drawn(count, seed))
+    programs = [from_text(text) for text in given.pop("programs")]
+    codes = {part: [compile(text, part, "exec") for text in texts] for part, texts in given.items()}
     least: dict[str, list[float]] = {
         "draw and run": [float("inf")] * count,
         "run what was drawn": [float("inf")] * count,
@@ -55,7 +57,7 @@ def timed(programs: list[Program], rounds: int, count: int, seed: int) -> dict[s
     parts = [
         f"{part}, {density}" for density in ("each", "end") for part in ("reference", "torch", "compare")
     ]
-    least |= {part: [float("inf")] * len(programs) for part in parts}
+    least |= {part: [float("inf")] * len(programs) for part in (*codes, *parts)}
 
     def note(part: str, at: int, before: float) -> float:
         now = process_time()
@@ -72,8 +74,13 @@ def timed(programs: list[Program], rounds: int, count: int, seed: int) -> dict[s
         for at, program in enumerate(own):
             run(program, REFERENCE, "end")
             started = note("run what was drawn", at, started)
-        for at, program in enumerate(programs):
-            for density in ("each", "end"):
+        for part, scripts in codes.items():
+            started = process_time()
+            for at, code in enumerate(scripts):
+                exec(code, {})
+                started = note(part, at, started)
+        for density in ("each", "end"):
+            for at, program in enumerate(programs):
                 started = process_time()
                 expected = run(program, REFERENCE, density)
                 started = note(f"reference, {density}", at, started)
@@ -93,4 +100,4 @@ if __name__ == "__main__":
         if what == "draw":
             print(json.dumps([to_text(program) for program in drawn(*map(int, numbers))]))
         else:
-            print(json.dumps(timed([from_text(text) for text in json.load(sys.stdin)], *map(int, numbers))))
+            print(json.dumps(timed(json.load(sys.stdin), *map(int, numbers))))

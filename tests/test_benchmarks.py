@@ -16,8 +16,16 @@ def since(checkout: Path) -> subprocess.CompletedProcess[str]:
 def test_each_part_is_compared_with_the_other_checkouts():
     done = since(ROOT)
     assert done.returncode == 0, done.stderr
-    for part in ("draw", "reference, each", "torch, end", "compare, each", "whole check, looking at the end"):
+    for part in (
+        "draw",
+        "bare torch",
+        "reference, each",
+        "torch, end",
+        "compare, each",
+        "whole check, looking at the end",
+    ):
         assert f"│ {part} " in done.stdout
+    assert "times bare torch" in done.stdout
 
 
 def test_a_folder_that_is_no_checkout_is_named(tmp_path):
