@@ -121,10 +121,11 @@ class _Comparing:
                 self.calls(index, expected, calls, called)
             self.compared += len(calls)
         if not self.partial and facts == found:
-            seen = facts.values()
-            hidden = [each[-1] for each in seen].count(UNSEEN)  # grads that nobody looked at
-            self.compared += sum(map(len, seen)) - hidden
-            self.unseen += hidden
+            for seen in facts.values():
+                self.compared += len(seen)
+                if seen[-1] is UNSEEN:  # a grad that nobody looked at
+                    self.compared -= 1
+                    self.unseen += 1
         else:
             self.facts(index, expected, actual)
         return True

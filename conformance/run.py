@@ -13,7 +13,7 @@ read after the steps whose operation speaks of gradients and at the end, and uns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -89,7 +89,7 @@ class Runner:
         self._tensors: dict[str, Any] = {}
         self._plain: dict[str, tuple[Any]] = {}
         self._since: dict[str, Any] = {}
-        self._touched: list[str] = []
+        self._touched: dict[str, Any] = {}
         self._calls: list[tuple[int, tuple[Any, ...]]] = []
         self._raised: Exception | None = None
         self._seen_all = False
@@ -192,7 +192,7 @@ class Runner:
                     value = env.get(name)
                     if value is None:
                         return UNBOUND
-                    touched.append(name)
+                    touched[name] = value
                 elif kind not in PLAIN:
                     value = self._value(value)
                 operands.append(value)
@@ -225,7 +225,7 @@ class Runner:
             found = self.env.get(value.name)
             if found is None:
                 raise _NameUnbound
-            self._touched.append(value.name)
+            self._touched[value.name] = found
             return found
         if kind is Function:
             return self._recorded(value)
@@ -300,9 +300,9 @@ class Runner:
             values = values[: len(out)]
         if len(out) != len(values):
             return UNBOUND  # what Python makes of it: nothing is bound
-        env = self.env
-        self._touched += out
+        env, touched = self.env, self._touched
         for name, value in zip(out, values, strict=True):
+            touched[name] = value
             if name in env:
                 if env[name] is value:
                     continue
@@ -353,13 +353,17 @@ class Runner:
 
     # looking
 
-    def look(self, grads: bool = True, names: Iterable[str] | None = None) -> dict[str, tuple[Any, ...]]:
-        """The facts of the live names (or of those `names`); `grads` reads those of all non-leaves too."""
+    def look(self, grads: bool = True, touched: dict[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
+        """The facts of the live names (or of those ``touched``, which are all alive); `grads` reads those of
+        all non-leaves too.
+        """
         tensors, plain = self._tensors, self._plain
-        if names is not None:
-            live = tensors
-            tensors = {name: live[name] for name in names if name in live}
-            plain = plain and {name: plain[name] for name in names if name in plain}
+        if touched is not None:
+            if plain:
+                tensors = {name: tensors[name] for name in touched if name in tensors}
+                plain = {name: plain[name] for name in touched if name in plain}
+            else:
+                tensors = touched
         if self._observe is not None:
             facts = self._observe(self.session, tensors, self._since, grads)
         else:

@@ -103,20 +103,31 @@ def tensor(
     data: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
 ) -> Tensor:
     """A leaf that holds a copy of ``data``: numbers, nested sequences of them, an array or a tensor."""
-    if isinstance(data, Tensor):
-        warn("copy/tensor-of-a-tensor-warns")
-    array = data.detach().clone()._array if isinstance(data, Tensor) else np.array(_plain(data))
-    if array.dtype.kind == "O":
-        raise ValueError("expected numbers or sequences of one length all through, at each depth")
-    cast = array.astype(_inferred(array, data) if dtype is None else dtype.numpy, copy=False)
-    laid_out = cast
     if isinstance(data, (Tensor, np.ndarray)):
-        laid_out = laid_out_like(cast, data if isinstance(data, np.ndarray) else array)
-    beside = data if isinstance(data, Tensor) else None
-    copied = made(laid_out, requires_grad, beside, **where)
-    if isinstance(data, Tensor) and not by("copy/tensor-copies"):
+        return _copied(data, dtype, requires_grad, where)
+    return made(_cast(np.array(_plain(data)), data, dtype), requires_grad, **where)
+
+
+def _copied(
+    data: Tensor | np.ndarray, dtype: dtypes.dtype | None, requires_grad: bool, where: dict[str, Any]
+) -> Tensor:
+    """A leaf that holds a copy of an array or of a tensor, laid out as that is."""
+    if not isinstance(data, Tensor):
+        return made(laid_out_like(_cast(np.array(data), data, dtype), data), requires_grad, **where)
+    warn("copy/tensor-of-a-tensor-warns")
+    array = data.detach().clone()._array
+    copied = made(laid_out_like(_cast(array, data, dtype), array), requires_grad, data, **where)
+    if not by("copy/tensor-copies"):
         copied._node, copied._nr = data.grad_fn, data._nr
     return copied
+
+
+def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    """The array that was made of ``data``, in the dtype asked for, or that of its numbers."""
+    if array.dtype.kind == "O":
+        raise ValueError("expected numbers or sequences of one length all through, at each depth")
+    wanted = _inferred(array, data) if dtype is None else dtype.numpy
+    return array if array.dtype is wanted else array.astype(wanted, copy=False)
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:

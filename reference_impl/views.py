@@ -232,13 +232,11 @@ def has_internal_overlap(array: np.ndarray) -> bool:
 
 
 def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
-    """Whether two dense tensors share some memory without being the same window on it (or, ``fully_too``,
-    also so).
+    """Whether two dense tensors on one storage share some memory without being the same window on it (or,
+    ``fully_too``, also so).
     """
     if written is read:
         return fully_too
-    if written._storage is not read._storage:
-        return False
     a, b = written._array, read._array
     if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
         return False

@@ -189,18 +189,18 @@ def _same_window(target: Tensor, source: Tensor) -> bool:
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     """Refuse a write whose result would depend on the order in which elements are visited."""
     target = operands[0]
-    if memory == "window" or memory == "value":
+    if (memory == "window" or memory == "value") and not target._array.flags.c_contiguous:
         if has_internal_overlap(target._array):
             refuse("write/overlap-refused")
         if folded(target._array):
             raise Unspecified("the target shows an element twice, and which write to it is the last is open")
     apart = memory == "apart"
     for other in operands[1:] if apart else operands[1:2]:
-        if not isinstance(other, Tensor):
+        if not isinstance(other, Tensor) or other._storage is not target._storage:
             continue
         if overlaps(target, other, fully_too=apart):
             refuse("write/partial-overlap-refused")
-        if other._storage is target._storage and tangled(target._array, other._array):
+        if other is not target and tangled(target._array, other._array):
             raise Unspecified("how much is read before it is written goes by what a processor takes at once")
 
 

@@ -75,11 +75,16 @@ class TorchShaped:
 
     def start(self) -> None:
         _WARNINGS.install()
-        self.namespace.set_grad_enabled(True)
+        self._record()
 
     def stop(self, session: None) -> None:
-        self.namespace.set_grad_enabled(True)
+        self._record()
         _WARNINGS.restore()
+
+    def _record(self) -> None:
+        """Be in grad mode, which to ask costs less than to say."""
+        if not self.namespace.is_grad_enabled():
+            self.namespace.set_grad_enabled(True)
 
     def warned(self, session: None) -> tuple[str, ...]:
         """The warnings since the last call, as rules."""

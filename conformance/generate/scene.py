@@ -74,7 +74,7 @@ class Live:
     ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
     ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
     that several views came with it; ``gone`` that the name was deleted or bound anew. ``kind`` is what
-    `kind_of` says of the dtype.
+    `kind_of` says of the dtype; ``measured`` the elements, and the store, whose bounds were read off last.
     """
 
     base: Live | None = None
@@ -83,6 +83,7 @@ class Live:
     freed = False
     gone = False
     place = "cpu"
+    measured: tuple[Store, bytes] | None = None
 
     def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: Peek) -> None:
         self.name = name
@@ -308,22 +309,34 @@ class Scene:
 
     def measure(self, name: str) -> Store:
         """Bounds of a gradient, whose values nobody foresaw, read off its raw elements."""
-        elements = self.oracle.array(name)
+        return self._bounds(self.oracle.array(name))
+
+    def _bounds(self, elements: Any) -> Store:
+        """Bounds of an array's elements, or of what cannot be read (None)."""
         if elements is None:
             return Store(99, 0, True, True)
         if elements.dtype.kind == "c":
-            values = [*elements.real.ravel().tolist(), *elements.imag.ravel().tolist()]
+            values = {*elements.real.ravel().tolist(), *elements.imag.ravel().tolist()}
         else:
-            values = elements.ravel().tolist()
-        if not all(map(isfinite, values)):
-            return Store(99, 0, True, True)
-        top = int(max([3, *map(abs, values)]))
-        parts = max([1, *[value.as_integer_ratio()[1] for value in values if value % 1]])  # a power of two
-        return Store(top.bit_length(), parts.bit_length() - 1, self.rounding, True)
+            values = set(elements.ravel().tolist())
+        top, parts = 3, 1  # parts of one; a power of two
+        for value in values:
+            if not isfinite(value):
+                return Store(99, 0, True, True)
+            top = max(top, abs(value))
+            if value % 1:
+                parts = max(parts, value.as_integer_ratio()[1])
+        return Store(int(top).bit_length(), parts.bit_length() - 1, self.rounding, True)
 
     def grow(self, live: Live) -> None:
         """Somebody wrote who knows where: bounds are read off the elements, and only grow."""
-        found, store = self.measure(live.name), live.store
+        elements, store = self.oracle.array(live.name), live.store
+        if elements is not None:
+            measured = store, elements.tobytes()
+            if measured == live.measured:
+                return
+            live.measured = measured
+        found = self._bounds(elements)
         store.bits, store.frac = max(store.bits, found.bits), max(store.frac, found.frac)
         store.rough = store.rough or found.rough
 
