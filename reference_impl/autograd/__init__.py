@@ -247,8 +247,11 @@ def _filled(like: Tensor, value: int) -> Tensor:
     """A tensor of that value, laid out as another."""
     array = np.empty_like(like._array)
     array.fill(value)
+    array = laid_out_like(array, like._array)
+    if not STATE.devices and STATE.place is None:
+        return wrap(array)
     with making_on(place_of(like)):
-        return wrap(laid_out_like(array, like._array))
+        return wrap(array)
 
 
 def _run(
