@@ -64,7 +64,6 @@ from reference_impl.modes import (
 )
 from reference_impl.random import (
     Generator,
-    bernoulli,
     get_rng_state,
     initial_seed,
     manual_seed,
@@ -130,7 +129,6 @@ __all__ = [
     "as_tensor",
     "asarray",
     "autograd",
-    "bernoulli",
     "bfloat16",
     "bool",
     "complex",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from reference_impl.devices import found, making_on, place_of
-from reference_impl.random import source
 from reference_impl.rule_marks import by, refuse
 from reference_impl.tensor import Tensor, wrap
 
@@ -75,28 +73,5 @@ def _opened(f: Any, mode: str) -> AbstractContextManager[Any]:
     return Path(f).open(mode) if isinstance(f, (str, Path)) else nullcontext(f)
 
 
-# -- filling with random numbers -------------------------------------------------------------------
-def _filling(draw: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
-    """An in-place method that overwrites with random numbers, as ``copy_`` overwrites."""
-
-    def fill(self: Tensor, *how: Any, generator: Any = None, **more: Any) -> Tensor:
-        numbers = draw(source(generator), self._array.shape, *how, **more)
-        return self.copy_(wrap(np.asarray(numbers).astype(self._array.dtype)))
-
-    return fill
-
-
-METHODS: dict[str, Any] = {
-    "__deepcopy__": _deepcopy,
-    "__reduce_ex__": _reduced,
-    "uniform_": _filling(lambda rng, shape, a=0.0, b=1.0: rng.uniform(a, b, shape)),
-    "normal_": _filling(lambda rng, shape, mean=0.0, std=1.0: rng.normal(mean, std, shape)),
-    "bernoulli_": _filling(lambda rng, shape, p=0.5: rng.random(shape) < getattr(p, "_array", p)),
-    "exponential_": _filling(lambda rng, shape, lambd=1.0: rng.exponential(1 / lambd, shape)),
-    "random_": _filling(
-        lambda rng, shape, low=0, high=None: rng.integers(
-            *((low, high) if high else (0, low or 2**24)), shape
-        )
-    ),
-}
+METHODS: dict[str, Any] = {"__deepcopy__": _deepcopy, "__reduce_ex__": _reduced}
 """The methods by name."""

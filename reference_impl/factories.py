@@ -18,7 +18,7 @@ from reference_impl.devices import CPU, found, on, place_of
 from reference_impl.graph import empty_strided as empty_strided_array
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn, warn_once
-from reference_impl.size import contiguous_format, preserve_format, strided
+from reference_impl.size import Size, contiguous_format, preserve_format, strided
 from reference_impl.tensor import Tensor, wrap
 from specs.layout import laid_out_like
 
@@ -336,15 +336,29 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, **more: Any) -> Tens
     return empty_strided(size, stride, **(given | more))
 
 
-def legacy(dtype: dtypes.dtype, device: str = "cpu") -> Callable[..., Tensor]:
-    """The old constructor of one dtype on one kind of device: from a sequence, or of a size."""
+def legacy(dtype: dtypes.dtype, device: Any = "cpu") -> Callable[..., Tensor]:
+    """The old constructor of one dtype on one device: from a sequence, of a size, or a tensor's alias."""
 
     def make(*given: Any) -> Tensor:
-        if len(given) == 1 and not isinstance(given[0], int):
+        if len(given) == 1 and isinstance(given[0], Tensor):
+            return _alias_of(given[0], dtype, found(device))
+        if len(given) == 1 and not isinstance(given[0], (int, Size)):
             return tensor(given[0], dtype=dtype, device=device)
         return empty(*given, dtype=dtype, device=device)
 
     return make
+
+
+def _alias_of(x: Tensor, dtype: dtypes.dtype, place: Any) -> Tensor:
+    """A view of everything, as the old constructors make of a tensor; another dtype or device is refused."""
+    if x.dtype is not dtype or place_of(x) is not place:
+        raise TypeError(f"expected {dtype} on {place} (got {x.dtype} on {place_of(x)})")
+    return x.alias()
+
+
+def new(self: Tensor, *given: Any) -> Tensor:
+    """A plain tensor of this dtype, beside this one: from a sequence, or of a size."""
+    return legacy(self.dtype, place_of(self))(*(given or (0,)))
 
 
 _OLD = {

@@ -123,6 +123,8 @@ def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     if not x.ndim:
         return np.zeros((), np.int64)
     axis = axis_of(dim, x.ndim)
+    if x.dtype.kind == "V":
+        x = x.astype(np.float32)  # numpy does not know where NaNs of bfloat16 go
     if not descending:
         return np.argsort(x, axis, kind="stable")
     flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -196,12 +198,12 @@ def unique_consecutive(
 
 
 def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = _underivable(_tensor(found), x, "unique")
+    first = underivable(_tensor(found), x, "unique")
     chosen = [_tensor(array) for wanted, array in more if wanted]
     return (first, *chosen) if chosen else first
 
 
-def _underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
+def underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
     """The result of an op without a derivative: with a history that refuses to be gone back."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
         made._node = NotImplementedNode((gradient_edge(x),), name)
@@ -215,7 +217,7 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     if not isinstance(weights, Tensor):
         return _tensor(counted)
     kept = weights._array.dtype if weights._array.dtype == np.float32 else counted.dtype
-    return _underivable(_tensor(counted.astype(kept)), weights, "bincount")
+    return underivable(_tensor(counted.astype(kept)), weights, "bincount")
 
 
 def isin(x: Any, among: Any) -> Tensor:

@@ -170,11 +170,6 @@ def normal(
     return wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
 
 
-def bernoulli(x: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Ones with the probabilities that ``x`` gives, else zeros."""
-    return wrap((source(generator).random(x._array.shape) < x._array).astype(x._array.dtype))
-
-
 def multinomial(
     x: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:

@@ -103,6 +103,10 @@ class Kernel:
             [(i, at) for i, at in inputs if op.filled(mask)[i]] for mask in range(1 << len(op.operands))
         ]
 
+    def asks_for_result(self, at: int) -> bool:
+        """Whether the formula of the ``at``-th edge takes the op's result."""
+        return bool(self.result) and self.result in list(self.op.formulas.values())[at].picks
+
 
 class OpNode(Node):
     """The history an op records: its formulas, and what they need."""
@@ -180,7 +184,7 @@ class OpNode(Node):
         for fn, pick, at in kernel.formulas:
             target, nr = self.edges[at]
             if wanted or (target is not None and (task.only is None or task.runs(target))):
-                if unsaved:
+                if unsaved and self.kernel.asks_for_result(at):
                     refuse("saved_hooks/failed-pack-saves-nothing")
                 out[at] = fn(*pick(values))
                 if kernel.real and target is not None:

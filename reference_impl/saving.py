@@ -87,6 +87,20 @@ class Saved:
             self.packed = Packed(self.tensor, self, pack, unpack, given)
 
 
+class _OfSaved(type):
+    """What counts as a saved tensor: every snapshot."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Saved)
+
+
+class SavedTensor(metaclass=_OfSaved):
+    """PyTorch's name of a snapshot, which nobody makes by hand."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden")
+
+
 class Packed:
     """What a pack hook made of a saved tensor, and what is needed to make the tensor of it again."""
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.plain import order
+from reference_impl.rule_marks import refuse
 from reference_impl.tensor import Tensor, wrap
 from specs.ops.reduce import axis_of
 
 _RESULTS: dict[str, Any] = {
     name: namedtuple(name, ("values", "indices"))
-    for name in ("max", "min", "sort", "topk", "kthvalue", "median", "mode", "cummax", "cummin")
+    for name in ("max", "min", "sort", "topk", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
 }
 
 
@@ -24,6 +25,14 @@ def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:
     """The values at those positions with the positions beside them."""
     at = wrap(np.asarray(index, np.int64, order="C"))
     return _RESULTS[name](getattr(x, f"_{name}_at")(at, dim, keepdim), at)
+
+
+def _axis(name: str, x: Tensor, dim: int) -> int:
+    """The dimension as a number from 0 on; refused where there is nothing along it to choose from."""
+    axis = axis_of(dim, x._array.ndim)
+    if x._array.ndim and not x._array.shape[axis]:
+        refuse("op/empty-extreme-dim", name=name, dim=dim)
+    return axis
 
 
 def _extreme(name: str) -> Any:
@@ -40,7 +49,7 @@ def _extreme(name: str) -> Any:
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
             return getattr(x, f"_{name}_all")()
-        axis = axis_of(dim, x._array.ndim)
+        axis = _axis(name, x, dim)
         index = positions(x._array, axis, keepdims=keepdim) if x._array.ndim else np.zeros(())
         return _picked(name, x, index, dim, keepdim)
 
@@ -69,12 +78,27 @@ def _nth(name: str, x: Tensor, n: int, dim: int, keepdim: bool) -> Any:
     return _picked(name, x, index if keepdim or not x._array.ndim else np.squeeze(index, axis), dim, keepdim)
 
 
-def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle element, the lower of two; along a dimension with where it is."""
-    if dim is None:
-        return x._median_all()
-    size = x._array.shape[axis_of(dim, x._array.ndim)] if x._array.ndim else 1
-    return _nth("median", x, (size - 1) // 2, dim, keepdim)
+def _middle(name: str) -> Any:
+    ignores = name == "nanmedian"
+
+    def middle(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The middle element, the lower of two; along a dimension with where it is. A NaN is the median of
+        whatever it is among, unless they are ignored.
+        """
+        if dim is None:
+            return getattr(x, f"_{name}_all")()
+        axis = _axis(name, x, dim)
+        if not x._array.ndim:
+            return _picked(name, x, np.zeros(()), dim, keepdim)
+        numbers = np.sum(~np.isnan(x._array), axis, keepdims=True)  # which come before NaNs in order
+        size = x._array.shape[axis]
+        at = np.maximum(numbers - 1, 0) // 2
+        if not ignores:
+            at = np.where(numbers < size, numbers, (size - 1) // 2)
+        index = np.take_along_axis(order(x._array, dim, False), at, axis)
+        return _picked(name, x, index if keepdim else np.squeeze(index, axis), dim, keepdim)
+
+    return middle
 
 
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
@@ -108,7 +132,8 @@ BOTH: dict[str, Any] = {
     "sort": sort,
     "topk": topk,
     "kthvalue": kthvalue,
-    "median": median,
+    "median": _middle("median"),
+    "nanmedian": _middle("nanmedian"),
     "mode": mode,
     "cummax": _running("cummax"),
     "cummin": _running("cummin"),

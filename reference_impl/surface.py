@@ -12,6 +12,7 @@ from typing import Any
 from reference_impl import (
     attributes,
     autograd,
+    chance,
     composed,
     copies,
     copying,
@@ -94,6 +95,9 @@ def install() -> None:
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
+    for name, function in chance.METHODS.items():
+        setattr(Tensor, name, beside_its_operands(function))
+    FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
     FUNCTIONS.update(plain.FUNCTIONS | composed.FUNCTIONS | products.FUNCTIONS | attributes.FUNCTIONS)
     FUNCTIONS.update(joint.FUNCTIONS | windows.FUNCTIONS)
     for operator, name in plain.OPERATORS.items():
@@ -213,6 +217,7 @@ METHODS = {
     "_without_memory": without_memory,
     "_is_recorded": lambda self: STATE.enabled,
     "_warn_of_list": lambda self: warn("op/list-as-tuple-warns"),
+    "new": factories.new,
     "new_empty": factories.new_empty,
     "new_empty_strided": factories.new_empty_strided,
     "new_full": factories.new_full,

@@ -73,6 +73,25 @@ class Task:
             self.only[node].runs = True
 
 
+def call(node: Node, *grads: Any, **named: Any) -> Any:
+    """What a node makes of these gradients (None: undefined) by itself: one gradient, or several in a tuple.
+
+    No engine runs it, so that none of its hooks is called, and what it saved is kept.
+    """
+    if named:
+        raise TypeError("keyword arguments are not supported")
+    if len(grads) != len(node.metadata):
+        raise TypeError(f"expected {len(node.metadata)} arguments, got {len(grads)} instead")
+    for at, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {at} is not a Variable")
+    given = node.apply(list(grads), Task(True, node))
+    return given[0] if len(given) == 1 else tuple(given)
+
+
+Node.__call__ = call  # type: ignore[method-assign]  # what it takes to be called is not known where nodes are
+
+
 def count_dependencies(start: Node, dependencies: dict[Node, int]) -> None:
     """How many gradients each node waits for."""
     stack = [start]

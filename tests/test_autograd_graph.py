@@ -170,3 +170,59 @@ def test_a_hook_may_run_a_backward(torch):
     z.register_hook(lambda g: inner.backward() or u.grad * g)
     z.backward()
     assert u.grad.tolist() == [15.0]
+
+
+def test_a_node_runs_by_itself_when_it_is_called(torch):
+    """Without hooks, and without freeing what it saved; what it is given is counted and looked at."""
+    x = leaf(torch)
+    y = x * torch.tensor([3.0, 4.0])
+    y.register_hook(lambda g: g * 100)
+    g = torch.tensor([1.0, 10.0])
+    for _ in range(2):
+        first, second = y.grad_fn(g)
+        assert [3.0, 40.0] == first.tolist()
+        assert second is None
+    assert () == y.grad_fn.next_functions[0][0](g)
+    assert [1.0, 10.0] == x.grad.tolist()
+    node = (x * 2).sum().grad_fn
+    for given, words in (((), "expected 1 arguments, got 0"), ((g, g), "got 2"), ((3,), "argument 0 is not")):
+        with pytest.raises(TypeError, match=words):
+            node(*given)
+    with pytest.raises(TypeError, match="keyword arguments"):
+        node(grad=g)
+
+
+def test_old_names_of_custom_functions(torch):
+    """saved_variables warns, a context cannot be called, nor a function without apply."""
+
+    class Doubled(torch.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            with pytest.warns(DeprecationWarning, match="saved_variables"):
+                (x,) = ctx.saved_variables
+            return g * 2 + 0 * x
+
+    x = leaf(torch)
+    y = Doubled.apply(x)
+    y.sum().backward()
+    assert [2.0, 2.0] == x.grad.tolist()
+    with pytest.raises(TypeError, match="is not callable"):
+        y.grad_fn(x)
+    with (
+        pytest.warns(DeprecationWarning, match="instantiated"),
+        pytest.raises(RuntimeError, match="Legacy autograd function"),
+    ):
+        Doubled(inplace=True)(x)
+
+
+def test_nobody_makes_a_saved_tensor(torch):
+    """It is a name to tell one by."""
+    node = (leaf(torch) * leaf(torch)).grad_fn
+    assert isinstance(node._raw_saved_self, torch.autograd.SavedTensor)
+    with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
+        torch.autograd.SavedTensor()

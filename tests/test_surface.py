@@ -52,6 +52,17 @@ torch.ones(2).new_full((2,), 3, dtype=torch.long)
 torch.ones_like(torch.ones(2, 2).t()).stride()
 torch.ones_like(torch.ones(2), dtype=torch.bool, requires_grad=False)
 torch.LongTensor([1, 2])
+torch.FloatTensor(torch.Size([2])).shape
+torch.ones(2).new(2, 3).shape
+torch.ones(2).half().new([1, 2])
+torch.ones(2).new()
+(lambda x: torch.ones(2).new(x).data_ptr() == x.data_ptr())(torch.zeros(3))
+torch.ones(2, dtype=torch.int).random_(3, 4)
+torch.ones(2, dtype=torch.bool).bernoulli_(0)
+torch.tensor([1, 2]).eq_(torch.tensor([1.5, 2.0]))
+torch.tensor([[1.0, float("nan"), 3.0]]).median(1).indices
+torch.tensor([[float("nan"), 5.0, 3.0]]).nanmedian(1).indices
+torch.tensor([]).median()
 torch.DoubleTensor(2, 3).shape
 torch.complex(torch.ones(2), torch.zeros(2))
 torch.rand(2, 3).shape

@@ -32,7 +32,31 @@ x.topk(1, dim=0, largest=False)[0] | 2,3
 x.kthvalue(2)[0] | 2,3
 x.median() | 2,3
 x.median(1)[0] | 2,3
+x.nanmedian() | 2,3
+x.nanmedian(1)[0] | 2,3
+x.masked_fill(x.gt(1), float("nan")).max() | 2,3
+x.masked_fill(x.gt(1), float("nan")).median() | 2,3
+x.masked_fill(x.gt(1), float("nan")).nanmedian() | 2,3
+x.masked_fill(x.gt(1), float("nan")).nanmedian(1, True)[0] | 2,3
 x.mode(1)[0] | 2,3
+x.mul(2).uniform_(2, 2) | 3
+x.mul(2).uniform_(to=2, **{"from": 2}) | 3
+x.mul(2).normal_(3, 0) | 3
+x.mul(2).random_(3, 4) | 3
+x.mul(2).random_(1) | 3
+x.mul(2).random_().mul(0) | 3
+x.mul(2).bernoulli_(1) | 3
+x.mul(2).bernoulli_(y.clamp(1, 1)) | 3 | 3
+x.mul(2).exponential_().mul(0) | 3
+x.mul(2).log_normal_().mul(0) | 3
+x.mul(2).cauchy_().mul(0) | 3
+x.mul(2).geometric_(0.5).mul(0) | 3
+x.clamp(1, 1).bernoulli() | 3
+x.mul(2).eq_(y) | 3 | 3
+x.mul(2).ne_(1) | 3
+x.mul(2).gt_(y) | 2,3 | 3
+x.mul(2).le_(0) | 3
+torch.ones(3).new(x.mul(2)).mul(3) | 3
 x.cummax(1)[0] | 2,3
 x.cummin(0)[0] | 2,3
 x.scatter(0, torch.tensor([[0, 1, 0]]), y) | 2,3 | 1,3
@@ -168,6 +192,10 @@ torch.meshgrid(x, y, indexing="ij")[0] | 2 | 3
 x.repeat_interleave(torch.tensor([1, 2, 0])) | 3
 x.tensor_split(2)[0] | 5
 x.max(y) | 3 | 3
+torch.pow(2, torch.complex(x, x)).real | 3
+torch.pow(-1.5, torch.complex(x, x)).imag | 3
+torch.pow(1 + 2j, x).abs() | 3
+torch.pow(torch.tensor([-1.0, 0.5, -2.0]), torch.complex(x, x)).imag | 3
 torch.cat([x, y.double()]) | 2 | 2
 x % 0.75 | 5
 x.div(y, rounding_mode="floor") | 3 | 3

@@ -36,11 +36,13 @@ from reference_impl.modes import (
 )
 from reference_impl.ready import Buffer
 from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
+from reference_impl.saving import SavedTensor
 from reference_impl.tensor import Tensor, accumulator_of, wrap
 from specs.layout import laid_out_like
 
 __all__ = [
-    "Function", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad",
+    "Function", "SavedTensor", "_functions", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
+    "forward_ad",
     "function", "grad", "grad_mode", "graph", "inference_mode", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly",
     "set_grad_enabled", "set_multithreading_enabled",
@@ -203,9 +205,9 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
                 refuse(
                     "backward/gradient-shape",
                     index=at,
-                    got=list(seed.shape),
+                    got=seed.shape,
                     root=of,
-                    expected=list(root.shape),
+                    expected=root.shape,
                 )
             if seed.is_complex() != root.is_complex():
                 at, of = list(seeds).index(seed), list(roots).index(given)

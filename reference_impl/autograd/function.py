@@ -26,7 +26,7 @@ from reference_impl.tensor import Tensor, accumulator_of, wrap
 from reference_impl.views import Tag
 from reference_impl.write import bump, check_tracked, rebase
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class FunctionCtx:
@@ -82,6 +82,10 @@ class FunctionNode(FunctionCtx, Node):
         self._freed = False
         self._zeros: list[tuple[tuple[int, ...], np.dtype] | None] = []
 
+    def __call__(self, *grads: Any) -> Any:
+        """Contexts cannot be called, unlike other nodes; raises TypeError."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
     def name(self) -> str:
         name = type(self).__name__
         return name if by("function/names-its-node") else name.removesuffix("Backward")
@@ -94,6 +98,13 @@ class FunctionNode(FunctionCtx, Node):
         if self._freed:
             refuse("save/freed-refused")
         return tuple(None if saved is None else saved.unpack(self, or_detached=True) for saved in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of ``saved_tensors``."""
+        text = "'saved_variables' is deprecated; use 'saved_tensors'"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def release(self) -> None:
         self._saved.clear()
@@ -271,7 +282,9 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Functions are called by ``apply``; raises RuntimeError."""
-        raise RuntimeError("Legacy autograd function: a custom function is called by its apply")
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated: call its apply"
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -292,7 +305,9 @@ class Function:
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs, None for what has none; to be overridden."""
         # NB: as PyTorch's does; it is there to be overridden.
-        raise NotImplementedError("a custom function needs a jvp to be used in forward mode")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom functions that forward mode goes through"
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -318,6 +333,14 @@ class Function:
             if separate:
                 cls.setup_context(node, args, output)
         return node, args, output, node.finish(args, output, separate)
+
+
+class InplaceFunction(Function):
+    """A function that is told whether to write into its argument: an old base class, kept by PyTorch."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 class _as_it_is:

@@ -266,6 +266,26 @@ def write_whose_result_could_not_be_packed_has_happened():
     assert x.grad is None
 
 
+def gradient_that_does_not_need_the_result_that_could_not_be_packed():
+    """Only the formula of the exponent asks for it.
+
+    rule: saved_hooks/failed-pack-saves-nothing.
+    """
+    x = torch.tensor([1.0, 4.0], requires_grad=True)
+    n = torch.tensor([2.0, 2.0], requires_grad=True)
+    y = x * 1
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: t.mul_(2) if t.tolist() == [1.0, 16.0] else t, lambda t: t
+    ):
+        with refused("saved_hooks/pack-in-place-refused"):
+            y.pow_(n)
+    y.sum().backward(inputs=[x], retain_graph=True)
+    assert x.grad.tolist() == [2.0, 8.0]
+    with refused("saved_hooks/failed-pack-saves-nothing"):
+        y.sum().backward()
+    assert n.grad is None
+
+
 def positions_that_a_hook_spoils():
     """A pack hook of a later node that writes to it spoils it for the node that saved it.
 

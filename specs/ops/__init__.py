@@ -11,7 +11,7 @@ from specs.op import Op, Overloads
 
 FAMILIES = (
     "elementwise", "power", "compare", "reduce", "linear",
-    "views", "parts", "join", "index", "brackets", "create",
+    "views", "parts", "join", "index", "brackets", "create", "chance",
     "conjugate", "smooth", "fused", "order", "spread", "neural",
 )  # fmt: skip
 

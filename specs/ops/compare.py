@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from specs.force import by
@@ -51,6 +53,40 @@ def eq(x: Tensor, y):
 def ne(x: Tensor, y):
     """``x != y``."""
     return np.not_equal(x, y)
+
+
+# -- written in place --------------------------------------------------------------------------------
+def _into(name, compare):
+    """The forms of a comparison that overwrite ``x`` with ones and zeros of its own dtype."""
+    facts: dict[str, Any] = {
+        "internal": True,
+        "inplace": "only",
+        "name": f"{name}_",
+        "dtypes": "keep",
+        "complex": True,
+    }
+    node = f"{name.capitalize()}Backward"
+
+    def with_number(x: Tensor, y: Number):
+        """``x`` overwritten with whether the comparison holds."""
+        return compare(x, y)
+
+    def with_tensor(x: Tensor, y: Tensor):
+        """``x`` overwritten with whether the comparison holds."""
+        return compare(x, y)
+
+    with_number.__name__, with_tensor.__name__ = f"{name}_number_", f"{name}_tensor_"
+    return (
+        op(node=f"{node}0", **facts)(with_number).wrt(x=lambda g, x_shape: g.new_zeros(x_shape)),
+        op(node=f"{node}1", **facts)(with_tensor).wrt(
+            x=lambda g, x_shape: g.new_zeros(x_shape), y=lambda g, y_shape: g.new_zeros(y_shape)
+        ),
+    )
+
+
+IN_PLACE = {made.key: made for base in (gt, lt, ge, le, eq, ne) for made in _into(base.name, base.body)}
+"""By key: ``gt_number_``, ``gt_tensor_``, ..."""
+globals().update(IN_PLACE)  # an op is found by being a module's attribute
 
 
 @op(internal=True, dtypes="bool", layout=("x", "y"))

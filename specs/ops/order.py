@@ -56,6 +56,7 @@ OPS = {
         _declared("topk", "TopkBackward0"),
         _declared("kthvalue", "KthvalueBackward0"),
         _declared("median", "MedianBackward1"),
+        _declared("nanmedian", "NanmedianBackward1"),
         _declared("mode", "ModeBackward0"),
         _declared("cummax", "CummaxBackward0", _accumulated_backward),
         _declared("cummin", "CumminBackward0", _accumulated_backward),
@@ -67,8 +68,8 @@ globals().update(OPS)  # an op is found by being a module's attribute
 
 # -- of all elements -------------------------------------------------------------------------------
 def _shared(g: Any, x: Any, out: Any) -> Any:
-    """The gradient shared evenly by the elements that equal the result."""
-    at = x.eq(out)
+    """The gradient shared evenly by the elements that equal the result, by the NaNs if it is one."""
+    at = x.isnan() if out.isnan() else x.eq(out)
     return g.new_zeros(x.shape).masked_fill(at, g.div(at.sum()))
 
 
@@ -86,11 +87,20 @@ def _min_all(x: Tensor) -> Any:
 
 @op(internal=True, node="MedianBackward0", dtypes="keep")
 def _median_all(x: Tensor) -> Any:
-    """The middle element in order, the lower of two."""
+    """The middle element in order, the lower of two; NaN if there is one, or nothing at all."""
+    if not x.size or np.isnan(x).any():
+        return np.full((), np.nan).astype(x.dtype)
     return np.sort(x, axis=None)[(x.size - 1) // 2]
 
 
-for whole in (_max_all, _min_all, _median_all):
+@op(internal=True, node="NanmedianBackward0", dtypes="keep")
+def _nanmedian_all(x: Tensor) -> Any:
+    """The middle one of the elements that are numbers, the lower of two; NaN if there is none."""
+    numbers = x[~np.isnan(x)]
+    return np.sort(numbers)[(numbers.size - 1) // 2] if numbers.size else np.full((), np.nan).astype(x.dtype)
+
+
+for whole in (_max_all, _min_all, _median_all, _nanmedian_all):
     whole.wrt(x=_shared)
 
 

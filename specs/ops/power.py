@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 import numpy as np
@@ -35,11 +36,18 @@ def _wrt_base(g, x, exponent):
 
 
 def _wrt_exponent(g, x, exponent, out):
-    flat = x.eq(0)._logical_and((exponent.real if exponent.is_complex() else exponent).ge(0))
+    flat = x.eq(0)._logical_and(_not_negative(exponent))
     if x.dtype != exponent.dtype:
         x = x.to(x.detach().mul(exponent.detach()).dtype)
     slope = conj(out.mul(x.log()))
     return g.mul(g.new_zeros(()).where(flat, slope))
+
+
+def _not_negative(exponent):
+    """Which exponents are real and not negative: zero to them does not move with them."""
+    if exponent.is_complex():
+        return exponent.imag.eq(0)._logical_and(exponent.real.ge(0))
+    return exponent.ge(0)
 
 
 pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
@@ -68,6 +76,7 @@ pow_scalar.wrt(
     layout=(),
     exact=False,
     ulp=4,
+    real=True,
     domain={"x": "moderate", "base": "positive"},
 )
 def rpow_number(x: Tensor, base: Number):
@@ -77,7 +86,9 @@ def rpow_number(x: Tensor, base: Number):
 
 def _wrt_exponent_of_number(g, x, base, out):
     if base == 0:
-        return g.mul(g.new_zeros(()).where(x.ge(0), out.mul_scalar(-math.inf)))
+        return g.mul(g.new_zeros(()).where(_not_negative(x), conj(out.mul_scalar(-math.inf))))
+    if out.is_complex():
+        return g.mul(conj(out.mul_scalar(cmath.log(base))))
     return g.mul(out.mul_scalar(math.log(base) if base > 0 else math.nan))
 
 
