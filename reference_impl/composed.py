@@ -228,22 +228,20 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """``clamp`` with bounds by position, and out of place with tensors for bounds.
-
-    NB: PyTorch has a node of its own for the latter.
-    """
+    """``clamp`` with bounds by position, and with tensors for bounds."""
 
     @functools.wraps(function)
     def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
-        if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        given = [bound for bound in (min, max) if bound is not None]
+        if not any(isinstance(bound, Tensor) for bound in given):
             return function(x, min=min, max=max)
-        if function.__name__.endswith("_"):
-            # NB: it would be one write with one node, which takes an op of its own; README names the lack.
-            raise NotImplementedError("bounds that are tensors are not applied in place")
-        for bound, inside in ((min, Tensor.ge), (max, Tensor.le)):  # type: ignore[attr-defined]  # ops
-            if bound is not None:
-                x = x.where(inside(x, bound), bound)
-        return x
+        if not all(isinstance(bound, Tensor) for bound in given):
+            refuse("op/arguments", name=function.__name__, given="a tensor and a number for bounds")
+        written = function.__name__.endswith("_")
+        nothing = x.detach().clone() if written else x.detach()
+        bounds = (nothing if bound is None else bound for bound in (min, max))
+        between = x._clamp_between_ if written else x._clamp_between
+        return between(*bounds, lower=min is not None, upper=max is not None)
 
     return clamp
 
@@ -329,6 +327,7 @@ ALIASES = {
     "arctan": "atan",
     "arctan2": "atan2",
     "clip": "clamp",
+    "clip_": "clamp_",
     "fix": "trunc",
     "ger": "outer",
     "greater": "gt",

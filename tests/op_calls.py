@@ -151,6 +151,7 @@ CALLS: dict[str, Calls] = {
     ),
     "where_number": plain((T(2, dtype="bool"), 2, T(2)), (T(2, dtype="bool"), 2, T(2, dtype="bool"))),
     **{name: plain(*EITHER) for name in ("gt", "lt", "ge", "le", "eq", "ne")},
+    **{f"clamp_{name}_tensor": plain(*PAIRS) for name in ("min", "max")},
     **{f"{name}_tensor_": plain(*PAIRS) for name in ("gt", "lt", "ge", "le", "eq", "ne")},
     **{f"{name}_number_": plain(*NUMBERED) for name in ("gt", "lt", "ge", "le", "eq", "ne")},
     "where_values": plain((T(2, dtype="bool"), T(2), T(2)), (T(2, dtype="bool"), T(2), 0)),

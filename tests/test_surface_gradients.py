@@ -32,6 +32,17 @@ x.topk(1, dim=0, largest=False)[0] | 2,3
 x.kthvalue(2)[0] | 2,3
 x.median() | 2,3
 x.median(1)[0] | 2,3
+x.clamp(y) | 2,3 | 2,3
+x.clamp(max=y) | 2,3 | 3
+x.clamp(y, z) | 2,3 | 3 | 2,1
+x.clamp(y, y) | 3 | 3
+x.clamp(torch.tensor([0.5, -1.25, 2.0]), torch.tensor([0.5, 3.0, 2.0])) | 3
+x.mul(2).clamp_(y, z) | 2,3 | 3 | 2,1
+x.mul(2).clamp_(max=y) | 3 | 3
+x.clip(y.double(), z.double()) | 3 | 3 | 3
+x.clamp_min(y) | 2,3 | 3
+x.mul(2).clamp_max_(y) | 2,3 | 3
+x.clamp_min(x.detach().round()) | 5
 x.nanmedian() | 2,3
 x.nanmedian(1)[0] | 2,3
 x.masked_fill(x.gt(1), float("nan")).max() | 2,3
@@ -171,8 +182,6 @@ x.mean(0, keepdim=True) | 2,3
 x.cumsum(0, dtype=torch.double) | 2,3
 x.clamp(-0.3, 1) | 2,3
 torch.clamp(x, 0.3) | 2,3
-x.clamp(y) | 2,3 | 2,3
-x.clamp(max=y) | 2,3 | 3
 x.diag() | 2,3
 x.diag(1) | 3,3
 x.roll(1) | 2,3

@@ -12,7 +12,7 @@ from specs.op import Op, Overloads
 FAMILIES = (
     "elementwise", "power", "compare", "reduce", "linear",
     "views", "parts", "join", "index", "brackets", "create", "chance",
-    "conjugate", "smooth", "fused", "order", "spread", "neural",
+    "conjugate", "smooth", "fused", "order", "spread", "bounds", "neural",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

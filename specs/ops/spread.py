@@ -257,23 +257,6 @@ def constant_pad_nd(x: Tensor, pad: IntList, value: Scalar = 0) -> Any:
 constant_pad_nd.wrt(x=lambda g, pad: g.constant_pad_nd(tuple(-n for n in pad), 0))
 
 
-# -- bounds ----------------------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True)
-def clamp_min(x: Tensor, min: Scalar) -> Any:
-    """``x``, or ``min`` where that is larger."""
-    return np.maximum(x, x.dtype.type(min))
-
-
-@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True)
-def clamp_max(x: Tensor, max: Scalar) -> Any:
-    """``x``, or ``max`` where that is smaller."""
-    return np.minimum(x, x.dtype.type(max))
-
-
-clamp_min.wrt(x=lambda g, x, min: g.where(x.ge(min), g.new_zeros(())))
-clamp_max.wrt(x=lambda g, x, max: g.where(x.le(max), g.new_zeros(())))
-
-
 @op(internal=True, inplace=True, node="LogitBackward0", dtypes="float", exact=False, ulp=4)
 def logit(x: Tensor, eps: OptNumber = None) -> Any:
     """The inverse of the logistic function, within ``eps`` of 0 and 1 held at that."""
