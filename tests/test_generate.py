@@ -17,7 +17,7 @@ from hypothesis.database import InMemoryExampleDatabase
 from benchmarks.core import core
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
-from conformance.generate import grad_call, grads, swarm, training
+from conformance.generate import backward, grad_call, grads, swarm, training
 from conformance.generate.choices import Prng, weighted
 from conformance.generate.guide import Drawn, draw, range_of
 from conformance.generate.oracle import Beside
@@ -127,6 +127,29 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
         *_, live = (scene.bind(name, store) for name in "aej")
         scene.vocabulary = range_of(ORACLE.capabilities).exact
         assert training.step(scene, training.Optimizer(ref("u"), (live,))) is drawn
+
+
+@pytest.mark.parametrize(
+    ("given", "foreign", "back"), [("n", True, True), ("n", False, False), ("k", True, False)]
+)
+def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, back):
+    """Through numpy it could be that grad's own memory, in another order; what is not is drawn."""
+    text = """
+        a = torch.ones(2, 2, requires_grad=True)
+        f = a.transpose(0, 1)
+        a.grad = torch.ones(2, 2)
+        i = a.grad
+        m = i.numpy()
+        n = torch.from_numpy(m)
+        k = n.clone()
+        del a
+    """
+    with Runner(ORACLE) as runner:
+        for step in from_text(dedent(text)):
+            assert runner.step(step).outcome is DONE
+        scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3, grad=True)
+        store.foreign = foreign
+        assert backward.feeds_back(scene, scene.bind(given, store)) is back
 
 
 def test_a_name_is_bound_before_it_is_read():

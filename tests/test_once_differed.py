@@ -24,6 +24,27 @@ a[None, 1:] = b
 b[[0]] = 1.0
 a.backward(a)
 """,
+    "what a custom function was told to save does not keep its graph alive": """
+class KeepsOutput(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y
+
+
+a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
+b = KeepsOutput.apply(a)
+with torch.no_grad():
+    a.swapdims_(0, 1)
+b = a.detach()
+f, h = torch.autograd.grad(a, [a, a], b)
+""",
     "zeros of a real value put into a complex gradient are nothing to warn of": """
 b = torch.tensor([complex(-4.0, -3.0), complex(-3.0, 4.0)])
 c = torch.tensor(-2.0, requires_grad=True)

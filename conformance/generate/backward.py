@@ -162,13 +162,15 @@ def _run(
 
 
 def feeds_back(scene: Scene, g: Live) -> bool:
-    """Whether an upstream gradient is (part of) a grad that the pass may write."""
+    """Whether an upstream gradient is (part of) a grad that the pass may write. Through numpy it may be any
+    part of that of a leaf without a name, which torch then does not know to be the same memory.
+    """
     if not g.store.grad:
         return False
     array = scene.oracle.memory(g.name)
     if array is None:
         return False
-    return bool(AVOIDANCES["gradient_shares_a_grad"].meets((array, *scene.oracle.grads()), {}))
+    return bool(AVOIDANCES["gradient_shares_a_grad"].meets((array, *scene.oracle.grads(g.store.foreign)), {}))
 
 
 def follow(scene: Scene, live: Live, path: list[Live]) -> None:

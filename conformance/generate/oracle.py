@@ -53,8 +53,10 @@ class Oracle(Protocol):
     def block(self, name: str) -> int:
         """How many elements the block of memory has that a tensor fills; 0 if it is not known to fill one."""
 
-    def grads(self) -> list[Any]:
-        """The arrays of all grads, where memory can be told."""
+    def grads(self, unnamed: bool = False) -> list[Any]:
+        """The arrays of all grads, with those of leaves whose names are gone if told so, where memory can be
+        told.
+        """
 
     def stepped(self, name: str) -> list[tuple[Any, Any]]:
         """Of what the optimizer writes to while it reads the grad, the arrays of both, where memory can be
@@ -105,9 +107,23 @@ class Beside:
         array = self.memory(name)
         return array.size if array is not None and dense(array) else 0
 
-    def grads(self) -> list[Any]:
-        grads = (getattr(value, "_grad", None) for value in self.env.values())
+    def grads(self, unnamed: bool = False) -> list[Any]:
+        leaves = self._leaves() if unnamed else ()
+        grads = (getattr(value, "_grad", None) for value in (*self.env.values(), *leaves))
         return [self._memory(grad) for grad in grads if type(grad) not in NO_TENSOR]
+
+    def _leaves(self) -> set[Any]:
+        """The leaves that a backward from what is live may fill, as raw histories lead to them."""
+        views = [getattr(value, "_view", None) for value in self.env.values()]
+        bases = (view.base for view in views if view is not None)
+        met: set[Any] = set()
+        stack: list[Any] = [getattr(value, "_node", None) for value in (*self.env.values(), *bases)]
+        while stack:
+            node = stack.pop()
+            if node is not None and node not in met:
+                met.add(node)
+                stack += [target for target, _ in node.edges]
+        return {node.variable for node in met if hasattr(node, "variable")}
 
     def stepped(self, name: str) -> list[tuple[Any, Any]]:
         groups = getattr(self.env.get(name), "param_groups", ())

@@ -316,8 +316,11 @@ class Function:
             with STATE.level.pause():
                 node, args, raw, made = cls._call(args, kwargs)
             push(STATE.level, node, args, raw, made)
-            return made
-        return cls._call(args, kwargs)[-1]
+        else:
+            node, _, _, made = cls._call(args, kwargs)
+        # What leads back to an output would keep both until the collector comes.
+        node.to_save = node.dirty_tensors = node.non_differentiable = ()
+        return made
 
     @classmethod
     def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
