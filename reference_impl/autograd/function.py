@@ -335,7 +335,11 @@ class Function:
             output = cls.forward(*args, **kwargs) if separate else cls.forward(node, *args, **kwargs)
             if separate:
                 cls.setup_context(node, args, output)
-        return node, args, output, node.finish(args, output, separate)
+        try:
+            return node, args, output, node.finish(args, output, separate)
+        except Exception:
+            node.to_save = node.dirty_tensors = node.non_differentiable = ()
+            raise
 
 
 class InplaceFunction(Function):
