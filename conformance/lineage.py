@@ -134,10 +134,14 @@ class Arrival:
         self.carriers: set[Memory] = set()
         self.roundings: Level = EXACT
 
-    def add(self, level: Level, carriers: set[Memory], roundings: Level = EXACT) -> None:
+    def add(self, level: Level, carriers: set[Memory], roundings: Level = EXACT) -> bool:
+        """Add to what arrived; whether anything of it is new."""
+        if level <= self.level and carriers <= self.carriers and roundings <= self.roundings:
+            return False
         self.level |= level
         self.carriers |= carriers
         self.roundings |= roundings
+        return True
 
     def onto(self, old: Level) -> Level:
         """What reaches the sum of it and an old gradient."""
@@ -158,17 +162,21 @@ def carry(roots: set[Node], seeds: set[Tensor], rounding: Level) -> tuple[list[N
     order = sorted(reached, key=lambda node: node.rounding, reverse=True)
     at = {node: Arrival() for node in order}
     found: dict[Tensor, Arrival] = {}
-    start = memory_of(seeds)
+    start, fresh = memory_of(seeds), {node: {Memory()} for node in order if not node.hands_on}
     for root in roots:
         at[root].add(level_of(start), start or {Memory()})
-    for node in order:
-        here, own = at[node], frozenset([node.rounding])
-        for tensor in {tensor for family in node.families for tensor in family.tensors}:
-            found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
-        onward = here.level | level_of(node.keeps) | level_of(memory_of(node.operands))
-        if onward or node.rounds:
-            onward |= own | rounding
-        carriers = here.carriers if node.hands_on else {Memory()}
-        for parent in node.parents:
-            at[parent].add(onward, carriers)
+    again = True
+    while again:
+        again = False
+        for node in order:
+            here, own = at[node], frozenset([node.rounding])
+            for tensor in {tensor for family in node.families for tensor in family.tensors}:
+                found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
+            onward = here.level | level_of(node.keeps) | level_of(memory_of(node.operands))
+            if onward or node.rounds:
+                onward |= own | rounding
+            for parent in node.parents:
+                new = at[parent].add(onward, fresh.get(node) or here.carriers)
+                # One node stands for many gradients in a crowd, and those may lie behind each other.
+                again |= new and parent.rounding >= node.rounding
     return order, found

@@ -298,6 +298,7 @@ class Taint:
             *(arrival.onto(frozenset()) for arrival in arrived.values())
         )
         create = any(given["create_graph"])
+        before: set[Node] = set()  # of the gradients of this run so far, through which the next may have come
 
         crowded = len(arrived) > CROWD
         kinds: dict[Rounded | None, tuple[Tensor, Memory, Node]] = {}
@@ -327,23 +328,27 @@ class Taint:
             for carrier in arrival.carriers:
                 memory.may_be(carrier)
             if create:
-                node.parents |= nodes_of(old) - {node}
+                node.parents |= nodes_of(old) | before
+                before.add(node)
             made.join(families_of(sharing(begun, arrival.carriers)))
             return made
 
         captures = step.op == "torch.autograd.grad"
         everyone = not captures and all(value is None for value in given["inputs"])
+        mine: list[set[Tensor]] = [set() for _ in inputs]
+        asked = [self._tensors([name]) for name in inputs] if captures and done else []
         for tensor, arrival in arrived.items():
+            for found, wanted in zip(mine, asked, strict=False):
+                if tensor in wanted:
+                    found.add(gradient(arrival, set()))
             if tensor.made or everyone or (not captures and tensor in targets):
                 # Under create_graph the sum is a new tensor.
                 for memory in memory_of(tensor.grads) if not create else ():
                     memory.write(arrival.onto(memory.level))
                 tensor.grads = {*tensor.grads, gradient(arrival, tensor.grads)}
         if captures and done:
-            mine = [
-                {gradient(arrived.get(tensor, Arrival()), set()) for tensor in self._tensors([name])}
-                for name in inputs
-            ]
+            for found, wanted in zip(mine, asked, strict=True):
+                found |= {gradient(Arrival(), set()) for _ in wanted - arrived.keys()}
             handed_out = begun.union(*mine)
             for name, found in zip(binds(step), mine, strict=False):
                 # One gradient may be handed out twice, or be what it began as.

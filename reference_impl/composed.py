@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import dtypes
 from reference_impl.factories import from_numpy
 from reference_impl.rule_marks import refuse
 from reference_impl.tensor import Tensor, wrap
@@ -23,35 +22,41 @@ from specs.ops.reduce import axis_of
 
 
 # -- joining and cutting ---------------------------------------------------------------------------
-def _of_one_dtype(tensors: Sequence[Tensor]) -> list[Tensor]:
-    target = dtypes.of(dtypes.promote([x._array for x in tensors]))
-    return [x.to(target) for x in tensors]
+def _need_tensors(tensors: Any) -> None:
+    if isinstance(tensors, Tensor):
+        raise TypeError("argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    for at, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type(x).__name__}")
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors end to end along a dimension."""
+    """Tensors end to end along a dimension, in the dtype they are promoted to.
+
+    Raises: TypeError for what is no tensor, ValueError for none.
+    """
+    _need_tensors(tensors)
     if not tensors:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
-    parts = _of_one_dtype([x for x in tensors if x._array.shape != (0,)] or tensors[:1])
-    if not parts[0]._array.ndim:
-        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
-    axis = axis_of(dim, parts[0]._array.ndim)
-    for part in parts[1:]:
-        if [n for d, n in enumerate(part.shape) if d != axis] != [
-            n for d, n in enumerate(parts[0].shape) if d != axis
-        ]:
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {axis}.")
-    return join.cat(parts, axis, [x._array.shape[axis] for x in parts])
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for at, x in enumerate(tensors):
+        if not x._array.ndim:
+            refuse("op/cat-takes-dimensions", at=at)
+    parts = [_at_least(x, 1) for x in tensors]
+    shapes = [x._array.shape for x in parts]
+    model = next((shape for shape in shapes if shape != join.NOTHING), None)
+    axis = 0 if model is None else axis_of(dim, len(model))
+    return join.cat(parts, axis, [shape[axis] if axis < len(shape) else 0 for shape in shapes])
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors of one shape side by side along a new dimension."""
+    """Tensors of one shape side by side along a new dimension, in the dtype they are promoted to.
+
+    Raises: TypeError for what is no tensor, RuntimeError for none.
+    """
+    _need_tensors(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    for x in tensors:
-        if x._array.shape != tensors[0]._array.shape:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {x.shape}")
-    return join.stack(_of_one_dtype(tensors), axis_of(dim, tensors[0]._array.ndim + 1))
+    return join.stack(tensors, axis_of(dim, tensors[0]._array.ndim + 1))
 
 
 def _at_least(x: Tensor, ndim: int) -> Tensor:

@@ -19,7 +19,11 @@ def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> 
     count = max(places) + 1
     if count > x.ndim:
         refuse("op/index-count", count=count, ndim=x.ndim)
-    given = dict(zip(places, indices, strict=True))
+    arrays = [np.asarray(i, dtype=getattr(i, "dtype", None if np.size(i) else np.int64)) for i in indices]
+    for array in arrays:
+        if array.dtype.kind not in "bi":
+            refuse("op/index-dtype-in-brackets", dtype=array.dtype)
+    given = dict(zip(places, arrays, strict=True))
     key: list[Any] = []
     dim = 0
     for place in range(count):
@@ -28,11 +32,8 @@ def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> 
             key.append(slice(None))
             dim += 1
             continue
-        index = np.asarray(index, dtype=getattr(index, "dtype", None if np.size(index) else np.int64))
         if index.dtype.kind == "b":
             need_mask_shape(index.shape, x.shape, dim)
-        elif index.dtype.kind != "i":
-            refuse("op/index-dtype-in-brackets", dtype=index.dtype)
         key.append(index)
         dim += index.ndim if index.dtype.kind == "b" else 1
     return tuple(key)
@@ -64,6 +65,14 @@ def room_of(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
         refuse("op/index-shapes", shapes=[list(item.shape) for item in key if isinstance(item, np.ndarray)])
 
 
+def need_elements(x: np.ndarray, key: tuple[Any, ...]) -> None:
+    """Refuse integers in a dimension without elements, unless the tensors together name no position."""
+    arrays = [item for item in key if isinstance(item, np.ndarray)]
+    counts = [(np.count_nonzero(i),) if i.dtype.kind == "b" else i.shape for i in arrays]
+    if 0 not in np.broadcast_shapes(*counts):
+        need_range(x, key, most=0)
+
+
 def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
     """Refuse integers outside their dimension, if that has no more elements than ``most``."""
     for place, dim in _integers(x, key):
@@ -77,6 +86,6 @@ def in_range(x: np.ndarray, key: tuple[Any, ...], room: tuple[int, ...]) -> tupl
     if 0 not in room:
         need_range(x, key)
         return key
-    need_range(x, key, most=0)
+    need_elements(x, key)
     integers = {place for place, _ in _integers(x, key)}
     return tuple([np.zeros_like(item) if place in integers else item for place, item in enumerate(key)])

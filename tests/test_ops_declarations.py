@@ -8,6 +8,7 @@ The views and the indexing families, and the machine itself, are tested elsewher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from importlib import import_module
 from itertools import chain, combinations
 from typing import Any
@@ -159,7 +160,8 @@ def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     if op.dtypes in ("keep", "same"):
         return tuple(arrays)
     taking = [o for o, p in zip(operands, op.operands, strict=True) if p.kind.name != "mask"]
-    dtype = taking[0].dtype if len(taking) == 1 else torch.result_type(*taking)
+    pairs = [torch.result_type(taking[0], other) for other in taking[1:] or taking]
+    dtype = reduce(torch.promote_types, pairs)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = {"float": torch.float32, "sum": torch.int64}.get(op.dtypes, dtype)
     numpy = np.dtype(str(dtype).removeprefix("torch."))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_rounding import LEAF, reached, trace
 
 from conformance.rounding import Rounding
@@ -36,6 +37,15 @@ def test_gradients_of_gradients_stay_few() -> None:
     taint = Taint(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")
     taint.value(len(seen) - 1, "a")
     assert len(taint.roundings) < 50 * len(seen)
+
+
+@pytest.mark.parametrize("inputs", ["b, a", "a, b"])
+def test_a_second_derivative_goes_from_one_gradient_to_another(inputs: str) -> None:
+    """Of what one run gave, the gradient of what came first was made from that of what came later."""
+    one, other = ("g" if each == "b" else "h" for each in inputs.split(", "))
+    text = LEAF + "b = a.exp()\nc = b * b\nd = c.sum()\n"
+    text += f"{one}, {other} = torch.autograd.grad(d, [{inputs}], create_graph=True)\ne = h.sum()\n"
+    assert ("b c d e g h i", "") == reached(text + "i, = torch.autograd.grad(e, g)\n")
 
 
 def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:

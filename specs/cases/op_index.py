@@ -35,6 +35,8 @@ def a_scalar_has_no_items():
     with refused("op/scalar-has-no-items"):
         x[:]
     with refused("op/scalar-has-no-items"):
+        x[:1] = 2.0
+    with refused("op/scalar-has-no-items"):
         x.select(0, 0)
     y = x[...]
     assert y._base is x

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from specs.force import by
-from specs.index_key import in_range, key_of, need_mask_shape, need_range, room_of
+from specs.index_key import in_range, key_of, need_elements, need_mask_shape, need_range, room_of
 from specs.kind import Bool, Dim, Index, IntList, Kind, Scalar, Tensor
 from specs.layout import indexed_as_torch_lays_out, laid_out_like, put_in_order
 from specs.op import Op, composite, op
@@ -58,7 +58,7 @@ def _put(
 ) -> np.ndarray:
     key = key_of(x, indices, places)
     room = room_of(x, key)
-    need_range(x, key, most=0)  # a dimension without elements is noticed first
+    need_elements(x, key)
     if not _fits(value.shape, room):
         refuse("op/index-put-shape", value=list(value.shape), room=list(room))
     # One value for one mask is filled in, which casts.
@@ -258,6 +258,9 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
     """The view that ints, slices and new dimensions make of ``x``, and the index tensors left, by place."""
     if type(index) is int:
         return _select(x, 0, index, 0), {}
+    if isinstance(index, slice) and not x.ndim:
+        _bounds(index)
+        refuse("op/scalar-has-no-items", name="slice")
     items = _items(x, index)
     taken = sum(_covers(item) for item in items)
     if taken > x.ndim:

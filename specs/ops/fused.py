@@ -12,8 +12,10 @@ import numpy as np
 from specs.kind import Number, Rounding, Scale, Tensor
 from specs.op import composite, op
 from specs.ops.elementwise import _times
-from specs.ops.linear import _by_columns, _need_ndim, _need_size, _one_dtype
+from specs.ops.geometry import expanded
+from specs.ops.linear import _by_columns, _need_ndim, _need_products, _need_size, _one_dtype
 from specs.ops.smooth import minus
+from specs.refusal import need_kernel, refuse
 
 
 def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
@@ -24,13 +26,42 @@ def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return (x if beta == 1 else x * x.dtype.type(beta)) + added
 
 
+def _need_expandable(x: Any, *size: int) -> None:
+    """What is added may be stretched to the size of the product, which may not be stretched to its own."""
+    expanded(x.shape, (0,) * x.ndim, size)
+
+
+def _size(array: Any, dim: int) -> int:
+    """The size of a dimension, which is asked for before anything is said about how many there are."""
+    if array.ndim <= dim:
+        refuse("op/dim-range", low=-array.ndim, high=array.ndim - 1, dim=dim)
+        return 1
+    size: int = array.shape[dim]
+    return size
+
+
+def _need_scaled(x: Any, beta: Any, left: Any, right: Any) -> None:
+    """What is added is scaled where the products have no terms, which makes numbers of bools."""
+    if beta and not left.shape[-1] and left.shape[-2] and right.shape[-1] and x.dtype.kind == "b":
+        refuse("write/result-dtype", got="int64", want="bool")
+
+
+def _need_batches(name: str, x: Any, y: Any) -> None:
+    _need_ndim(name, 3, x, y)
+    _need_size(name, x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
+
+
 # -- matrix products, and something added ----------------------------------------------------------
 @op(internal=True, node="AddmmBackward0", dtypes="same")
 def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat1 @ mat2``."""
-    _need_ndim("mat1 and mat2", 2, mat1, mat2)
-    _need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
+    _one_dtype("addmm", x, mat2)
     _one_dtype("addmm", mat1, mat2)
+    _need_ndim("addmm", 2, mat1, mat2)
+    _need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
+    _need_expandable(x, mat1.shape[0], mat2.shape[1])
+    _need_products("addmm", mat1, mat2)
+    _need_scaled(x, beta, mat1, mat2)
     return _blend(x, np.matmul(mat1, mat2), beta, alpha)
 
 
@@ -50,6 +81,15 @@ addmm.wrt(x=lambda g, beta: _times(g, beta), mat1=_addmm_left, mat2=_addmm_right
 @op(internal=True, node="AddmvBackward0", dtypes="same")
 def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat @ vec``."""
+    if x.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
+        refuse("op/matmul-rank", name="addmv", rank="1, 2 and 1")
+    fits = mat.shape[1] == vec.shape[0] and x.size in (1, mat.shape[0])
+    if not fits and not x.ndim:  # its size is to be told
+        refuse("op/dim-range", low=0, high=-1, dim=0)
+    _need_size("addmv", fits, mat, vec)
+    _one_dtype("addmv", x, mat)
+    _one_dtype("addmv", mat, vec)
+    _need_products("addmv", mat, vec)
     return _blend(x, np.matmul(mat, vec), beta, alpha)
 
 
@@ -60,9 +100,11 @@ addmv.wrt(
 )
 
 
-@op(internal=True, node="AddrBackward0", dtypes="same")
+@op(internal=True, node="AddrBackward0")
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times all products of two vectors' elements."""
+    _need_ndim("addr", 1, vec1, vec2)
+    _need_expandable(x, vec1.size, vec2.size)
     return _blend(x, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
@@ -82,7 +124,14 @@ def outer(x: Tensor, y: Tensor) -> Any:
 @op(internal=True, node="BaddbmmBackward0", dtypes="same")
 def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times a batch of products."""
-    return _blend(x, np.matmul(batch1, batch2), beta, alpha)
+    _need_expandable(x, _size(batch1, 0), _size(batch1, 1), _size(batch2, 2))
+    _one_dtype("baddbmm", x, batch1)
+    _need_batches("baddbmm", batch1, batch2)
+    if batch1.size and batch2.size:
+        need_kernel("baddbmm", batch1, "b")
+        _one_dtype("baddbmm", batch1, batch2)
+    _need_scaled(x, beta, batch1, batch2)
+    return _blend(x, np.matmul(batch1, batch2), beta, alpha).astype(batch2.dtype, copy=False)
 
 
 baddbmm.wrt(
@@ -95,6 +144,13 @@ baddbmm.wrt(
 @op(internal=True, node="AddbmmBackward0", dtypes="same")
 def addbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times the sum of a batch of products."""
+    _need_expandable(x, _size(batch1, 1), _size(batch2, 2))
+    _need_batches("addbmm", batch1, batch2)
+    if len(batch1):
+        _one_dtype("addbmm", x, batch2)
+        _one_dtype("addbmm", batch1, batch2)
+    _need_products("addbmm", batch1, batch2)
+    _need_scaled(x, beta, batch1, batch2)
     return _blend(x, np.matmul(batch1, batch2).sum(0), beta, alpha)
 
 

@@ -33,9 +33,9 @@ def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
     line, axis = _line(x, dim)
     if index.ndim > 1:
         refuse("op/index-vector", ndim=index.ndim)
-    _need_integers("index_select", index)
     if not x.ndim and index.size != 1:
         refuse("op/index-of-scalar", count=index.size)
+    _need_integers("index_select", index)
     index = np.atleast_1d(index)
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():

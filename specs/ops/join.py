@@ -1,7 +1,7 @@
-"""Stacking and concatenating, as the backward of ``unbind`` and ``split`` needs them.
+"""Stacking and concatenating, as ``torch.stack`` and ``torch.cat`` do, and the backward of ``unbind`` and
+``split``.
 
-Only formulas call these. An op has a fixed number of operands, so each is declared once per number of parts,
-as overloads of one name.
+An op has a fixed number of operands, so each is declared once per number of parts, as overloads of one name.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from specs.force import by
 from specs.kind import Dim, IntList, Tensor
 from specs.op import Op, op
+from specs.refusal import refuse
 
 MOST = 8
 """How many parts are joined at once.
@@ -37,16 +39,30 @@ def _declared(name: str, node: str, count: int, body: Callable[..., Any], attrib
     joined.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect honours it on any function
         [kind(n, kind.KEYWORD_ONLY if n in attributes else kind.POSITIONAL_OR_KEYWORD) for n in hints]
     )
-    return op(name=name, internal=True, node=node, dtypes="keep", complex=True)(joined)
+    # NB: what is joined lies row by row, whatever its parts do
+    return op(name=name, internal=True, node=node, wide=False, layout=(), complex=True, real=True)(joined)
 
 
 def _stacked(parts: Sequence[Any], dim: int) -> Any:
     """Tensors of one shape side by side along a new dimension."""
+    for at, part in enumerate(parts):
+        if part.shape != parts[0].shape:
+            refuse("op/stack-sizes", first=list(parts[0].shape), got=list(part.shape), at=at)
     return np.ascontiguousarray(np.stack(parts, dim))
+
+
+NOTHING = (0,)
+"""The shape of a tensor that takes no part in a concatenation, whatever the shape of the others."""
 
 
 def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
     """Tensors end to end along a dimension, in which they have these sizes."""
+    if by("op/cat-passes-over-nothing"):
+        parts = [part for part in parts if part.shape != NOTHING] or parts[:1]
+    across = [part.shape[:dim] + part.shape[dim + 1 :] for part in parts]
+    for part, other in zip(parts, across, strict=True):
+        if other != across[0] or part.ndim != parts[0].ndim:
+            refuse("op/cat-sizes", dim=dim, first=list(parts[0].shape), got=list(part.shape))
     return np.ascontiguousarray(np.concatenate(parts, dim))
 
 
@@ -55,12 +71,16 @@ def _part_of_stack(n: int) -> Callable[..., Any]:
 
 
 def _part_of_cat(n: int) -> Callable[..., Any]:
-    def part(g: Any, dim: int, sizes: Sequence[int]) -> Any:
-        # NB: what is empty and of one dimension takes no part, and has zeros of its own for a gradient
-        if not sizes[n] and g.ndim == 1:
-            return g.new_zeros((0,))
+    def part(g: Any, dim: int, sizes: Sequence[int], shape: Any, dtype: Any) -> Any:
+        # NB: the real part is taken first, of all
+        g = g.view_as_real().select(-1, 0) if g.is_complex() and dtype.kind != "c" else g
+        if shape == NOTHING:
+            return g.new_zeros(NOTHING)
         return g.narrow(dim, sum(sizes[:n]), sizes[n])
 
+    names = {"shape": f"x{n}_shape", "dtype": f"x{n}_dtype"}
+    kept = [p.replace(name=names.get(p.name, p.name)) for p in inspect.signature(part).parameters.values()]
+    part.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
     return part
 
 

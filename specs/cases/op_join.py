@@ -1,0 +1,65 @@
+"""Concatenating and stacking: what goes together, and what is passed over."""
+
+import torch
+
+from specs.case import refused
+
+
+def a_number_is_not_concatenated():
+    """A 0-d tensor is refused before anything else is looked at.
+
+    rule: op/cat-takes-dimensions.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor(3.0)
+    z = torch.tensor([[1.0]])
+    with refused("op/cat-takes-dimensions"):
+        torch.cat([x, y])
+    with refused("op/cat-takes-dimensions"):
+        torch.cat([x, z, y], 5)
+
+
+def what_is_concatenated_fits():
+    """Neither ranks nor sizes are made to agree.
+
+    rule: op/cat-sizes.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    y = torch.tensor([3.0, 4.0])
+    z = torch.tensor([[1.0], [2.0]])
+    with refused("op/cat-sizes"):
+        torch.cat([x, y])
+    with refused("op/cat-sizes"):
+        torch.cat([x, z], 1)
+    with refused("op/cat-sizes"):
+        torch.cat([x, z])
+    assert torch.cat([x, x], 1).tolist() == [[1.0, 2.0, 1.0, 2.0]]
+
+
+def cat_passes_over_nothing():
+    """An empty list's tensor joins anything, and is an operand all the same.
+
+    rule: op/cat-passes-over-nothing.
+    """
+    x = torch.tensor([], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([[1.0, 2.0]])
+    z = torch.cat([x, y], 1)
+    assert z.tolist() == [[1.0, 2.0]]
+    assert z.dtype == torch.float64
+    assert z.requires_grad
+    z.sum().backward()
+    assert x.grad.tolist() == []
+
+
+def what_is_stacked_has_one_shape():
+    """stack does not broadcast; which dimension is new is looked at first.
+
+    rule: op/stack-sizes.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0])
+    with refused("op/stack-sizes"):
+        torch.stack([x, y])
+    with refused("op/dim-range"):
+        torch.stack([x, y], 5)
+    assert torch.stack([x, x]).tolist() == [[1.0, 2.0], [1.0, 2.0]]

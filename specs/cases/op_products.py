@@ -1,0 +1,76 @@
+"""What products of vectors and matrices refuse, and in which order they look."""
+
+import torch
+
+from specs.case import refused
+
+
+def products_do_not_promote():
+    """float32 and float64 are not multiplied as matrices, though they are elementwise.
+
+    rule: op/one-dtype.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    with refused("op/one-dtype"):
+        x.dot(y)
+    assert x.mul(y).tolist() == [3.0, 8.0]
+
+
+def dot_takes_vectors():
+    """dot does not take matrices.
+
+    rule: op/matmul-rank.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/matmul-rank"):
+        x.dot(y)
+
+
+def inner_sizes_must_agree():
+    """A 1x2 matrix is not multiplied with a 1x2 matrix.
+
+    rule: op/matmul-shape.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    with refused("op/matmul-shape"):
+        x.mm(x)
+    assert x.mm(x.t()).tolist() == [[5.0]]
+
+
+def linear_asks_for_one_dtype_first():
+    """A bias of another dtype is refused before a weight that is no matrix.
+
+    rule: op/one-dtype.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    with refused("op/one-dtype"):
+        torch.nn.functional.linear(x, x, y)
+    with refused("op/one-dtype"):
+        torch.nn.functional.linear(x, y, y)
+    with refused("op/matmul-rank"):
+        torch.nn.functional.linear(x, x, x)
+
+
+def linear_expands_its_bias():
+    """A bias that does not fit is refused as expand refuses it.
+
+    rule: op/expand-size.
+    """
+    x = torch.tensor([[1.0, 2.0]])
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/expand-size"):
+        torch.nn.functional.linear(x, x, y)
+
+
+def matmul_takes_no_scalars():
+    """A 0-d tensor is no side of a product.
+
+    rule: op/matmul-scalar.
+    """
+    x = torch.tensor(2.0)
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/matmul-scalar"):
+        x.matmul(y)
