@@ -14,17 +14,7 @@ from conformance.text import from_text
 from conformance.witness import lacks_device
 from specs.fact import DENSITIES
 
-PROGRAMS = {
-    "a gradient of a dtype that a non-leaf has from a leaf meets zeros of the value's": """
-a = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
-a.grad_dtype = torch.float32
-b = torch.diagonal(a, -1, dim1=-1, dim2=0)
-a.requires_grad = False
-a[None, 1:] = b
-b[[0]] = 1.0
-a.backward(a)
-""",
-    "what a custom function was told to save does not keep its graph alive": """
+KEEPS_OUTPUT = """
 class KeepsOutput(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -37,13 +27,64 @@ class KeepsOutput(torch.autograd.Function):
         (y,) = ctx.saved_tensors
         return g * y
 
+"""
 
+PROGRAMS = {
+    "a gradient of a dtype that a non-leaf has from a leaf meets zeros of the value's": """
+a = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
+a.grad_dtype = torch.float32
+b = torch.diagonal(a, -1, dim1=-1, dim2=0)
+a.requires_grad = False
+a[None, 1:] = b
+b[[0]] = 1.0
+a.backward(a)
+""",
+    "what a custom function was told to save does not keep its graph alive": KEEPS_OUTPUT
+    + """
 a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
 b = KeepsOutput.apply(a)
 with torch.no_grad():
     a.swapdims_(0, 1)
 b = a.detach()
 f, h = torch.autograd.grad(a, [a, a], b)
+""",
+    "nor does one that is refused": KEEPS_OUTPUT
+    + """
+a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
+with torch.inference_mode():
+    with torch.enable_grad():
+        c = KeepsOutput.apply(a)
+with torch.no_grad():
+    a.swapdims_(0, 1)
+b = a.detach()
+f, h = torch.autograd.grad(a, [a, a], b)
+""",
+    "a bias of several dimensions is added in a product only where it is one row": """
+x = torch.tensor([[[1.0, 2.0, 3.0]], [[1.0, 0.0, 2.0]]])
+w = torch.tensor([[1.0, 2.0, 3.0], [1.0, 0.0, 2.0]], requires_grad=True)
+c = torch.nn.functional.linear(x, w, torch.tensor([[1.0]]))
+d = torch.nn.functional.linear(x, w, torch.tensor([[1.0, 2.0]]))
+""",
+    "one gradient of a run is rounded as the one that it came from": """
+a = torch.tensor([[-1.5, 2.0]], requires_grad=True)
+b = a.sigmoid()
+f = b ** 3.0
+h, i = torch.autograd.grad(f, [b, a], b, create_graph=True)
+k, m = torch.autograd.grad([i, i], [a, h], [a, a])
+""",
+    "nothing is read where index tensors together name no position": """
+a = torch.tensor([[], []])
+b = torch.tensor([[], []], dtype=torch.int64)
+c = torch.tensor([[1], [2]])
+d = a[b, c]
+""",
+    "joined, what is of another dtype is not cast in the history": """
+x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+y = torch.tensor([[1.0], [2.0]], requires_grad=True)
+z = torch.tensor([], dtype=torch.complex64, requires_grad=True)
+a = torch.stack([x, y[:, 0]])
+b = torch.cat([y, z])
+c, d = torch.autograd.grad(b, [y, z], b, create_graph=True)
 """,
     "zeros of a real value put into a complex gradient are nothing to warn of": """
 b = torch.tensor([complex(-4.0, -3.0), complex(-3.0, 4.0)])
