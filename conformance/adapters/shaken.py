@@ -20,7 +20,7 @@ RUNS = 4
 """How many times a program is shaken: a value that stays where it is in one run moves in another."""
 
 _FINEST = 2.0**12
-"""Exact values are whole multiples of a fraction that is far coarser than this one."""
+"""Exact values are whole multiples of a fraction, in nearly all programs of one far coarser than this."""
 
 
 class Shaken(Reference):
@@ -43,7 +43,9 @@ class Shaken(Reference):
         array = np.asarray(result)
         if array.dtype.name not in EPSILON or array.dtype.kind not in "fc":
             return result
-        inexact = np.isfinite(array) & (np.mod(np.abs(array) * _FINEST, 1) != 0)
+        parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
+        whole = [np.mod(np.abs(part) * _FINEST, 1) == 0 for part in parts]
+        inexact = np.isfinite(array) & ~np.logical_and.reduce(whole)
         if not inexact.any():
             return result
         up = 1 + max(op.ulp, 1) * EPSILON[array.dtype.name] * self._lots.choice((-1.0, 1.0), array.shape)

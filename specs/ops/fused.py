@@ -151,7 +151,7 @@ def addbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha:
         _one_dtype("addbmm", batch1, batch2)
     _need_products("addbmm", batch1, batch2)
     _need_scaled(x, beta, batch1, batch2)
-    return _blend(x, np.matmul(batch1, batch2).sum(0), beta, alpha)
+    return _blend(x, np.matmul(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 
 def _spread(g: Any, batch1_shape: Any, batch2_shape: Any) -> Any:

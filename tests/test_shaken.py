@@ -1,0 +1,19 @@
+"""What shaking moves: what an op gave that is not exact, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.adapters.shaken import shaken
+from conformance.text import from_text
+
+LEAVES = "a = torch.tensor([1.0, 2.0])\nc = torch.tensor([complex(2.0, 3.0)])\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "moves"), [("a.mul(a)", False), ("a.sin()", True), ("c.mul(c)", False), ("c.div(3)", True)]
+)
+def test_what_is_not_exact_is_moved(step: str, moves: bool) -> None:
+    """A complex number is exact where both its parts are."""
+    traces = shaken(from_text(f"import torch\n{LEAVES}b = {step}\n"), "end")
+    assert moves == (len({str(trace.observations[-1].facts["b"][0]) for trace in traces}) > 1)
