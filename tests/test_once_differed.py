@@ -14,21 +14,6 @@ from conformance.text import from_text
 from conformance.witness import lacks_device
 from specs.fact import DENSITIES
 
-KEEPS_OUTPUT = """
-class KeepsOutput(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = x * 2
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return g * y
-
-"""
-
 PROGRAMS = {
     "a gradient of a dtype that a non-leaf has from a leaf meets zeros of the value's": """
 a = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
@@ -39,8 +24,7 @@ a[None, 1:] = b
 b[[0]] = 1.0
 a.backward(a)
 """,
-    "what a custom function was told to save does not keep its graph alive": KEEPS_OUTPUT
-    + """
+    "what a custom function was told to save does not keep its graph alive": """
 a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
 b = KeepsOutput.apply(a)
 with torch.no_grad():
@@ -48,8 +32,7 @@ with torch.no_grad():
 b = a.detach()
 f, h = torch.autograd.grad(a, [a, a], b)
 """,
-    "nor does one that is refused": KEEPS_OUTPUT
-    + """
+    "nor does one that is refused": """
 a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
 with torch.inference_mode():
     with torch.enable_grad():
