@@ -158,7 +158,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if array.size:
             warn_once("data/complex-to-real-warns")
         result = result.real
-    if expanded or (kernel.op.memory == "apart" and not dense(array)):
+    if expanded or (kernel.op.memory in ("apart", "mask") and not dense(array)):
         # What is put somewhere leaves the rest alone, which may lie at the same places.
         changed = np.broadcast_to(result, array.shape) != array
         array[changed] = np.broadcast_to(result, array.shape)[changed]

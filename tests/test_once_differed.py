@@ -76,6 +76,19 @@ b.fill_(c)
 b[[True, False]] = c
 b.backward(b)
 """,
+    "nor are zeros of a complex value put into a real one": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.mul(1.0)
+b[[True, False]] = torch.tensor(complex(3.0, 0.0))
+b.backward(a)
+c, = torch.autograd.grad(b, b, a)
+""",
+    "a mask leaves what it does not name alone, also where that shows again": """
+a = torch.ones(3)
+b = a.as_strided((2, 2), (1, 1))
+b.masked_fill_(torch.tensor([[False, True], [False, True]]), 2.0)
+b[torch.tensor([[False, True], [False, True]])] = 3.0
+""",
     "what a root holds is not summed into, where gradients have two dtypes": """
 a = torch.tensor(2.0, requires_grad=True)
 c = a.bfloat16()

@@ -65,6 +65,7 @@ def _put(
     filling = value.size == 1 and not accumulate and [np.asarray(i).dtype.kind for i in indices] == ["b"]
     if value.dtype != x.dtype and not filling:
         refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
+    value = fitting(value, x.dtype) if filling else value
     key = in_range(x, key, room)
     out = laid_out_like(x.copy(order="K"), x)
     if accumulate:
