@@ -15,7 +15,7 @@ from reference_impl.devices import geometry, place_of
 from reference_impl.grad_dtypes import OwnDtype, cast_to, grad_dtype_of
 from reference_impl.graph import Node, empty_strided, gradient_edge
 from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
+from reference_impl.rule_marks import Unspecified, by, refuse
 from reference_impl.tensor import UNTRACKED, Tensor, wrap
 from reference_impl.windows import Window, as_strided_backward
 from specs.domain import dense
@@ -172,6 +172,20 @@ def geometry_of(tensor: Tensor) -> Window:
     return tensor._array.shape, tensor.stride(), tensor.storage_offset()
 
 
+def _need_covered(window: Window, base: Window) -> None:
+    """Refuse to say what the gradient of a window is that shows memory between the elements of its base."""
+    if not np.isin(_places(window), _places(base)).all():
+        raise Unspecified("PyTorch reads memory that nobody wrote, between the elements of a view's base")
+
+
+def _places(window: Window) -> np.ndarray:
+    """Where in its memory a window's elements are."""
+    places = np.array(window[2])
+    for count, stride in zip(window[0], window[1], strict=True):
+        places = np.add.outer(places, np.arange(count) * stride)
+    return places
+
+
 class CopySlices(Node):
     """The history of a base written through a view: the write's node for the window, the old history for
     the rest.
@@ -205,6 +219,8 @@ class CopySlices(Node):
             window = replayed(whole, self.replay)
         else:
             window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
+            if not whole._array.flags.forc and any(task.wants(self, i) for i in range(1, len(self.edges))):
+                _need_covered(self.geometry, self.base_geometry)
         if task.wants(self, 0):
             # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
             task.want(self.write.edges[0][0])

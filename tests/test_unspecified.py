@@ -1,0 +1,31 @@
+"""What PyTorch leaves to what lies in its memory: the reference says so instead of guessing, and no more than
+that is left unsaid.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.campaign import Sides
+from conformance.judge import Finding
+from conformance.text import from_text
+
+GAPS = """import torch
+b = torch.tensor(2.0, requires_grad=True)
+c = torch.tensor([[-2.0, 0.0, 2.0], [3.0, 3.0, -2.0]])
+d = c[:, 0].detach()
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "finding"),
+    [
+        ("e = d.as_strided((4,), (1,))\ne.add_(b)", Finding.INCOMPARABLE),
+        ("e = d.as_strided((2,), (3,))\ne.add_(b)", Finding.AGREE),
+        ("e = d.as_strided((2,), (3,))\ne.mul_(b)", Finding.AGREE),
+    ],
+)
+def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, finding: Finding) -> None:
+    """Nobody wrote it, and what the write added is given the sum of it."""
+    judgement, _, _ = Sides("reference", "torch").judged(from_text(f"{GAPS}{step}\ne.backward(e)\n"), "each")
+    assert judgement.finding is finding
