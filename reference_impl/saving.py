@@ -115,7 +115,8 @@ class Packed:
         given: Tensor | None = None,
     ) -> None:
         self.requires_grad = saved.is_leaf and tensor.requires_grad
-        self.accumulator = accumulator_for(tensor) if self.requires_grad else None
+        # A view that requires grad through its base alone has none, nor has what unpack gives of it.
+        self.accumulator = accumulator_for(tensor) if self.requires_grad and tensor._flag else None
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         given = tensor if given is None else given

@@ -242,6 +242,17 @@ n = k.reciprocal()
 m.backward(retain_graph=True)
 n.backward()
 """,
+    "what unpack gives of a view that has no accumulator fills nothing that is seen": """
+a = torch.tensor([1.0, -0.5, 0.5, -1.5], requires_grad=True)
+b = a.sum()
+(m,) = torch.autograd.grad(b, a, b)
+m.register_hook(lambda g: g / 2)
+n = torch.ones((4,), requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+    q = m.div(n)
+(s,) = torch.autograd.grad(q, n, n, create_graph=True)
+s.backward(m)
+""",
     "what is made as a backward begins is older than what its threads make": """
 a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
 b = a.relu()

@@ -130,6 +130,23 @@ def second_derivative_through_hooks():
     assert x.grad.tolist() == [18.0]
 
 
+def what_was_packed_of_a_no_grad_view_fills_nothing():
+    """A view that requires grad through its base alone gets no gradient through what unpack gives either.
+
+    rules: view/no-grad-tag, saved_hooks/history-comes-back.
+    """
+    x = torch.tensor([3.0], requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True)
+    with torch.no_grad():
+        v = x.view(1)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+        z = v * y
+    (g,) = torch.autograd.grad(z, y, create_graph=True)
+    assert g.tolist() == [3.0] and g.requires_grad is True
+    g.backward()
+    assert v.grad is None and x.grad is None
+
+
 def packed_copy_survives_a_write():
     """A packed copy does not mind that the original is written to, a packed original does so silently.
 
