@@ -44,6 +44,9 @@ class Node:
 
     __slots__ = ("__weakref__", "edges", "hooks", "metadata", "retained", "sequence_nr")
 
+    across = False
+    """Whether an element of what it gives is made of several of what it is given, as a write's node."""
+
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
         self.edges = edges
         self.metadata: list[Geometry] = []

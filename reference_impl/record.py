@@ -167,6 +167,10 @@ class OpNode(Node):
     def name(self) -> str:
         return self.kernel.op.node
 
+    @property
+    def across(self) -> bool:  # type: ignore[override]
+        return self.kernel.op.across
+
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         kernel = self.kernel
         values = self.values.copy()

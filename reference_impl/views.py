@@ -219,8 +219,11 @@ class CopySlices(Node):
             window = replayed(whole, self.replay)
         else:
             window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
-            if not whole._array.flags.forc and any(task.wants(self, i) for i in range(1, len(self.edges))):
-                _need_covered(self.geometry, self.base_geometry)
+            if not whole._array.flags.forc:
+                # What the write makes of each element by itself stays where the base does not show it.
+                seen = range(0 if self.write.across else 1, len(self.edges))
+                if any(task.wants(self, i) for i in seen):
+                    _need_covered(self.geometry, self.base_geometry)
         if task.wants(self, 0):
             # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
             task.want(self.write.edges[0][0])

@@ -1,8 +1,7 @@
 """What an op declaration is: ``@op`` and ``@composite`` make an `Op`, and everything else is read off it.
 
-Here live the record, its overloads and how arguments bind to them. The words an annotation may use are in
-``specs/kind.py``, the value domains in ``specs/domain.py``, the ops themselves in ``specs/ops``. Nothing here
-computes with tensors: a machine runs the bodies and the formulas.
+Here live the record, its overloads and how arguments bind to them; a machine runs bodies and formulas. The
+words of annotations are in ``specs/kind.py``, value domains in ``specs/domain.py``, the ops in ``specs/ops``.
 
     @op(inplace=True, node="MulBackward0", dtypes="promote")
     def mul(x: Tensor, y):
@@ -109,6 +108,7 @@ class Op:
     complex: bool = False  # body and formulas hold for complex128 as they stand
     memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
     overwrites: str = ""  # a write that ignores the old value: "fill", or "copy" (casts; of itself, nothing)
+    across: bool = False  # an element of its gradient is made of several: asked of in-place forms only
     real: bool = False  # of a complex gradient, a real operand gets the real part
     torch_names: Mapping[str, str] = field(default_factory=dict)  # of operands, where TORCH_NAMES are wrong
     formulas: dict[str, Formula] = field(default_factory=dict)

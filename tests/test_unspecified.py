@@ -23,6 +23,9 @@ d = c[:, 0].detach()
         ("e = d.as_strided((4,), (1,))\ne.add_(b)", Finding.INCOMPARABLE),
         ("e = d.as_strided((2,), (3,))\ne.add_(b)", Finding.AGREE),
         ("e = d.as_strided((2,), (3,))\ne.mul_(b)", Finding.AGREE),
+        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.cumsum_(0)", Finding.INCOMPARABLE),
+        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.mul_(3)", Finding.AGREE),
+        ("d.mul_(b)\ne = d.as_strided((2,), (3,))\ne.cumsum_(0)", Finding.AGREE),
     ],
 )
 def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, finding: Finding) -> None:

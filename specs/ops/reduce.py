@@ -243,7 +243,7 @@ def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
 amin.wrt(x=_extreme_backward)
 
 
-@op(inplace=True, node="CumsumBackward0", dtypes="sum", complex=True)
+@op(inplace=True, node="CumsumBackward0", dtypes="sum", across=True, complex=True)
 def cumsum(x: Tensor, dim: Dim):
     """Running sums along a dimension."""
     axis = axis_of(dim, x.ndim)
