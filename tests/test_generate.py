@@ -130,6 +130,32 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
 
 
 @pytest.mark.parametrize(
+    ("made", "bits", "frac", "rough"),
+    [
+        ("torch.tensor([1.0, -9.0])", 4, 0, False),
+        ("torch.tensor([0.5, 0.375], dtype=torch.bfloat16)", 2, 3, False),
+        ("torch.tensor([complex(1.0, 0.25)])", 2, 2, False),
+        ("torch.tensor([[1, 8], [2, 3]]).t()", 4, 0, False),
+        ("torch.tensor([True])", 2, 0, False),
+        ("torch.ones(0)", 2, 0, False),
+        ("torch.tensor([1.0, float('nan')])", 99, 0, True),
+        ("torch.tensor([complex(1.0, float('-inf'))])", 99, 0, True),
+    ],
+)
+def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough):
+    """What a store holds then covers them, and what it held before."""
+    with Runner(ORACLE) as runner:
+        for step in from_text(f"a = {made}\n"):
+            assert runner.step(step).outcome is DONE
+        scene = Scene(Prng(0, 0), Beside(runner))
+        store = scene.measure("a")
+        assert (bits, frac, rough, True) == (store.bits, store.frac, store.rough, store.grad)
+        live = scene.bind("a", Store(3, 2))
+        scene.grow(live)
+        assert (max(bits, 3), max(frac, 2), rough) == (live.store.bits, live.store.frac, live.store.rough)
+
+
+@pytest.mark.parametrize(
     ("given", "foreign", "back"), [("n", True, True), ("n", False, False), ("k", True, False)]
 )
 def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, back):

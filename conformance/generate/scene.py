@@ -7,9 +7,11 @@ step comes next is the guide's and its families' business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import isfinite, prod
 from typing import Any
+
+import numpy as np
 
 from conformance.generate.choices import Choices
 from conformance.generate.oracle import NO_TENSOR, Oracle, Peek
@@ -43,6 +45,24 @@ def _size(shape: tuple[int, ...]) -> int:
     return prod(shape)
 
 
+@lru_cache(maxsize=4096)
+def _span(dtype: np.dtype, elements: bytes) -> tuple[int, int] | None:
+    """How many bits and fractional bits these elements span; None if they are not all finite.
+
+    NB: remembered by the bytes, since gradients are read again and again and are much alike.
+    """
+    array = np.frombuffer(elements, dtype)
+    parts = (array.real, array.imag) if dtype.kind == "c" else (array,)
+    top, unit = 3, 1  # parts of one; a power of two
+    for value in {value for part in parts for value in part.tolist()}:
+        if not isfinite(value):
+            return None
+        top = max(top, abs(value))
+        if value % 1:
+            unit = max(unit, value.as_integer_ratio()[1])
+    return int(top).bit_length(), unit.bit_length() - 1
+
+
 def kind_of(dtype: str) -> str:
     """The kind of a dtype's elements: b, i, f or c."""
     return "f" if dtype == "bfloat16" else dtype[0]
@@ -74,7 +94,7 @@ class Live:
     ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
     ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
     that several views came with it; ``gone`` that the name was deleted or bound anew. ``kind`` is what
-    `kind_of` says of the dtype; ``measured`` the elements, and the store, whose bounds were read off last.
+    `kind_of` says of the dtype.
     """
 
     base: Live | None = None
@@ -83,7 +103,6 @@ class Live:
     freed = False
     gone = False
     place = "cpu"
-    measured: tuple[Store, bytes] | None = None
 
     def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: Peek) -> None:
         self.name = name
@@ -309,36 +328,19 @@ class Scene:
 
     def measure(self, name: str) -> Store:
         """Bounds of a gradient, whose values nobody foresaw, read off its raw elements."""
-        return self._bounds(self.oracle.array(name))
+        return Store(*self._bounds(self.oracle.array(name)), True)
 
-    def _bounds(self, elements: Any) -> Store:
-        """Bounds of an array's elements, or of what cannot be read (None)."""
-        if elements is None:
-            return Store(99, 0, True, True)
-        if elements.dtype.kind == "c":
-            values = {*elements.real.ravel().tolist(), *elements.imag.ravel().tolist()}
-        else:
-            values = set(elements.ravel().tolist())
-        top, parts = 3, 1  # parts of one; a power of two
-        for value in values:
-            if not isfinite(value):
-                return Store(99, 0, True, True)
-            top = max(top, abs(value))
-            if value % 1:
-                parts = max(parts, value.as_integer_ratio()[1])
-        return Store(int(top).bit_length(), parts.bit_length() - 1, self.rounding, True)
+    def _bounds(self, elements: Any) -> tuple[int, int, bool]:
+        """Bits, fractional bits and roughness of an array's elements, or of what cannot be read (None)."""
+        span = None if elements is None else _span(elements.dtype, elements.tobytes())
+        return (99, 0, True) if span is None else (*span, self.rounding)
 
     def grow(self, live: Live) -> None:
         """Somebody wrote who knows where: bounds are read off the elements, and only grow."""
-        elements, store = self.oracle.array(live.name), live.store
-        if elements is not None:
-            measured = store, elements.tobytes()
-            if measured == live.measured:
-                return
-            live.measured = measured
-        found = self._bounds(elements)
-        store.bits, store.frac = max(store.bits, found.bits), max(store.frac, found.frac)
-        store.rough = store.rough or found.rough
+        bits, frac, rough = self._bounds(self.oracle.array(live.name))
+        store = live.store
+        store.bits, store.frac = max(store.bits, bits), max(store.frac, frac)
+        store.rough = store.rough or rough
 
     # -- attention -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ What the steps look like is their families' business.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from conformance.generate import (
@@ -157,7 +157,7 @@ def groups(choices: Any, mask: int) -> int:
     return drawn & mask
 
 
-@cache
+@lru_cache(maxsize=4096)
 def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
     """The kinds of step of a program with these groups, as often as they are to be drawn."""
     weights = dict(ALWAYS)
@@ -173,7 +173,7 @@ def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> 
     return weighted(drawn)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def wild(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
     """The kinds of step where validity does not matter: some are calls gone astray, some are of any op."""
     usual = actions(mask, may, empty)
