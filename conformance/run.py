@@ -173,7 +173,7 @@ class Runner:
     def _perform(self, step: Step) -> Outcome:
         op, args, kwargs, out, mode = step
         decorated = None
-        if mode != self._mode or mode:
+        if mode or self._mode:
             mode, decorated = decoration(mode)
             if mode != self._mode:
                 failed = self._switch(mode)
@@ -196,7 +196,9 @@ class Runner:
                 elif kind not in PLAIN:
                     value = self._value(value)
                 operands.append(value)
-            named = {key: self._value(value) for key, value in kwargs} if kwargs else None
+            named = None
+            if kwargs:
+                named = {key: value if type(value) in PLAIN else self._value(value) for key, value in kwargs}
         except _NameUnbound:
             return UNBOUND
         try:
@@ -314,7 +316,10 @@ class Runner:
                 self._plain[name] = (value,)
             else:
                 self._tensors[name] = value
-                self._since[name] = self._counted(value)
+                try:
+                    self._since[name] = self._counter(value)
+                except (RuntimeError, AttributeError):
+                    self._since[name] = self._counted(value)
         return DONE
 
     def _counted(self, value: Any) -> Any:

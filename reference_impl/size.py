@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 
 class Size(tuple):
     """A shape: a tuple of ints that stays a shape when it is cut or joined."""
-
-    def __new__(cls, sizes: Iterable[int] = ()) -> Size:
-        return super().__new__(cls, sizes)
 
     def numel(self) -> int:
         """How many elements a tensor of this shape has."""

@@ -23,15 +23,17 @@ _release = NEWEST
 
 def by(rule: str) -> bool:
     """Record that ``rule`` applies here; False when it is not in force."""
+    if rule in _off:
+        if rule not in _foreign:
+            _fired.add(rule)
+        return False
     _fired.add(rule)
-    return rule not in _off
+    return True
 
 
 def fired() -> frozenset[str]:
     """The rules that applied since the last call; forgets them."""
     rules = frozenset(_fired)
-    if not rules.isdisjoint(_foreign):
-        rules -= _foreign
     _fired.clear()
     return rules
 

@@ -16,6 +16,7 @@ from conformance.run import Runner, run
 from conformance.text import from_text
 from conformance.trace import DONE, UNBOUND, Refused, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN
+from specs.force import knocked_out, modelling
 
 
 @pytest.fixture(params=["torch", "reference"])
@@ -200,6 +201,17 @@ def test_the_reference_says_which_rules_fired() -> None:
         from_text("a = torch.tensor([2.0], requires_grad=True)\na.add_(1.0)\n"), adapters.load("reference")
     )
     assert "write/leaf-refused" in trace[1].fired
+
+
+def test_what_is_knocked_out_fires_and_what_does_not_hold_does_not() -> None:
+    """A mutant is told by the rule that it lacks; a rule of other releases has no say in this one."""
+    reference, text = adapters.load("reference"), "a = torch.ones(2)\nb = torch.ones(2)\na.grad = b\n"
+    with knocked_out("grad/assign-none-clears"):
+        cleared = run(from_text("a = torch.ones(2)\na.grad = None\n"), reference)
+    assert "grad/assign-none-clears" in cleared[1].fired
+    for release, told in (("2.13.0", False), ("2.15.0", True)):
+        with modelling(release):
+            assert told is ("grad/assign-asks-history" in run(from_text(text), reference)[2].fired)
 
 
 def test_traces_have_a_json_form(adapter: Any) -> None:
