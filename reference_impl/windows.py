@@ -79,16 +79,19 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
     """
     base_shape, base_strides, base_offset = base
     shape, strides, offset = window
-    if 0 in shape or 0 in base_shape:
-        return wrap(np.zeros(base_shape, g._array.dtype))
     kept: list[int] = []
+    # NB: so ``g`` is looked at for what stands behind a dimension of none.
     for dim in reversed(range(len(shape))):
+        if not shape[dim]:
+            return wrap(np.zeros(base_shape, g._array.dtype))
         if shape[dim] == 1:
             g = g.squeeze(dim)
         elif strides[dim] == 0:
             g = g.sum(dim, False)
         else:
             kept.insert(0, dim)
+    if 0 in base_shape:
+        return wrap(np.zeros(base_shape, g._array.dtype))
     shape, strides = tuple(shape[d] for d in kept), tuple(strides[d] for d in kept)
     lowest = min(base_offset, offset)
     extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)

@@ -253,6 +253,15 @@ with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
 (s,) = torch.autograd.grad(q, n, n, create_graph=True)
 s.backward(m)
 """,
+    "what stands behind a dimension of none is taken off a gradient first": """
+f = torch.tensor([[2.0], [0.5]], requires_grad=True)
+i = torch.tensor(2.0)
+m = f.narrow(-2, 2, 0)
+(q,) = m.split(1, 1)
+with torch.set_grad_enabled(False):
+    f.mul_(i)
+m.backward(q, create_graph=True)
+""",
     "what is made as a backward begins is older than what its threads make": """
 a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
 b = a.relu()

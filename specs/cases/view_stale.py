@@ -112,6 +112,27 @@ def a_stale_piece_refuses_to_be_looked_at():
         w * 2
 
 
+def a_gradient_without_elements_is_looked_at_from_behind():
+    """What flows back through a window loses its dimensions of one, the last first, and is looked at for it,
+    until there is a dimension of none, which makes zeros of it.
+
+    rules: view/stale-tag-refused, window/on-the-storage.
+    """
+    x = torch.ones(2, 1, requires_grad=True)
+    y = torch.ones(1, 2, requires_grad=True)
+    v = x.narrow(0, 2, 0)
+    w = y.narrow(1, 2, 0)
+    (g,) = v.split(1, 1)
+    (h,) = w.split(1, 0)
+    with torch.no_grad():
+        x.mul_(2)
+        y.mul_(2)
+    with refused("view/stale-tag-refused"):
+        v.backward(g, create_graph=True)
+    w.backward(h, create_graph=True)
+    assert x.grad is None and y.grad.tolist() == [[0.0, 0.0]]
+
+
 def a_write_under_no_grad_makes_stale_too():
     """The write that makes a tagged view stale may itself be unrecorded, and be made through that very view.
 
