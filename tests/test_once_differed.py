@@ -262,6 +262,12 @@ with torch.set_grad_enabled(False):
     f.mul_(i)
 m.backward(q, create_graph=True)
 """,
+    "a loss lies in memory for that of each element": """
+a = torch.tensor([1.0, 2.0])
+e = torch.nn.functional.mse_loss(a, a)
+k = e.as_strided((0,), (1,), storage_offset=1)
+k[[0, -1]] = 0.0
+""",
     "what is made as a backward begins is older than what its threads make": """
 a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
 b = a.relu()

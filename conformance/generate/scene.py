@@ -74,10 +74,10 @@ class Store:
     ``bits`` bounds the magnitudes by 2**bits, ``frac`` counts fractional bits, ``rough`` says that values
     were rounded; ``grad`` that a gradient is or may be part of it; ``foreign`` that some of the names came
     through numpy, so that nobody but the memory itself knows them to share it; ``folded`` that some window on
-    it shows elements twice.
+    it shows elements twice; ``known`` how many elements somebody wrote, if there are more behind.
     """
 
-    __slots__ = ("bits", "folded", "foreign", "frac", "grad", "lives", "rough")
+    __slots__ = ("bits", "folded", "foreign", "frac", "grad", "known", "lives", "rough")
 
     def __init__(self, bits: int, frac: int = 0, rough: bool = False, grad: bool = False) -> None:
         self.bits = bits
@@ -85,6 +85,7 @@ class Store:
         self.rough = rough
         self.grad = grad
         self.foreign = self.folded = False
+        self.known: int | None = None
         self.lives: list[Live] = []
 
 

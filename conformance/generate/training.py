@@ -65,6 +65,8 @@ def loss(scene: Scene, about: Any = None) -> bool:
     name = scene.name()
     if scene.emit(op, (x.ref, y.ref), kwargs, (name,)):
         live = scene.bind(name, Store(bits, frac, x.store.rough or y.store.rough), (x, y))
+        if live is not None and reduction != "none":
+            live.store.known = 1
         if live is not None and made(live):
             scene.then(backward.backward, live)
     return True

@@ -70,7 +70,7 @@ def _reach(scene: Scene, x: Live) -> tuple[int, int, int]:
     begins, elements = scene.oracle.window(x.name)
     if x.store.grad or x.store.foreign:
         return begins, begins, begins + scene.oracle.block(x.name)
-    return begins, 0, elements
+    return begins, 0, elements if x.store.known is None else x.store.known
 
 
 def pairs(scene: Scene, about: Any = None) -> bool:

@@ -263,10 +263,24 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
     return losses if reduction == "none" else getattr(losses, reduction)()
 
 
+def _into_the_first(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
+    """A loss of these elements as PyTorch makes some: in memory for that of each, to which they are reduced.
+
+    NB: what lies behind the loss in it PyTorch leaves open.
+    """
+    count = of._array.size
+    if reduction != "none" and count > 1 and type(loss) is Tensor:
+        memory = np.zeros(count, loss._array.dtype)
+        memory[0] = loss._array
+        loss._storage = wrap_beside(loss, memory)._storage
+        loss._array = memory[:1].reshape(())
+    return loss
+
+
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squares of differences."""
     input, target = _together(input, target)
-    return input._mse_loss(target, _known(reduction))
+    return _into_the_first(input._mse_loss(target, _known(reduction)), input, reduction)
 
 
 def _together(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
@@ -294,11 +308,9 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """The same over ``beta``. NB: of several nodes."""
-    return (
-        l1_loss(input, target, reduction)
-        if beta == 0
-        else huber_loss(input, target, reduction, beta).div(beta)
-    )
+    if beta == 0:
+        return l1_loss(input, target, reduction)
+    return _into_the_first(huber_loss(input, target, reduction, beta).div(beta), input, reduction)
 
 
 def nll_loss(
@@ -338,7 +350,8 @@ def binary_cross_entropy(
     """Minus the log-probabilities of two classes. NB: of several nodes."""
     yes, no = input.log().clamp_min(-100), input.neg().add(1).log().clamp_min(-100)
     losses = target.mul(yes).add(target.neg().add(1).mul(no)).neg()
-    return _reduced(losses if weight is None else losses.mul(weight), reduction)
+    loss = _reduced(losses if weight is None else losses.mul(weight), reduction)
+    return _into_the_first(loss, losses, reduction)
 
 
 def binary_cross_entropy_with_logits(
