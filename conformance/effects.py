@@ -9,6 +9,7 @@ from functools import cache
 
 from conformance.program import SAVING_MODES, Step
 from specs.functions import WRITING_CLASSES, class_of
+from specs.op import Op
 
 FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
 """Composites whose result never looks at an operand's memory; that of any other may."""
@@ -29,6 +30,9 @@ HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"
 """Operations whose result stands for their operands from then on."""
 
 OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
+
+HANDING_ON = frozenset(["prod", "cumprod"])
+"""Operations whose formula reads elements, and gives the gradient itself where no two were multiplied."""
 
 
 @cache
@@ -60,16 +64,35 @@ def result_of(op: str) -> str:
     return "view" if any(o.view for o in found) else "fresh"
 
 
+def _declared(name: str) -> list[Op]:
+    """The overloads of that name, and those of its in-place form."""
+    from specs import ops
+
+    return [*ops.load().get(name, ()), *ops.IN_PLACE.get(name + "_", ())]
+
+
 @cache
 def keeps_values(op: str) -> bool:
     """Whether a gradient depends on elements of operands or result; it may where no formula tells."""
-    from specs import ops
-
     name = base(op)
-    found = [*ops.load().get(name, ()), *ops.IN_PLACE.get(name + "_", ())]
+    found = _declared(name)
     if name in CASTS or not found or any(o.composite for o in found):
         return name not in CASTS
     return any(slot.source in ("operand", "out") for o in found for slot in o.slots)
+
+
+@cache
+def hands_on(op: str) -> bool:
+    """Whether an operand may get the very gradient that came in: where a formula reads no element it may."""
+    name = base(op)
+    found = _declared(name)
+    if name in HANDING_ON or not found or any(o.composite for o in found):
+        return name not in FRESH
+    return any(
+        not {o.slots[n].source for n in formula.picks} & {"operand", "out"}
+        for o in found
+        for formula in o.formulas.values()
+    )
 
 
 def written_all_the_same(step: Step, rule: str) -> bool:

@@ -56,7 +56,7 @@ def record(
 ) -> Recorded:
     """Record the ``chosen`` cases (all) that speak of the installed torch, and so many ``programs`` drawn.
 
-    The same torch on the same device gives the same text, byte for byte. Raises AdapterError where torch is
+    The same torch on the same device and processor gives the same text. Raises AdapterError where torch is
     missing, or the device that the environment asks for.
     """
     torch = adapters.load(TORCH)

@@ -316,7 +316,7 @@ class Runner:
                 self._plain[name] = (value,)
             else:
                 self._tensors[name] = value
-                try:
+                try:  # NB: what mostly succeeds, without a call more
                     self._since[name] = self._counter(value)
                 except (RuntimeError, AttributeError):
                     self._since[name] = self._counted(value)

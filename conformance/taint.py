@@ -19,6 +19,7 @@ from conformance.effects import (
     HOLDERS,
     OVERWRITES,
     base,
+    hands_on,
     keeps_values,
     result_of,
     writes,
@@ -171,7 +172,7 @@ class Taint:
             if keeps_values(step.op):
                 # NB: not the memory alone: `.data` of what is kept may be assigned.
                 node.keeps, node.operands = memory_of(operands), operands.copy()
-                node.hands_on = result_of(step.op) in ("either", "any")
+                node.hands_on = hands_on(step.op)
         return node
 
     # -- plain steps -----------------------------------------------------------------------------

@@ -220,10 +220,22 @@ def transposed(self: Tensor) -> Tensor:
 
 
 def matrix_transposed(self: Tensor) -> Tensor:
-    """The last two dimensions swapped, as ``x.mT``."""
-    if self._array.ndim < 2:
-        raise RuntimeError(f"mT is for matrices and batches of them, not for {self._array.ndim} dimensions")
-    return self.transpose(-2, -1)
+    """The last two dimensions swapped, as ``x.mT``; a 0-d tensor is returned itself."""
+    if self._array.ndim == 1:
+        raise RuntimeError("mT and mH are for matrices and batches of them, not for one dimension")
+    return self.transpose(-2, -1) if self._array.ndim else self
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The matrices transposed and conjugated, as ``x.mH``; a real 0-d tensor is returned itself."""
+    return matrix_transposed(self).conj()
+
+
+def matrix_adjoint(self: Tensor) -> Tensor:
+    """The same of one matrix, as ``x.H``."""
+    if self._array.ndim > 2:
+        raise RuntimeError(f"H is for a matrix, not for {self._array.ndim} dimensions")
+    return adjoint(self)
 
 
 def _constant(value: Any) -> property:
@@ -248,7 +260,8 @@ PROPERTIES: dict[str, Any] = {
     "nbytes": property(lambda self: self._array.nbytes),
     "T": property(transposed),
     "mT": property(matrix_transposed),
-    "H": property(matrix_transposed),
+    "mH": property(adjoint),
+    "H": property(matrix_adjoint),
 }
 """The attributes that are no methods, by name."""
 

@@ -107,7 +107,11 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     ndim = x._array.ndim
     here = [source] if isinstance(source, int) else list(source)
     there = [destination] if isinstance(destination, int) else list(destination)
-    moved = dict(zip([d % ndim for d in there], [d % ndim for d in here], strict=True))
+    if len(here) != len(there):
+        raise RuntimeError(f"{len(here)} dimensions cannot be moved to {len(there)} places")
+    moved = dict(zip([axis_of(d, ndim) for d in there], [axis_of(d, ndim) for d in here], strict=True))
+    if not ndim:
+        return x.alias()
     rest = iter([d for d in range(ndim) if d not in moved.values()])
     return x.permute(tuple(moved[d] if d in moved else next(rest) for d in range(ndim)))
 

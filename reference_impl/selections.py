@@ -104,6 +104,8 @@ def _middle(name: str) -> Any:
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several, and its last position."""
     axis = axis_of(dim, x._array.ndim)
+    if not x._array.ndim:
+        return _picked("mode", x, np.zeros(()), dim, keepdim)
 
     def last(row: np.ndarray) -> Any:
         values, counts = np.unique(row, return_counts=True)
@@ -119,6 +121,8 @@ def _running(name: str) -> Any:
     def running(x: Tensor, dim: int) -> Any:
         """The extreme so far along a dimension, and where it was."""
         axis = axis_of(dim, x._array.ndim)
+        if not x._array.ndim:
+            return _picked(name, x, np.zeros(()), dim, True)
         best = ufunc.accumulate(x._array, axis)
         places = np.indices(x._array.shape)[axis]
         return _picked(name, x, np.maximum.accumulate(np.where(x._array == best, places, 0), axis), dim, True)

@@ -175,7 +175,10 @@ CALLS: dict[str, Calls] = {
     "amin": [*each_dim(), ((T(2, 3),), {})],
     "sum_all": plain(*ONE, T(2, dtype="int64"), T(2, dtype="bool")),
     "prod_all": plain(*ONE, T(2, dtype="int64")),
-    "cumprod": [((x,), {"dim": d}) for x in (T(2, 3), T(3, 3, columns=True)) for d in (0, 1)],
+    "cumprod": [
+        *[((x,), {"dim": d}) for x in (T(2, 3), T(3, 3, columns=True), T(3, 1)) for d in (0, 1)],
+        ((T(),), {"dim": 0}),
+    ],
     "prod_dim": [
         ((x,), {"dim": d, "keepdim": k})
         for x in (T(2, 3), T(2, 1, 3))

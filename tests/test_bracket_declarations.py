@@ -16,7 +16,9 @@ from specs.layout import put_in_order
 
 torch = pytest.importorskip("torch")
 
+from op_torch import methods  # noqa: E402 -- needs torch
 from view_torch import (  # noqa: E402 -- needs torch
+    INTERNAL,
     M3,
     M23,
     OURS,
@@ -26,7 +28,6 @@ from view_torch import (  # noqa: E402 -- needs torch
     check_composite,
     check_gradients,
     fresh,
-    internal_names,
     leaf,
     prepared,
     shape_of,
@@ -35,7 +36,7 @@ from view_torch import (  # noqa: E402 -- needs torch
 
 @pytest.fixture(scope="module", autouse=True)
 def _internal_names() -> Iterator[None]:
-    with internal_names():
+    with methods(INTERNAL):
         yield
 
 

@@ -17,10 +17,13 @@ import numpy as np
 import pytest
 from op_calls import CALLS, ONE, Calls, Leaf, T, plain
 
+from conformance.effects import hands_on, keeps_values
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op, Overloads
 
 torch = pytest.importorskip("torch")
+
+import op_torch  # noqa: E402 -- needs torch
 
 FAMILIES = ("elementwise", "power", "compare", "reduce", "linear", "create", "smooth", "fused")
 OPS = {
@@ -30,58 +33,13 @@ OPS = {
     if isinstance(op, Op) and op.key != "squeeze_fresh"  # in torch it writes; its graph is met in matmul's
 }
 FORMS = {op.key: op for o in OPS.values() for op in (o, o.in_place) if op is not None}
-aten = torch.ops.aten
-
-INTERNAL = {
-    "mul_scalar": aten.mul.Scalar,
-    "div_scalar": aten.div.Scalar,
-    "div_scalar_": aten.div_.Scalar,
-    "add_scalar": aten.add.Scalar,
-    "sub_scalar": aten.sub.Scalar,
-    "tanh_backward": aten.tanh_backward,
-    "sigmoid_backward": aten.sigmoid_backward,
-    "threshold_backward": aten.threshold_backward,
-    "_unsafe_view": aten._unsafe_view,
-    "zeros_like": torch.zeros_like,
-    "slice": aten.slice.Tensor,
-    "_without_memory": lambda g: torch._efficientzerotensor(g.shape, dtype=g.dtype),
-    "_logical_and": torch.logical_and,
-    "_where": lambda x, condition, y: torch.where(condition, x, y),
-    "_is_recorded": lambda x: torch.is_grad_enabled(),
-    "squeeze_fresh": torch.Tensor.squeeze_,
-    "_cat": lambda *parts, dim, sizes: torch.cat(parts, dim),
-    "clone_contiguous": lambda x: x.clone(memory_format=torch.contiguous_format),
-    "rsub": torch.rsub,
-    "rpow": lambda x, base: torch.pow(base, x),
-    "rmatmul": lambda x, y: torch.matmul(y, x),
-    "rtruediv": lambda x, y: y / x,
-    **{
-        name: getattr(aten, name)
-        for name in (
-            "silu", "silu_", "silu_backward", "leaky_relu", "leaky_relu_", "threshold_",
-            "hardtanh_", "threshold", "elu", "hardtanh",
-            "hardtanh_backward", "softplus", "softplus_backward", "gelu", "gelu_backward",
-        )
-    },
-    "leaky_relu_backward": lambda g, x, negative_slope: aten.leaky_relu_backward(g, x, negative_slope, False),
-    "elu_backward": lambda g, x, alpha: aten.elu_backward(g, alpha, 1, 1, False, x),
-}  # fmt: skip
-"""The names that only formulas and operators use, as torch has them."""
-
-
-def as_method(function: Any) -> Any:
-    """A Python function, since a builtin one would not be bound to the tensor."""
-    return lambda *args, **kwargs: function(*args, **kwargs)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def internal_names() -> Iterator[None]:
-    """Give torch's tensors the methods that formulas expect of ours, as long as this module runs."""
-    for name, function in INTERNAL.items():
-        setattr(torch.Tensor, name, as_method(function))
-    yield
-    for name in INTERNAL:
-        delattr(torch.Tensor, name)
+    """Formulas call these, as long as this module runs."""
+    with op_torch.methods():
+        yield
 
 
 def calls_of(op: Op) -> Calls:
@@ -257,6 +215,33 @@ def test_formulas_make_the_graph_torch_makes(op, call):
             assert same_values(theirs, mine)
             assert tree(theirs.grad_fn) == tree(mine.grad_fn)
             assert strides(theirs.shape, theirs.stride()) == strides(mine.shape, mine.stride())
+
+
+def test_an_op_hands_on_the_gradient_it_got_where_it_is_said_to():
+    """Of those whose gradient needs elements: what is written to what came in, that of an operand shows."""
+    keeping = [param.values for param in PRIMITIVE if keeps_values(param.values[0].name)]
+    handing = {op.name.removesuffix("_") for op, call in keeping if _hands_on(op, *call)}
+    said = {name for op, _ in keeping if hands_on(name := op.name.removesuffix("_"))}
+    assert handing <= said
+    # One is composed, too, and the others give zeros for an operand.
+    assert said - handing == {"where", "hardtanh_backward", "leaky_relu_backward", "threshold_backward"}
+
+
+def _hands_on(op: Op, specs: tuple[Any, ...], attributes: dict[str, Any]) -> bool:
+    """Whether torch gives an operand the memory of the gradient that came in."""
+    for i in {i for needs in subsets(op, specs) for i in needs}:
+        operands = [make(op, spec, n) for n, spec in enumerate(specs)]
+        leaf = operands[i].requires_grad_()
+        if op.mutates:
+            operands[0] = operands[0].clone()
+        out = run(op, tuple(operands), attributes)
+        g = torch.ones_like(out)
+        (found,) = torch.autograd.grad(out, leaf, g)
+        before = found.clone()
+        g.add_(1)
+        if not same_values(before, found):
+            return True
+    return False
 
 
 AT_ZERO = [[0.0], [2.0, 0.0], [0.0, 2.0, 3.0], [0.0, 0.0, 2.0], [2.0, 0.0, 4.0, 0.0], [[0.0, 2.0], [1.0, 3]]]

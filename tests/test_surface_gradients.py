@@ -50,6 +50,16 @@ x.masked_fill(x.gt(1), float("nan")).median() | 2,3
 x.masked_fill(x.gt(1), float("nan")).nanmedian() | 2,3
 x.masked_fill(x.gt(1), float("nan")).nanmedian(1, True)[0] | 2,3
 x.mode(1)[0] | 2,3
+x.mode(0)[0] |
+x.cummax(0)[0] |
+x.cummin(-1)[0] |
+x.cumprod(0) |
+x.cumprod(-1) | 3,1
+x.movedim(0, -1) |
+x.mul(2).mT |
+x.mul(2).H |
+x.H | 2,3
+x.mH | 2,2,3
 x.mul(2).uniform_(2, 2) | 3
 x.mul(2).uniform_(to=2, **{"from": 2}) | 3
 x.mul(2).normal_(3, 0) | 3

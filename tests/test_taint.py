@@ -86,3 +86,11 @@ def test_what_a_function_gives_of_what_it_wrote_may_be_another_tensor() -> None:
     )
     seen = trace(text)
     assert Rounding(seen).of_grad(len(seen) - 1, "a").terms
+
+
+@pytest.mark.parametrize("op", ["prod(0)", "cumprod(0)", "fmod(2.0)", "addcmul(s, s)"])
+def test_an_op_that_keeps_values_may_hand_on_the_very_gradient_it_got(op: str) -> None:
+    """A product does so of one element, a remainder always, and a fused op to what it adds to."""
+    text = "a = torch.tensor(1.0, requires_grad=True)\ns = torch.tensor(2.0)\n"
+    text += f"b = a.{op}\ng, = torch.autograd.grad(b, a, s)\ng.sin_()\n"
+    assert reached(text)[0] == "g s"

@@ -15,7 +15,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from op_torch import methods  # noqa: E402 -- needs torch
 from view_torch import (  # noqa: E402 -- needs torch
+    INTERNAL,
     M3,
     M23,
     OURS,
@@ -28,7 +30,6 @@ from view_torch import (  # noqa: E402 -- needs torch
     check_gradients,
     fresh,
     gappy,
-    internal_names,
     leaf,
     prepared,
     stretched,
@@ -38,7 +39,7 @@ from view_torch import (  # noqa: E402 -- needs torch
 
 @pytest.fixture(scope="module", autouse=True)
 def _internal_names() -> Iterator[None]:
-    with internal_names():
+    with methods(INTERNAL):
         yield
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -42,11 +41,6 @@ def _slots(indices: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
     return [torch.tensor(s, dtype=None if s else torch.int64) if isinstance(s, list) else s for s in slots]
 
 
-def _method(function: Any) -> Callable[..., Any]:
-    """torch's op packets are no functions, and do not bind to the tensor they are called on."""
-    return lambda *args, **given: function(*args, **given)
-
-
 def _putting(function: Any) -> Callable[..., Any]:
     def put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
         return function(x, _slots(indices, places), value, accumulate)
@@ -64,14 +58,14 @@ def _mask(x: Any, index: Any, dim: int) -> Any:
 
 
 INTERNAL: dict[str, Callable[..., Any]] = {
-    "alias": _method(aten.alias),
-    "slice": _method(aten.slice),
-    "select_backward": _method(aten.select_backward),
-    "slice_backward": _method(aten.slice_backward),
-    "diagonal_backward": _method(aten.diagonal_backward),
-    "masked_scatter_backward": _method(aten.masked_scatter_backward),
+    "alias": aten.alias,
+    "slice": aten.slice,
+    "select_backward": aten.select_backward,
+    "slice_backward": aten.slice_backward,
+    "diagonal_backward": aten.diagonal_backward,
+    "masked_scatter_backward": aten.masked_scatter_backward,
     "clone_contiguous": lambda x: x.clone(memory_format=torch.contiguous_format),
-    "_unsafe_view": _method(aten._unsafe_view),
+    "_unsafe_view": aten._unsafe_view,
     "_reshape_alias": lambda x, *, size, stride: aten._reshape_alias(x, size, stride),
     "_stack": lambda *parts, dim: torch.stack(parts, dim),
     "_cat": lambda *parts, dim, sizes: torch.cat(parts, dim),
@@ -83,16 +77,6 @@ INTERNAL: dict[str, Callable[..., Any]] = {
     "_mask_fill_": lambda x, index, *, dim, value: x.masked_fill_(_mask(x, index, dim), value),
     "getitem": lambda x, index: x[index],
 }  # fmt: skip
-
-
-@contextmanager
-def internal_names() -> Iterator[None]:
-    """Give torch's tensors the methods that formulas and composites expect of ours, for a while."""
-    for name, function in INTERNAL.items():
-        setattr(torch.Tensor, name, function)
-    yield
-    for name in INTERNAL:
-        delattr(torch.Tensor, name)
 
 
 # -- operands --------------------------------------------------------------------------------------

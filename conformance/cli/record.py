@@ -38,7 +38,7 @@ def record(
     without the device. `record --device cuda` is the command for a machine with a GPU.
 
     The file says which torch, device and driver it comes from. What kills torch, crashes it, or does not come
-    out the same twice is left out and named. The same torch and device give the same file, byte for byte.
+    out the same twice is left out and named. The same torch, device and processor give the same file.
     """
     use(device)
     torch = load_adapter("torch")

@@ -269,7 +269,8 @@ def _into_the_first(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
     NB: what lies behind the loss in it PyTorch leaves open.
     """
     count = of._array.size
-    if reduction != "none" and count > 1 and type(loss) is Tensor:
+    reduced = reduction != "none" and count > 1 and type(loss) is Tensor
+    if reduced and by("nn/reduced-loss-memory"):
         memory = np.zeros(count, loss._array.dtype)
         memory[0] = loss._array
         loss._storage = wrap_beside(loss, memory)._storage

@@ -218,3 +218,21 @@ def a_target_of_another_size_warns():
     assert x.grad.tolist() == [-1.0, 0.0]
     with warned("nn/loss-size-warns"):
         torch.nn.functional.l1_loss(x, torch.tensor(1.0))
+
+
+def a_reduced_loss_lies_in_memory_for_each_element():
+    """There is room behind a mean of two; behind an l1_loss, which is a mean of sizes, there is none.
+
+    rule: nn/reduced-loss-memory.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([0.5, 0.5])
+    loss = torch.nn.functional.mse_loss(x, y)
+    assert loss.as_strided((1,), (1,), 1).zero_().tolist() == [0.0]
+    loss = torch.nn.functional.smooth_l1_loss(x, y, reduction="sum")
+    assert loss.as_strided((1,), (1,), 1).zero_().tolist() == [0.0]
+    loss = torch.nn.functional.binary_cross_entropy(y, y)
+    assert loss.as_strided((1,), (1,), 1).zero_().tolist() == [0.0]
+    loss = torch.nn.functional.l1_loss(x, y)
+    with refused("view/window-outside-base"):
+        loss.as_strided((1,), (1,), 1)

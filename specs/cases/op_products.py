@@ -28,6 +28,19 @@ def dot_takes_vectors():
         x.dot(y)
 
 
+def a_triangle_is_that_of_a_matrix():
+    """tril and triu take matrices, alone or in batches, and no vectors.
+
+    rule: op/matmul-rank.
+    """
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/matmul-rank"):
+        x.tril()
+    with refused("op/matmul-rank"):
+        x.triu()
+    assert x.expand(1, 2, 2).tril().tolist() == [[[1.0, 0.0], [1.0, 2.0]]]
+
+
 def inner_sizes_must_agree():
     """A 1x2 matrix is not multiplied with a 1x2 matrix.
 

@@ -14,6 +14,7 @@ import numpy as np
 from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor
 from specs.op import Op, op
 from specs.ops.index import _line, _places
+from specs.refusal import refuse
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -169,13 +170,19 @@ index_copy.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0), source=_inde
 @op(internal=True, inplace=True, node="TrilBackward0", dtypes="keep")
 def tril(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and below a diagonal, zeros above."""
-    return np.asarray(np.tril(x, diagonal), order="C")
+    return _triangle(np.tril, x, diagonal)
 
 
 @op(internal=True, inplace=True, node="TriuBackward0", dtypes="keep")
 def triu(x: Tensor, diagonal: Offset = 0) -> Any:
     """The elements on and above a diagonal, zeros below."""
-    return np.asarray(np.triu(x, diagonal), order="C")
+    return _triangle(np.triu, x, diagonal)
+
+
+def _triangle(function: Any, x: Any, diagonal: int) -> Any:
+    if x.ndim < 2:
+        refuse("op/matmul-rank", name=function.__name__, rank="2 or more")
+    return np.asarray(function(x, diagonal), order="C")
 
 
 tril.wrt(x=lambda g, diagonal: g.tril(diagonal))

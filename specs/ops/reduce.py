@@ -133,7 +133,8 @@ def _prod_all_backward(g, x, out):
 @op(internal=True, node="CumprodBackward0", dtypes="keep", wide=True)
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
-    return np.ascontiguousarray(np.cumprod(x, axis=dim, dtype=x.dtype))
+    axis = axis_of(dim, x.ndim)
+    return np.asarray(np.cumprod(x, axis=axis, dtype=x.dtype), order="C") if x.ndim else x
 
 
 def _cumprod_backward(g, x, out, dim):
