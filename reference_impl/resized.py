@@ -85,6 +85,9 @@ def _changing(view: str) -> Callable[..., Tensor]:
         if _is_tracked(self) and not dtypes.differentiable(self._array.dtype):
             _show(self, getattr(self.detach(), view)(*how, **named)._array, self._storage, None)
             refuse("op/no-history-for-integers", dtype=self.dtype)
+        # NB: PyTorch lets them pass in place to every view but one along dimensions that are named.
+        if isinstance(self, Zeros) and view == "squeeze" and (how or named):
+            refuse("write/zeros-without-memory")
         # A view shares the version, which a tensor may lack that was made in inference mode.
         source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
         made = getattr(Tensor, view)(source, *how, **named)

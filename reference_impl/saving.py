@@ -14,7 +14,7 @@ from reference_impl import dtypes
 from reference_impl.graph import Node, accumulator_for, alias
 from reference_impl.modes import no_grad
 from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
+from reference_impl.tensor import UNTRACKED, Tensor
 
 HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
 """The hooks that are in force for everything that is saved: the last pair is asked."""
@@ -145,6 +145,8 @@ class Packed:
             return data
         if node is None and self.requires_grad and not dtypes.differentiable(data._array.dtype):
             refuse("requires_grad/float-or-complex-only", dtype=data.dtype)
+        if data._inference and data._counter is not UNTRACKED:
+            refuse("saved_hooks/unpack-gives-no-counter")
         unpacked = alias(data)
         if node is not None:
             unpacked._node, unpacked._nr = node, saved.nr

@@ -253,6 +253,22 @@ def zeros_without_memory_are_not_accumulated_into():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+def zeros_without_memory_are_not_squeezed_by_name():
+    """In place they are squeezed as a whole, and unsqueezed, but not squeezed along a dimension.
+
+    rule: write/zeros-without-memory.
+    """
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert h.unsqueeze_(0).shape == (1, 2)
+    with refused("write/zeros-without-memory"):
+        h.squeeze_(0)
+    with refused("write/zeros-without-memory"):
+        h.squeeze_((1,))
+    assert h.squeeze_().shape == (2,)
+
+
 def zeros_without_memory_are_laid_out_by_rows():
     """Their sum is, also where there is no element, so that no layout is warned of.
 

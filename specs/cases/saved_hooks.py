@@ -54,6 +54,41 @@ def hooks_see_what_is_saved():
     assert x.grad.tolist() == [20.0, 40.0]
 
 
+def an_inference_tensor_with_a_counter_is_not_unpacked():
+    """One that was detached outside has a counter; one that was not takes the place of a saved result.
+
+    rule: saved_hooks/unpack-gives-no-counter.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        made = torch.tensor([3.0, 4.0])
+    detached = made.detach()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: made):
+        y = x.exp()
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 4.0]
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: detached):
+        z = x.exp()
+    with refused("saved_hooks/unpack-gives-no-counter"):
+        z.sum().backward()
+
+
+def a_packed_result_whose_data_is_of_inference_mode_is_not_unpacked():
+    """What the hook was given is the result itself, which became an inference tensor and kept its counter.
+
+    rule: saved_hooks/unpack-gives-no-counter.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = x.exp()
+    z = y * 2
+    with torch.inference_mode():
+        y.data = torch.tensor(3.0)
+    with refused("saved_hooks/unpack-gives-no-counter"):
+        z.backward()
+    assert x.grad is None
+
+
 def unpack_is_called_each_time():
     """A second backward through a graph that was kept unpacks again, and packs nothing.
 
