@@ -250,8 +250,9 @@ class Sums:
 
     def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
         again, _, right = self.sides.judged(drawn.program, drawn.density)
+        flaky = replace(explain(where, drawn.program, found, right), blames=Verdict.CONFORMS, flaky=True)
         if not same(found, again, drawn.program, drawn.program):
-            return replace(explain(where, drawn.program, found, right), blames=Verdict.CONFORMS, flaky=True)
+            return flaky
 
         def still_fails(program: Program) -> bool:
             return not self.kills(program) and same(
@@ -260,7 +261,7 @@ class Sums:
 
         small = reduce(drawn.program, still_fails).program
         final, _, right = self.sides.judged(small, drawn.density)
-        return explain(where, small, final, right)
+        return flaky if final.first is None else explain(where, small, final, right)
 
     def _crash(self, where: str, drawn: Drawn) -> None:
         """An exception that no rule words, of the reference or of torch: the first of each chunk is

@@ -19,7 +19,7 @@ from reference_impl.graph import empty_strided as empty_strided_array
 from reference_impl.modes import STATE
 from reference_impl.rule_marks import by, refuse, warn, warn_once
 from reference_impl.size import Size, contiguous_format, preserve_format, strided
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.tensor import LENT, Tensor, wrap
 from specs.layout import laid_out_like
 
 _NUMBERS = frozenset([float, int, bool, complex])
@@ -156,6 +156,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     alias = array.view() if by("copy/from-numpy-shares") else array.copy()
     made = wrap(alias)
     made._array = made._storage = alias  # with numpy's strides, also where it has no elements
+    LENT[id(alias)] = alias
     return made
 
 

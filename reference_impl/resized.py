@@ -22,7 +22,7 @@ from reference_impl.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.modes import STATE
 from reference_impl.record import Kernel, OpNode
 from reference_impl.rule_marks import by, refuse, warn_or_hold
-from reference_impl.tensor import UNTRACKED, Tensor, wrap
+from reference_impl.tensor import LENT, UNTRACKED, Tensor, wrap
 from reference_impl.views import AsStridedBackward0, change_history
 from reference_impl.windows import elements_of, window_on
 from reference_impl.write import bump, check_tracked, rebase
@@ -127,6 +127,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
         return self
     offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
     if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
+        if id(storage) in LENT:
+            refuse("resize/lent-memory-stays")
         storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
         old = self._storage.ravel("K").view(np.uint8)
         storage.view(np.uint8)[: old.size] = old

@@ -8,6 +8,7 @@ backward in ``engine``. The op methods themselves are installed from the op tabl
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from specs.layout import means_its_strides, without_elements
 if TYPE_CHECKING:
     from reference_impl.graph import AccumulateGrad, Node
     from reference_impl.views import ViewOf
+
+
+LENT: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()
+"""The storages that numpy shares, by their ids: they cannot grow."""
 
 
 class Tensor:
@@ -276,6 +281,7 @@ class Tensor:
             refuse("device/numpy-takes-the-cpu-s", place=place_of(self))
         if self.requires_grad and STATE.enabled:
             refuse("copy/numpy-refused-with-grad")
+        LENT[id(self._storage)] = self._storage
         return self._array
 
     def _listed(self) -> Any:

@@ -16,6 +16,7 @@ from conformance.generate.guide import Guide
 from conformance.report import as_json, words
 from conformance.report.value import INTERRUPTED, Subject, Totals, Verdict
 from conformance.tally import Tally
+from conformance.trace import Refused, Trace
 
 PROGRAMS = Chunk("reference", "torch", "prng", 0, 0, 6)
 
@@ -43,6 +44,23 @@ def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.Monkey
     assert ("suite", Verdict.BROKEN_SUITE, None) == (crash.side, crash.blames, crash.known)
     assert crash.error.startswith("ValueError: out of step (test_campaign.py, line ")
     assert crash.script.startswith("import torch\n")
+
+
+def test_a_difference_that_goes_away_while_it_is_reduced_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was seen twice and then no more, as of memory that nobody wrote, is told and blames nobody."""
+    calls = iter(range(1000))
+
+    def judge(reference: Any, actual: Any, torch: Any = None, shaken: Any = None) -> Any:
+        if next(calls) < 2:
+            refused = torch[0]._replace(outcome=Refused("not this time"))
+            torch = Trace(torch.program, torch.adapter, torch.density, (refused, *torch.observations[1:]))
+        return truly(reference, torch if actual is not reference else actual, torch, shaken)
+
+    truly = campaign.judge
+    monkeypatch.setattr(campaign, "judge", judge)
+    tally = work(Chunk("reference", "torch", "prng", 0, 0, 1))
+    (finding,) = tally.findings
+    assert (True, Verdict.CONFORMS, ()) == (finding.flaky, finding.blames, tally.crashes)
 
 
 @pytest.mark.parametrize("source", ["prng", "hypothesis"])

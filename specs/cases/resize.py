@@ -116,6 +116,22 @@ def output_that_does_not_fit_is_resized():
     assert empty.tolist() == [3.0, 3.0]
 
 
+def memory_shared_with_numpy_does_not_grow():
+    """Whoever lent it; what is made of it by copying does.
+
+    rule: resize/lent-memory-stays.
+    """
+    x = torch.ones(2)
+    n = x.detach().numpy()
+    with refused("resize/lent-memory-stays"):
+        x.resize_(3)
+    assert x.resize_(1).tolist() == [1.0]
+    y = torch.from_numpy(n)
+    with refused("resize/lent-memory-stays"):
+        y.resize_(3)
+    assert y.clone().resize_(3).shape == (3,)
+
+
 def gradient_of_a_loss_is_put_into_the_operand_of_today():
     """Its size may have changed since the loss was computed.
 
