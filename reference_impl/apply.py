@@ -37,10 +37,10 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         if STATE.moves is not None:
             array = STATE.moves(kernel.op, array)
         if STATE.inference and kernel.op.name in LOOKED_THROUGH:
-            _look_through(kernel, operands[0], attributes)
+            _look_through(kernel, operands, attributes)
     except Refusal as refused:
-        if STATE.inference and refused.rule == "op/index-range":
-            _look_through(kernel, operands[0], attributes)
+        if STATE.inference and refused.rule == "op/index-range" and refused.details.get("size"):
+            _look_through(kernel, operands, attributes)
         if by(refused.rule):
             raise
         array = np.array(arrays[0])
@@ -73,16 +73,25 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     return out
 
 
-LOOKED_THROUGH = frozenset({"flip", "_index"})
-"""Ops whose kernel takes a view of its operand, which in inference mode asks for the version."""
+LOOKED_THROUGH = frozenset({"flip", "_index", "index_select", "_stack"})
+"""Ops whose kernel takes a view of an operand, which in inference mode asks for the version."""
 
 
-def _look_through(kernel: Kernel, x: Tensor, attributes: Mapping[str, Any]) -> None:
+def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     """Take the view that a kernel takes, refused if a normal tensor has no version, as one has that was an
     inference tensor before its data was assigned.
     """
-    if not x._inference and not (kernel.alone and kernel.alone(x, **attributes)):
-        x._counter[0]
+    x, name = operands[0], kernel.op.name
+    if name == "index_select":
+        # NB: none along the second dimension, which has a kernel of its own.
+        takes = x.ndim > 1 and attributes["dim"] % x.ndim != 1 and x.numel() and operands[1].numel()
+    elif name == "_stack":
+        takes = attributes["dim"] == x.ndim
+    else:
+        takes = name in LOOKED_THROUGH and not (kernel.alone and kernel.alone(x, **attributes))
+    for looked in operands if name == "_stack" else operands[:1]:
+        if takes and not looked._inference:
+            looked._counter[0]
 
 
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

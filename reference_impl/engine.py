@@ -228,7 +228,8 @@ def _tell_streams_apart(node: Node, leaf: AccumulateGrad, g: Tensor) -> None:
 
 def _sum(old: Tensor, new: Tensor) -> Tensor:
     """What comes by several paths."""
-    if STATE.enabled or Zeros in (type(old), type(new)):
+    # NB: complex numbers that are not finite are not simply added, see the op.
+    if STATE.enabled or old._array.dtype.kind == "c" or Zeros in (type(old), type(new)):
         return old.add(new)
     both = (old._array, new._array)
     if STATE.devices:

@@ -21,6 +21,7 @@ from reference_impl.rule_marks import by, refuse, warn, warn_once
 from reference_impl.size import Size, contiguous_format, preserve_format, strided
 from reference_impl.tensor import LENT, Tensor, wrap
 from specs.layout import laid_out_like
+from specs.refusal import need_fit
 
 _NUMBERS = frozenset([float, int, bool, complex])
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
@@ -127,6 +128,11 @@ def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarra
     if array.dtype.kind == "O":
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
     wanted = _inferred(array, data) if dtype is None else dtype.numpy
+    if array.dtype != wanted and array.size and not isinstance(data, (Tensor, np.ndarray)):
+        if array.dtype.kind == "c" and wanted.kind not in "cb":
+            raise TypeError(f"complex numbers are no {wanted}")
+        for number in (array.min(), array.max()) if wanted.kind in "iu" else ():
+            need_fit(number, wanted)
     return array if array.dtype is wanted else array.astype(wanted, copy=False)
 
 
@@ -195,13 +201,16 @@ def full(
     **where: Any,
 ) -> Tensor:
     """A leaf of one repeated value, whose type decides the dtype."""
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    value = _number(fill_value)
     numpy = dtypes.of_number(value) if dtype is None else dtype.numpy
-    return made(
-        np.full(shape_of((size,), {}), value, numpy),
-        requires_grad,
-        **where,
-    )
+    return made(_full(shape_of((size,), {}), value, numpy), requires_grad, **where)
+
+
+def _full(shape: Any, number: Any, dtype: np.dtype) -> np.ndarray:
+    """An array of a number that fits."""
+    need_fit(number, dtype)
+    one = np.asarray(number)
+    return np.full(shape, (one if dtype.kind in "cb" else one.real).astype(dtype), dtype)
 
 
 def _number(bound: Any) -> Any:
@@ -322,8 +331,8 @@ def new_full(
     **where: Any,
 ) -> Tensor:
     """A plain tensor of this dtype and one repeated value."""
-    numpy = self._array.dtype if dtype is None else dtype.numpy
-    return made(np.full(size, _number(fill_value), numpy), requires_grad, self, **where)
+    array = _full(size, _number(fill_value), self._array.dtype if dtype is None else dtype.numpy)
+    return made(array, requires_grad, self, **where)
 
 
 def new_tensor(self: Tensor, data: Any, *, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:

@@ -49,6 +49,14 @@ def _cumsum(x: Any, dim: int) -> Any:
     return x.new_zeros(()).fill_(x) if not x.ndim and dim in (0, -1) else ""
 
 
+def _pow(x: Any, exponent: Any) -> Any:
+    """A copy to the power of 1, in the dtype of the result."""
+    if exponent != 1:
+        return ""
+    dtype = x.detach().mul(exponent).dtype
+    return "copied" if dtype is x.dtype else x.to(dtype)
+
+
 def _rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
     """A difference of tensors, the number being made one of its own dtype."""
     if isinstance(y, bool):
@@ -78,7 +86,7 @@ ALONE: dict[str, Callable[..., Any]] = {
     "cast": _always("copied"),
     "copy_to": _always("copied"),
     "flip": _flip,
-    "pow_scalar": lambda x, exponent: "copied" if exponent == 1 else "",
+    "pow_scalar": _pow,
     "rpow_number": lambda x, base: "out" if base != 1 or isinstance(base, bool) else "",
     "abs": _always("out"),
     "mean_all": _always("out"),

@@ -5,8 +5,11 @@ Which class and which words a refusal has is the rule's business (``specs/rules`
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, NoReturn
+
+import numpy as np
 
 from specs.force import torch_release
 from specs.rule import RULES
@@ -81,6 +84,31 @@ def need_kernel(name: str, x: Any, lacking: str) -> None:
     """Refuse an array whose dtype the op has no loop for; ``lacking`` are numpy's letters of kinds."""
     if x.dtype.kind in lacking:
         refuse("op/no-kernel", name=name, dtype=x.dtype)
+
+
+_SINGLE = 3.4028234663852886e38
+LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": _SINGLE, "complex64": _SINGLE}
+"""The largest number of a dtype, or of either part, that holds fewer than Python's floats do."""
+
+
+def need_fit(value: Any, dtype: np.dtype) -> None:
+    """Refuse a number, or an array of one, that elements of that dtype cannot hold; a bool holds any.
+
+    NB: an integer below zero wraps around in an unsigned dtype, a float does not.
+    """
+    if dtype.kind == "b":
+        return
+    number = value.item() if isinstance(value, np.ndarray | np.generic) else value
+    real, imaginary = (number.real, number.imag) if isinstance(number, complex) else (number, 0)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = -limits.max if dtype.kind == "u" and isinstance(real, int) else limits.min
+        fits = low <= real <= limits.max
+    else:
+        top = LARGEST.get(dtype.name, math.inf)
+        fits = not any(top < abs(part) < math.inf for part in (real, imaginary))
+    if not fits or (imaginary and dtype.kind != "c"):
+        refuse("op/value-overflow", value=value, dtype=dtype)
 
 
 def warning(rule: str, **details: Any) -> Warning:

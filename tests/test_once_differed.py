@@ -277,6 +277,76 @@ h = d[None, ...]
 b.relu_()
 h.backward()
 """,
+    "a bias that is not laid out by rows is added to the product": """
+h = torch.tensor([3.0, 2.0])
+i = torch.tensor([[-1.0, 0.0], [-1.0, 1.0]], requires_grad=True)
+one = torch.ones(())
+j = one.expand((2,))
+k = torch.nn.functional.linear(h, i, j)
+""",
+    "a complex sum multiplies by 1 what is added, which is then no number in either part": """
+a = torch.tensor([[], []])
+a = a.mean()
+e = torch.tensor([complex(-1.0, 3.0)], requires_grad=True)
+i = e.sub(a)
+e.backward(i)
+e.backward(e, create_graph=True)
+""",
+    "a bool to the power of 1 is an integer, also where an inference tensor is copied": """
+a = torch.tensor(2.0, requires_grad=True)
+with torch.inference_mode():
+    e = torch.tensor([True, True])
+e = e.detach()
+e.fill_(a)
+i = e.pow(1)
+j = e.pow(1.0)
+""",
+    "what is no number does not fit integers, which is said before that they have no history": """
+a = torch.tensor([], requires_grad=True)
+e = a.mean(0)
+h = torch.tensor(2)
+i = torch.tensor([False, True])
+j = h.masked_fill(i, e)
+""",
+    "a position is looked at before the version of what is no view": """
+a = torch.tensor(2.0)
+with torch.inference_mode():
+    b = torch.tensor(3.0)
+    d = torch.tensor([[3.0, 4.0]])
+b.data = a
+d.data = d.detach().clone()
+c = torch.tensor(2)
+with torch.inference_mode():
+    e = b.index_select(-1, c)
+    f = d.index_select(0, c)
+    h = torch.stack([d, d], -1)
+    i = torch.stack([d, d], 0)
+""",
+    "a step that is refused leaves no momentum": """
+with torch.inference_mode():
+    h = torch.tensor([1.0, 2.0], requires_grad=True)
+p = torch.optim.SGD([h], lr=0.5, momentum=0.5)
+torch.autograd.backward([h], [h])
+p.step()
+p.step()
+""",
+    "views that a custom function gives of bools are no several differentiable ones": """
+c = torch.tensor([True, False])
+e = torch.tensor(3.0, requires_grad=True)
+c.fill_(e)
+c, *_ = Twins.apply(c)
+c.mul_(c)
+""",
+    "a product is differentiated in the dtype of the gradient": """
+a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+b = a.minimum(a)
+i = b.prod()
+m = b.prod(0)
+z = torch.ones((2,))
+b.data = z
+k, = torch.autograd.grad(i, b, create_graph=True)
+n, = torch.autograd.grad(m, b, create_graph=True)
+""",
 }
 
 

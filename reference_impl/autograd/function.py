@@ -81,6 +81,7 @@ class FunctionNode(FunctionCtx, Node):
         self._saved: list[Saved | None] = []
         self._freed = False
         self._zeros: list[tuple[tuple[int, ...], np.dtype] | None] = []
+        self._differentiable = 0  # of the outputs
 
     def __call__(self, *grads: Any) -> Any:
         """Contexts cannot be called, unlike other nodes; raises TypeError."""
@@ -162,7 +163,7 @@ class FunctionNode(FunctionCtx, Node):
                 bump(dirty, told=True)
         raw = _tuple(output)
         made = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
-        if sum(kept is not None for kept in self._zeros) > 1 and self.recorded:
+        if self._differentiable > 1:
             self._tag_several(made)
         if not all(any(dirty is out for out in raw) for dirty in self.dirty_tensors):
             refuse("function/dirty-is-returned")
@@ -189,6 +190,7 @@ class FunctionNode(FunctionCtx, Node):
         differentiable = self.recorded and out._array.dtype.kind in DIFFERENTIABLE
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):
             differentiable = False
+        self._differentiable += differentiable
         as_it_came = is_input and not is_dirty and (differentiable or not out.requires_grad)
         if as_it_came and separate and any(out is saved for saved in self.to_save):
             refuse("function/saved-input-returned")

@@ -77,6 +77,7 @@ class Optimizer:
                 else:
                     for update in updates:
                         self.change([update], group)
+                self.end()
         return loss
 
     def _updates(self, group: dict[str, Any]) -> Iterator[Update]:
@@ -92,6 +93,9 @@ class Optimizer:
 
     def begin(self) -> None:
         """What is to be done before the parameters of a group are changed."""
+
+    def end(self) -> None:
+        """What is to be done once they are, and none was refused."""
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         """Change parameters by their gradients, each part of the computation for all of them before the

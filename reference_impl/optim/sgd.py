@@ -34,6 +34,11 @@ class SGD(Optimizer):
     def begin(self) -> None:
         # A parameter that is listed twice finds no buffer the second time either, if it had none before.
         self._held = {id(state): state.get("momentum_buffer") for state in self.state.values()}
+        self._made: list[tuple[dict[str, Any], Tensor]] = []
+
+    def end(self) -> None:
+        for state, moving in self._made:
+            state["momentum_buffer"] = moving
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         gs = [g.neg() if group["maximize"] else g for _, g, _ in updates]
@@ -62,7 +67,8 @@ class SGD(Optimizer):
         made = []
         for g, moving, (_, _, state) in zip(gs, held, updates, strict=True):
             if moving is None:
-                moving = state["momentum_buffer"] = g.detach().clone()
+                moving = g.detach().clone()
+                self._made.append((state, moving))
             else:
                 moving.mul_(group["momentum"]).add_(g, alpha=share)
             made.append(moving)

@@ -111,6 +111,27 @@ def complex_numbers_have_no_order():
 
 
 # -- values ----------------------------------------------------------------------------------------
+def numbers_too_large_are_refused():
+    """Of an integer tensor and of a float one; infinity fits a float, and -1 wraps around in uint8.
+
+    rule: op/value-overflow.
+    """
+    x = torch.tensor([1, 2])
+    with refused("op/value-overflow"):
+        x.masked_fill(torch.tensor([True, False]), torch.tensor(float("nan")))
+    with refused("op/value-overflow"):
+        torch.full((2,), 300, dtype=torch.uint8)
+    with refused("op/value-overflow"):
+        torch.tensor([1.0, float("inf")], dtype=torch.int64)
+    assert torch.full((1,), -1, dtype=torch.uint8).tolist() == [255]
+    h = torch.tensor([1.0, 2.0], dtype=torch.float16)
+    with refused("op/value-overflow"):
+        h.fill_(70000.0)
+    h[0] = 70000.0
+    assert h.tolist() == [float("inf"), 2.0]
+    assert h.fill_(float("-inf")).tolist() == [float("-inf"), float("-inf")]
+
+
 def any_number_fits_a_bool():
     """What is written to bools counts as true unless it is zero, complex numbers as well.
 

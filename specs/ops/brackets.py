@@ -179,8 +179,6 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: B
     if isinstance(value, complex) and x.dtype.kind != "c":
         refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
     value = fitting(value, x.dtype)
-    if x.dtype.kind == "i" and not np.iinfo(x.dtype).min <= value <= np.iinfo(x.dtype).max:
-        refuse("op/value-overflow", value=value, dtype=x.dtype)
     at = np.asarray(index, np.int64).reshape(-1)
     if at.size and not room:
         refuse("view/window-outside-base", offset=0, end=1, size=0)
@@ -339,11 +337,14 @@ def setitem(x: Tensor, index: Index, value: Assigned) -> None:
 
 
 def _as_tensor(x: Any, number: Any) -> Any:
-    if isinstance(number, complex) and not (x.dtype.is_complex or _is_bool(x)):
-        if number.imag:
-            refuse("op/value-overflow", value=number, dtype=x.dtype)
-        number = number.real
-    return x.new_full((), number)
+    return x.new_full((), _rounded(x, number))
+
+
+def _rounded(x: Any, number: Any) -> Any:
+    """NB: what does not fit half precision becomes infinite, where it would be refused of other dtypes."""
+    if str(x.dtype) not in ("torch.float16", "torch.bfloat16") or np.imag(number):
+        return number
+    return x.new_tensor(number.real if isinstance(number, complex) else number).item()
 
 
 def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
@@ -351,7 +352,7 @@ def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
     one tensor of int64 positions.
     """
     if not tensors:
-        view.fill_(number)
+        view.fill_(_rounded(view, number))
         return True
     (dim, index), *more = tensors.items()
     given = np.asarray(index) if isinstance(index, list) else None

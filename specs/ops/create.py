@@ -7,7 +7,7 @@ import numpy as np
 from specs.kind import Number, Tensor
 from specs.layout import laid_out_like
 from specs.op import composite, op
-from specs.refusal import refuse
+from specs.refusal import need_fit, refuse
 
 
 @op(node="CloneBackward0", dtypes="keep", layout=(), complex=True)
@@ -68,15 +68,12 @@ zero_.wrt(x=lambda g: g.zeros_like())
 )
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
+    need_fit(value, x.dtype)
     if x.dtype.kind == "b":
         return np.asarray(bool(value))
     if isinstance(value, complex) and x.dtype.kind != "c":
-        if value.imag:
-            refuse("op/value-overflow", value=value, dtype=x.dtype)
         value = value.real
-    if x.dtype.kind in "iu" and not np.isfinite(value):
-        refuse("op/value-overflow", value=value, dtype=x.dtype)
-    return np.asarray(value)
+    return np.asarray(value).astype(x.dtype)
 
 
 fill_number_.wrt(x=lambda g: g.zeros_like())

@@ -27,8 +27,11 @@ def _conjugate(x):
 
 
 def _scaled(y, alpha, x):
-    """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to."""
-    if alpha == 1:
+    """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to.
+
+    NB: complex numbers are multiplied by 1, too, which leaves nothing of one that is infinite or no number.
+    """
+    if alpha == 1 and x.dtype.kind != "c":
         return y
     if x.dtype.kind in "biu" and isinstance(alpha, float):
         np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first

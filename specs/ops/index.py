@@ -13,7 +13,7 @@ import numpy as np
 from specs.kind import Dim, Indices, Mask, Number, Size, Tensor
 from specs.op import op
 from specs.ops.reduce import axis_of
-from specs.refusal import refuse
+from specs.refusal import need_fit, refuse
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -158,15 +158,9 @@ def _need_mask(mask: np.ndarray) -> None:
         refuse("op/mask-dtype", dtype=mask.dtype)
 
 
-def need_real(value: Any, dtype: np.dtype) -> None:
-    """A complex value does not fit a real tensor, unless it is real after all; to a bool it is just true."""
-    if dtype.kind not in "cb" and np.imag(value) != 0:
-        refuse("op/value-overflow", value=value, dtype=dtype)
-
-
 def fitting(value: Any, dtype: np.dtype) -> Any:
     """A number, or an array of one, as it is written to a tensor of that dtype."""
-    need_real(value, dtype)
+    need_fit(value, dtype)
     if dtype.kind == "c" or not np.iscomplexobj(value):
         return value
     return value != 0 if dtype.kind == "b" else value.real
@@ -194,7 +188,7 @@ def _filled_in_place(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
 
 
 def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-    need_real(value, out.dtype)
+    need_fit(value, out.dtype)
     value = value if out.dtype.kind in "cb" else np.asarray(value).real
     np.copyto(out, value, casting="unsafe", where=mask)
     return out

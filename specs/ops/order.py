@@ -14,7 +14,7 @@ import numpy as np
 from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor
 from specs.op import Op, op
 from specs.ops.index import _line, _places
-from specs.refusal import refuse
+from specs.refusal import need_fit, refuse
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -140,9 +140,12 @@ scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
 @op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep")
 def index_fill(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
     """``x`` with a number in the slices that ``index`` names."""
+    if isinstance(value, complex) and x.dtype.kind != "c":
+        refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
+    need_fit(value, x.dtype)
     out = x.copy()
     line, axis = _line(out, dim)
-    line[(*(slice(None),) * axis, index.reshape(-1))] = value
+    line[(*(slice(None),) * axis, index.reshape(-1))] = np.asarray(value).astype(x.dtype)
     return line.reshape(x.shape)
 
 

@@ -122,6 +122,7 @@ def _prod_all_backward(g, x, out):
     """The product of the other elements: the result over each, unless one is zero."""
     if not x.ndim:
         return g
+    x = x.to(g.dtype)  # another one by now, where its data was assigned
     zeros = _zeros(x)
     if not zeros:
         return g.mul(conj(out.div(x)))
@@ -190,6 +191,7 @@ def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
 def _prod_dim_backward(g, x, out, dim, keepdim):
     if not x.ndim:
         return g
+    x = x.to(g.dtype)
     if not keepdim:
         g, out = g.unsqueeze(dim), out.unsqueeze(dim)
     return _times_others(g, x, dim % x.ndim) if _has_zero(x) else g.mul(conj(out.div(x)))
