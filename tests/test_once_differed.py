@@ -283,6 +283,10 @@ i = torch.tensor([[-1.0, 0.0], [-1.0, 1.0]], requires_grad=True)
 one = torch.ones(())
 j = one.expand((2,))
 k = torch.nn.functional.linear(h, i, j)
+with torch.inference_mode():
+    p = torch.tensor(2.0)
+p.data = one
+q = torch.nn.functional.linear(h, i, p)
 """,
     "a complex sum multiplies by 1 what is added, which is then no number in either part": """
 a = torch.tensor([[], []])

@@ -99,7 +99,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return input.matmul(weight.t())
     if input.ndim == 2 and by("nn/linear-is-one-node"):
         return bias.addmm(input, weight.t())
-    flat = bias.ndim == 1 or sum(n != 1 for n in bias.shape) == 1
+    flat = bias.ndim == 1 or bias.squeeze().ndim == 1  # NB: a view, which a stale or versionless one refuses
     if input.ndim == 2 or not (input.is_contiguous() and flat and bias.is_contiguous()):
         return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))

@@ -48,7 +48,7 @@ def add(x: Tensor, y, *, alpha: Scale = 1):
 @op(name="add", node="AddBackward0", real=True, complex=True)
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 + y``."""
-    return np.add(x, _scaled(y, alpha, x))
+    return np.add(x, _scaled(y, alpha, y))
 
 
 for adding in (add, add_to_number):
@@ -64,7 +64,7 @@ def sub(x: Tensor, y, *, alpha: Scale = 1):
 @op(name="sub", node="SubBackward0", dtypes="numeric", real=True, complex=True)
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 - y``, which the operator makes otherwise."""
-    return np.subtract(x, _scaled(y, alpha, x))
+    return np.subtract(x, _scaled(y, alpha, y))
 
 
 for subtracting in (sub, sub_from_number):
