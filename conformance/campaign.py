@@ -260,8 +260,11 @@ class Sums:
             )
 
         small = reduce(drawn.program, still_fails).program
-        final, _, right = self.sides.judged(small, drawn.density)
-        return flaky if final.first is None else explain(where, small, final, right)
+        final, _, settled = self.sides.judged(small, drawn.density)
+        if final.first is not None:
+            return explain(where, small, final, settled)
+        held = still_fails(drawn.program)  # then it is told as it was drawn
+        return explain(where, drawn.program, found, right) if held else flaky
 
     def _crash(self, where: str, drawn: Drawn) -> None:
         """An exception that no rule words, of the reference or of torch: the first of each chunk is

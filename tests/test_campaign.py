@@ -13,6 +13,8 @@ from conformance import campaign, grading
 from conformance.adapters import load
 from conformance.campaign import Chunk, work
 from conformance.generate.guide import Guide
+from conformance.program import Program
+from conformance.reduce import Reduced
 from conformance.report import as_json, words
 from conformance.report.value import INTERRUPTED, Subject, Totals, Verdict
 from conformance.tally import Tally
@@ -46,21 +48,28 @@ def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.Monkey
     assert crash.script.startswith("import torch\n")
 
 
-def test_a_difference_that_goes_away_while_it_is_reduced_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was seen twice and then no more, as of memory that nobody wrote, is told and blames nobody."""
+@pytest.mark.parametrize(("times", "flaky"), [(2, True), (3, False)])
+def test_a_difference_that_is_lost_in_reducing(
+    times: int, flaky: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is seen twice and then no more, as of memory that nobody wrote, is flaky and blames nobody; what
+    the whole program goes on showing is a difference, told as it was drawn.
+    """
     calls = iter(range(1000))
 
     def judge(reference: Any, actual: Any, torch: Any = None, shaken: Any = None) -> Any:
-        if next(calls) < 2:
+        if len(reference) > 1 and next(calls) < times:
             refused = torch[0]._replace(outcome=Refused("not this time"))
             torch = Trace(torch.program, torch.adapter, torch.density, (refused, *torch.observations[1:]))
         return truly(reference, torch if actual is not reference else actual, torch, shaken)
 
     truly = campaign.judge
     monkeypatch.setattr(campaign, "judge", judge)
+    monkeypatch.setattr(campaign, "reduce", lambda program, fails: Reduced(Program(program.steps[:1]), 0))
     tally = work(Chunk("reference", "torch", "prng", 0, 0, 1))
     (finding,) = tally.findings
-    assert (True, Verdict.CONFORMS, ()) == (finding.flaky, finding.blames, tally.crashes)
+    blames = Verdict.CONFORMS if flaky else Verdict.BROKEN_SUITE
+    assert (flaky, blames, ()) == (finding.flaky, finding.blames, tally.crashes)
 
 
 @pytest.mark.parametrize("source", ["prng", "hypothesis"])

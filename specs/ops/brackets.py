@@ -341,7 +341,7 @@ def _as_tensor(x: Any, number: Any) -> Any:
 
 
 def _rounded(x: Any, number: Any) -> Any:
-    """NB: what does not fit half precision becomes infinite, where it would be refused of other dtypes."""
+    """The number as half precision holds it: what does not fit becomes infinite, where others refuse it."""
     if str(x.dtype) not in ("torch.float16", "torch.bfloat16") or np.imag(number):
         return number
     return x.new_tensor(number.real if isinstance(number, complex) else number).item()
