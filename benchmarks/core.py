@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from conformance.adapters.capabilities import FEATURES, Capabilities
-from conformance.generate.vocabulary import Recipes, allows
+from conformance.generate.guide.vocabulary import Recipes, allows
 
 DTYPES = frozenset(["float64", "float32", "complex128", "int64", "bool"])
 

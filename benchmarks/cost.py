@@ -19,15 +19,15 @@ from typing import Any
 from benchmarks.core import core
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
-from conformance.draws import programs_from
-from conformance.generate.choices import Prng
-from conformance.generate.guide import DENSITY, Drawn, draw
-from conformance.isolate import spare_collector, survive
-from conformance.judge import judge
+from conformance.comparison.judge import judge
+from conformance.execution.isolate import spare_collector, survive
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import Refused, Trace, Unbound
+from conformance.generate.guide.guide import DENSITY, Drawn, draw
+from conformance.generate.scene.choices import Prng
+from conformance.grading.sources import programs_from
 from conformance.program import Program
-from conformance.run import Runner, run
-from conformance.text import script
-from conformance.trace import Refused, Trace, Unbound
+from conformance.program.printing import script
 
 BARS = {
     "whole check, looking after each step": "<= 4.0",

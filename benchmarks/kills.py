@@ -17,11 +17,11 @@ from rich.console import Console
 from rich.progress import track
 
 from conformance.adapters import load
-from conformance.compare import Agree, compare
-from conformance.generate.choices import Prng
-from conformance.generate.guide import draw
-from conformance.run import run
-from reference_impl.rule_marks import knocked_out
+from conformance.comparison.compare import Agree, compare
+from conformance.execution.run import run
+from conformance.generate.guide.guide import draw
+from conformance.generate.scene.choices import Prng
+from reference_impl.base.rules import knocked_out
 from specs.rule import RULES
 
 

@@ -26,9 +26,9 @@ from rich.table import Table
 
 from benchmarks.cost import bare
 from conformance import adapters
-from conformance.isolate import survive
-from conformance.run import run
-from conformance.text import from_text
+from conformance.execution.isolate import survive
+from conformance.execution.run import run
+from conformance.program.parsing import parse
 
 HERE = Path(__file__).parents[1]
 SCRIPT = Path(__file__).with_name("timed.py")
@@ -56,7 +56,7 @@ def main(
         for where in (checkout, HERE):
             found = json.loads(_timed(where, turn, "time", rounds, programs, seed, given=json.dumps(given)))
             best[where] = found if where not in best else _least(best[where], found)
-    steps = sum(len(from_text(text)) for text in given["programs"])
+    steps = sum(len(parse(text)) for text in given["programs"])
     before, now = (_per_step(best[where], steps) for where in (checkout, HERE))
     about = f"{len(scripts)} programs of {steps / len(scripts):.1f} steps"
     out.print(_table(f"microseconds a step, {about}", before, now))
@@ -89,7 +89,7 @@ def _scripts(text: str) -> dict[str, str] | None:
     """A program and the scripts that it is, from a process that may die of it; None where a script is refused
     a step that was not refused with somebody looking.
     """
-    program, torch = from_text(text), adapters.load("torch")
+    program, torch = parse(text), adapters.load("torch")
     trace = run(program, torch, "each")
     run(program, torch, "end")
     scripts = {part: bare(program, trace, module) for part, module in BARE.items()}

@@ -17,12 +17,13 @@ from time import process_time
 from typing import Any
 
 from conformance import adapters
-from conformance.generate.choices import Prng
-from conformance.generate.guide import draw
-from conformance.judge import judge
+from conformance.comparison.judge import judge
+from conformance.execution.run import run
+from conformance.generate.guide.guide import draw
+from conformance.generate.scene.choices import Prng
 from conformance.program import Program
-from conformance.run import run
-from conformance.text import from_text, to_text
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
 
 REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
 
@@ -48,7 +49,7 @@ def timed(given: dict[str, list[str]], rounds: int, count: int, seed: int) -> di
     ``steps``.
     """
     own = list(drawn(count, seed))
-    programs = [from_text(text) for text in given.pop("programs")]
+    programs = [parse(text) for text in given.pop("programs")]
     codes = {part: [compile(text, part, "exec") for text in texts] for part, texts in given.items()}
     least: dict[str, list[float]] = {
         "draw and run": [float("inf")] * count,

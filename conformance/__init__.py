@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 def check(adapter: Any, **options: Any) -> Report:
-    """Grade an implementation and give the report; see `conformance.grading.check` for the options, and with
-    `against="recorded"` those of `conformance.replay.check`.
+    """Grade an implementation and return the report.
+
+    The options are those of `conformance.grading.check.check`; with `against="recorded"` they are those of
+    `conformance.recordings.replay.check`.
     """
     if options.get("against") == "recorded":
-        from conformance.replay import check as replay
+        from conformance.recordings.replay import check as replay
 
         return replay(adapter, **{name: value for name, value in options.items() if name != "against"})
-    from conformance.grading import check as grade
+    from conformance.grading.check import check as grade
 
     return grade(adapter, **options)
 

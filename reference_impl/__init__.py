@@ -12,11 +12,10 @@ import math
 import sys
 from types import SimpleNamespace
 
-from reference_impl import autograd, cuda, factories, random, testing
+from reference_impl import autograd
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from reference_impl.copying import load, save
-from reference_impl.devices import device
-from reference_impl.dtypes import (
+from reference_impl.base.device import device
+from reference_impl.base.dtypes import (
     bfloat16,
     complex64,
     complex128,
@@ -30,11 +29,30 @@ from reference_impl.dtypes import (
     int64,
     uint8,
 )
-from reference_impl.dtypes import bool_ as bool
-from reference_impl.dtypes import default as get_default_dtype
-from reference_impl.dtypes import set_default as set_default_dtype
-from reference_impl.engine import queue_callback
-from reference_impl.factories import (
+from reference_impl.base.dtypes import bool_ as bool
+from reference_impl.base.dtypes import default as get_default_dtype
+from reference_impl.base.dtypes import set_default as set_default_dtype
+from reference_impl.base.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from reference_impl.base.rules import is_warn_always_enabled, set_warn_always
+from reference_impl.base.size import (
+    Size,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from reference_impl.core.engine import queue_callback
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import cuda, factories, random, testing
+from reference_impl.namespace.factories import (
     arange,
     as_tensor,
     asarray,
@@ -53,16 +71,9 @@ from reference_impl.factories import (
     zeros,
     zeros_like,
 )
-from reference_impl.factories import complex_ as complex
-from reference_impl.modes import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from reference_impl.random import (
+from reference_impl.namespace.factories import complex_ as complex
+from reference_impl.namespace.install import FUNCTIONS, install
+from reference_impl.namespace.random import (
     Generator,
     get_rng_state,
     initial_seed,
@@ -79,18 +90,8 @@ from reference_impl.random import (
     seed,
     set_rng_state,
 )
-from reference_impl.rule_marks import is_warn_always_enabled, set_warn_always
-from reference_impl.size import (
-    Size,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
-from reference_impl.surface import FUNCTIONS, install
-from reference_impl.tensor import Tensor
-from specs.force import set_torch_release, torch_release
+from reference_impl.namespace.serialization import load, save
+from specs.active_rules import set_torch_release, torch_release
 
 install()
 
@@ -104,6 +105,9 @@ cfloat = complex64
 cdouble = complex128
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
+
+for _module in (cuda, random, testing):  # `import torch.random` is PyTorch's way to say it
+    sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
 autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # people reach it that way
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from specs.memory import overlaps_itself, overlaps_partly
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -80,14 +82,14 @@ AVOIDANCES = {
         lambda operands, attributes: not _powers_of_two(_ties(operands, attributes)),
         "a gradient shared evenly among tied extremes rounds unless their number is a power of two",
     ),
-    "tangled_write": Avoidance(
+    "partly_overlapping_write": Avoidance(
         lambda operands, attributes: any(
-            tangled(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
+            overlaps_partly(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
         ),
         "what is overwritten already when it is read depends on how much the processor takes at once",
     ),
-    "folded_target": Avoidance(
-        lambda operands, attributes: folded(operands[0]),
+    "self_overlapping_target": Avoidance(
+        lambda operands, attributes: overlaps_itself(operands[0]),
         "an element that is written several times ends up with whichever the loop writes last",
     ),
     "gradient_shares_a_grad": Avoidance(
@@ -110,45 +112,6 @@ AVOIDANCES = {
 """Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =``
 by the generator).
 """
-
-
-def tangled(written: np.ndarray, read: Any, foreign: bool = False) -> bool:
-    """Whether two windows share memory, are not the same, and are not both dense (torch refuses those).
-
-    Where one is ``foreign`` it does not know, and refuses nothing.
-    """
-    if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
-        return False
-    alike = written.shape == read.shape and written.strides == read.strides
-    if alike and written.ctypes.data == read.ctypes.data:  # NB: numpy takes long to tell an address
-        return False
-    return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
-
-
-def folded(array: np.ndarray) -> bool:
-    """Whether two indices may show one element, but for dimensions with stride 0 (which torch refuses)."""
-    if array.flags.c_contiguous:
-        return False
-    reach = 0
-    for stride, size in sorted(
-        (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1 and s
-    ):
-        if stride <= reach:
-            return True
-        reach += stride * (size - 1)
-    return False
-
-
-def dense(array: np.ndarray) -> bool:
-    """Whether the elements fill a block of memory without holes or overlaps, in any order of dimensions."""
-    if array.flags.c_contiguous:
-        return True
-    expected = array.itemsize
-    for stride, size in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
 
 
 def _ties(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

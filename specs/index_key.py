@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.refusal import refuse
+from specs.errors import refuse
 
 
 def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:

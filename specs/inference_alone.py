@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from specs.refusal import refuse
+from specs.errors import refuse
 
 Become = Literal["", "copied", "out", "saved"]
 """Nothing special; operand 0 is copied into the result; the result is an ``out=``; an operand is saved."""

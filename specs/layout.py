@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from specs.domain import dense
+from specs.memory import dense
 
 
 def without_elements(array: np.ndarray) -> np.ndarray:

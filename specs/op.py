@@ -27,9 +27,9 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from specs.errors import refuse
 from specs.kind import DTYPES, EITHER, MEMORY, Kind, kind_of
 from specs.layout import as_torch_lays_out
-from specs.refusal import refuse
 
 METADATA = ("shape", "dtype", "strides", "offset", "place")
 TORCH_NAMES = {"x": "self", "y": "other"}

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import DEVICE
-from specs.force import set_torch_release
+from specs.active_rules import set_torch_release
 
 # Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
 # further each time.

@@ -10,15 +10,15 @@ import pytest
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.case import check_case, parse_case
-from conformance.compare import Agree, Diverge, compare
-from conformance.run import run
-from conformance.text import from_text
-from conformance.trace import Refused
+from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.execution.case import check_case, parse_case
+from conformance.execution.run import run
+from conformance.execution.trace import Refused
+from conformance.program.parsing import parse
 from specs.case import cases
 
 HELD = [c for c in cases() if c.is_program and c.holds_for(adapters.load("reference").torch)]
-SCALARS = from_text(
+SCALARS = parse(
     "a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\n"
     "b = torch.tensor(-3.0, dtype=torch.float64, requires_grad=True)\n"
     "c = a * b\nd = c + 1.0\ne = d.relu()\nf = 2.0 - a\nf.backward()\n"
@@ -95,7 +95,7 @@ def test_micrograd_agrees_where_it_can() -> None:
 def test_micrograd_overwrites_the_grad_of_the_root() -> None:
     """Its real divergence: where PyTorch accumulates, its backward sets the root's grad to 1."""
     pytest.importorskip("micrograd")
-    program = from_text(
+    program = parse(
         "a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\na.backward()\na.backward()\n"
     )
     found = compare(run(program, adapters.load("reference")), run(program, adapters.load("micrograd")))

@@ -9,16 +9,16 @@ from typing import Any
 import jsonschema
 import pytest
 
-from conformance import campaign, grading
 from conformance.adapters import load
-from conformance.campaign import Chunk, work
-from conformance.generate.guide import Guide
+from conformance.execution.trace import Refused, Trace
+from conformance.generate.guide.guide import Guide
+from conformance.grading import campaign, check
+from conformance.grading.campaign import Chunk, work
+from conformance.grading.tally import Tally
 from conformance.program import Program
-from conformance.reduce import Reduced
+from conformance.program.shrink import Reduced
 from conformance.report import as_json, words
 from conformance.report.value import INTERRUPTED, Subject, Totals, Verdict
-from conformance.tally import Tally
-from conformance.trace import Refused, Trace
 
 PROGRAMS = Chunk("reference", "torch", "prng", 0, 0, 6)
 
@@ -95,10 +95,10 @@ def interrupted_after(chunks: int) -> Any:
 
 def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report counts what was run, and says what was not."""
-    monkeypatch.setattr(grading, "survive", interrupted_after(chunks=2))
-    tally = grading.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
+    monkeypatch.setattr(check, "survive", interrupted_after(chunks=2))
+    tally = check.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
     assert (200, 800) == (tally.totals.programs, tally.unrun)
-    report = grading.reported(
+    report = check.reported(
         load("reference"), tally, (), (), narrowed=False,
         subject=Subject("reference", "1"), against="torch", seed=0, source="prng", device="cpu", versions={},
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Every case holds on real torch and on the reference, and the list of cases is whole.
 
-How a case reads as a Program is tested with ``conformance.case``, what knocking out a rule does in
+How a case reads as a Program is tested with ``conformance.execution.case``, what knocking out a rule does in
 ``test_ties``.
 """
 

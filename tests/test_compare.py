@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from conformance import adapters
-from conformance.adapters.shaken import shaken
-from conformance.compare import Agree, Diverge, Incomparable, compare
-from conformance.judge import Finding, judge
-from conformance.rounding import EXACT, near, within_reach
-from conformance.run import run
-from conformance.text import from_text
-from conformance.trace import Crashed, Observation, Refused, Trace, Unsupported
+from conformance.comparison.compare import Agree, Diverge, Incomparable, compare
+from conformance.comparison.judge import Finding, judge
+from conformance.comparison.tolerance.bounds import EXACT, near, within_reach
+from conformance.comparison.tolerance.perturb import shaken
+from conformance.execution.run import run
+from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
+from conformance.program.parsing import parse
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
 
-PROGRAM = from_text(
+PROGRAM = parse(
     "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nb.retain_grad()\n"
     "c = b.sum()\nc.backward()\na.add_(1.0)\ng = a.grad\n"
 )
@@ -177,7 +177,7 @@ def test_judgement_blames_the_right_side(trace: Trace) -> None:
 
 def test_agreement_over_nothing_is_a_finding() -> None:
     """A comparison of no steps passes nobody."""
-    empty = Trace(from_text("x = torch.ones(2)\n"), "nobody", "each", ())
+    empty = Trace(parse("x = torch.ones(2)\n"), "nobody", "each", ())
     assert Finding.VACUOUS is judge(empty, empty).finding
 
 
@@ -194,7 +194,7 @@ b.backward(e)
 
 def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
     """What is left of 1 - tanh(4) ** 2 is wrong in its fifth place, and so is all that is made of it."""
-    program = from_text(MAGNIFIED)
+    program = parse(MAGNIFIED)
     seen = run(program, adapters.load("reference"))
     moved = shaken(program, "each")
     for off, agrees in ((1e-5, True), (1e-2, False)):
@@ -227,7 +227,7 @@ def test_what_shaking_takes_over_an_edge_need_not_be_finite(x, y, moved, alike):
 
 def test_nothing_exact_is_shaken():
     """Without a function that rounds the traces are the same."""
-    program = from_text(
+    program = parse(
         "import torch\na = torch.tensor([1.5, -2.0], requires_grad=True)\n(a * a).sum().backward()\n"
     )
     seen = run(program, adapters.load("reference"))

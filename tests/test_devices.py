@@ -15,18 +15,19 @@ from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.reference import Reference
 from conformance.adapters.torch import _device
-from conformance.campaign import Sides
-from conformance.generate.choices import Prng
-from conformance.generate.guide import Drawn, draw
-from conformance.judge import Finding
+from conformance.comparison.judge import Finding
+from conformance.execution.run import Runner, run
+from conformance.generate.guide.guide import Drawn, draw
+from conformance.generate.scene.choices import Prng
+from conformance.grading.campaign import Sides
+from conformance.grading.cases import lacks_device
 from conformance.program import Device
-from conformance.run import Runner, run
-from conformance.text import from_text, to_text
-from conformance.witness import lacks_device
-from reference_impl.modes import STATE
-from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
+from reference_impl.base.modes import STATE
+from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS
+from specs.active_rules import fired
 from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
-from specs.force import fired
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -140,7 +141,7 @@ def test_nothing_moves_where_there_is_nowhere_to_go():
     assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
 
 
-SECOND = from_text("import torch\na = torch.ones(2)\nb = a.cuda(1)\n")
+SECOND = parse("import torch\na = torch.ones(2)\nb = a.cuda(1)\n")
 
 
 def test_nothing_moves_to_a_second_device_where_there_is_one():
@@ -170,11 +171,11 @@ def test_what_is_open_is_so_in_one_program():
     """The next one tells its ages again, whatever is left of the one before."""
     text = "import torch\na = torch.ones(2, requires_grad=True)\nb = a * 2\n"
     kept = Runner(load("reference"))
-    for step in from_text(text):
+    for step in parse(text):
         kept.step(step)
     OPEN_SUMS.add(kept.env["b"].grad_fn)
     OPEN_CALLS.append("MulBackward0")
-    wiring = run(from_text(text), load("reference")).wiring
+    wiring = run(parse(text), load("reference")).wiring
     assert wiring is not None
     assert wiring["b"][WIRED.index("age")] == (0, 1)
     assert Reference.orderly()
@@ -190,7 +191,7 @@ def test_ages_are_told_where_threads_number_in_one_row(more, told):
         f"b.sum().backward(create_graph=True)\ng = a.grad\n{more}"
     )
     for adapter in (TORCH, load("reference")) if told else (TORCH,):
-        wiring = run(from_text(text), adapter).wiring
+        wiring = run(parse(text), adapter).wiring
         assert wiring is not None
         ages = wiring["g"][WIRED.index("age")]
         assert (ages is not UNSEEN) is told
@@ -203,7 +204,7 @@ def test_a_look_is_one_copy():
     import torch as real
 
     runner = Runner(TORCH)
-    steps = from_text(
+    steps = parse(
         "import torch\na = torch.ones(2, 3, device='cuda', requires_grad=True)\nb = a.t().cuda()\n"
         "c = b.to(torch.float64)\nd = torch.tensor([complex(1.0, 2.0)], device='cuda').conj()\n"
         "e = torch.ones(0, device='cuda')\nf = c > 2\ng = a.diagonal(2)\nc.sum().backward()\n"
@@ -237,7 +238,7 @@ def test_a_look_is_one_copy():
 )
 def test_a_sum_of_two_threads_does_not_tell_its_order(root, told):
     """What two devices' threads bring to one tensor may come either way round; of one it comes in order."""
-    program = from_text(
+    program = parse(
         "import torch\na = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.to('cuda:1')\nf = b.sum()\n"
         f"d = b.matmul(b)\nh = d.cuda()\n{root}\nq = a.grad\n"
     )

@@ -17,16 +17,18 @@ from hypothesis.database import InMemoryExampleDatabase
 from benchmarks.core import core
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
-from conformance.generate import backward, grad_call, grads, swarm, training
-from conformance.generate.choices import Prng, weighted
-from conformance.generate.guide import Drawn, draw, range_of
-from conformance.generate.oracle import Beside
-from conformance.generate.scene import Scene, Store
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import DONE
+from conformance.generate.guide import swarm
+from conformance.generate.guide.guide import Drawn, draw, range_of
+from conformance.generate.scene.choices import Prng, weighted
+from conformance.generate.scene.oracle import Beside
+from conformance.generate.scene.scene import Scene, Store
+from conformance.generate.steps import autograd_grad, backward, grad_attribute, training
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
 from conformance.program import Program, Ref, Step, binds, reads, ref
-from conformance.run import Runner, run
-from conformance.text import from_text, to_text
-from conformance.trace import DONE
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
 
 SEED = 11
 LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.WAYS_OUT, swarm.WINDOWS, swarm.DEVICES)
@@ -91,7 +93,7 @@ def test_programs_are_text():
     """Printing a drawn program and parsing it gives it back."""
     for one in sample():
         text = to_text(one.program)
-        assert text == to_text(from_text(text))
+        assert text == to_text(parse(text))
 
 
 @pytest.mark.parametrize(("mode", "steps"), [((), ["del"]), (("no_grad",), ["del"]), (("@no_grad",), [])])
@@ -120,7 +122,7 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
         u = torch.optim.SGD([j], lr=0.5{settings})
     """
     with Runner(ORACLE) as runner:
-        for step in from_text(dedent(text)):
+        for step in parse(dedent(text)):
             assert runner.step(step).outcome is DONE
         scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3)
         store.foreign = True
@@ -145,7 +147,7 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
 def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough):
     """What a store holds then covers them, and what it held before."""
     with Runner(ORACLE) as runner:
-        for step in from_text(f"a = {made}\n"):
+        for step in parse(f"a = {made}\n"):
             assert runner.step(step).outcome is DONE
         scene = Scene(Prng(0, 0), Beside(runner))
         store = scene.measure("a")
@@ -171,7 +173,7 @@ def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, bac
         del a
     """
     with Runner(ORACLE) as runner:
-        for step in from_text(dedent(text)):
+        for step in parse(dedent(text)):
             assert runner.step(step).outcome is DONE
         scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3, grad=True)
         store.foreign = foreign
@@ -302,7 +304,10 @@ def test_every_core_group_is_drawn():
     drawn_from = range_of(core())
     core_kinds = swarm.actions(drawn_from.groups, drawn_from.may, drawn_from.exact.empty)
     every = {kind for kinds in (swarm.ALWAYS, *swarm.WITH.values()) for kind in kinds}
-    later = {kind for group in LATER for kind in swarm.WITH[group]} | {grad_call.by_edge, grads.own_dtype}
+    later = {kind for group in LATER for kind in swarm.WITH[group]} | {
+        autograd_grad.by_edge,
+        grad_attribute.own_dtype,
+    }
     assert later == every - set(core_kinds)
 
 

@@ -12,9 +12,9 @@ import torch as pytorch
 from test_op_dtypes import RECIPES, differs, programs
 
 import reference_impl
-from conformance.generate.recipe import Recipe
+from conformance.generate.ops.recipe import Recipe
 from conformance.program import Program
-from conformance.text import to_text
+from conformance.program.printing import to_text
 from specs.rule import classify
 
 MODES = {

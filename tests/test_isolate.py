@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.adapters.isolated import run_isolated
 from conformance.adapters.torch import Torch
-from conformance.isolate import Crumbs, Died, _Worker, note, survive
+from conformance.execution.isolate import Crumbs, Died, _Worker, note, survive
+from conformance.execution.trace import Crashed, Done
+from conformance.grading.isolated import run_isolated
 from conformance.program import Program
-from conformance.text import from_text
-from conformance.trace import Crashed, Done
+from conformance.program.parsing import parse
 
-TWO_STEPS = from_text("import torch\nx = torch.tensor(1.0)\ny = x.mul(2.0)\n")
+TWO_STEPS = parse("import torch\nx = torch.tensor(1.0)\ny = x.mul(2.0)\n")
 
 
 def work(item: int) -> int:
@@ -75,7 +75,7 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
     """Processes that cannot start are an error with a hint, not the death of every item."""
     path = tmp_path / "unguarded.py"
     path.write_text(
-        "from conformance.isolate import survive\nprint(list(survive(abs, range(9), preload=())))\n"
+        "from conformance.execution.isolate import survive\nprint(list(survive(abs, range(9), preload=())))\n"
     )
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     told = subprocess.run([sys.executable, path], capture_output=True, text=True, env=here)
@@ -96,7 +96,7 @@ def test_ctrl_c_keeps_what_was_yielded_and_ends_the_processes(monkeypatch: pytes
     """The interrupt reaches the caller; no process outlives it."""
     results = survive(work, range(3), chunk=1)
     first = next(results)
-    monkeypatch.setattr("conformance.isolate._collect", interrupt)
+    monkeypatch.setattr("conformance.execution.isolate._collect", interrupt)
     with pytest.raises(KeyboardInterrupt):
         list(results)
     assert 0 == first
@@ -129,7 +129,7 @@ def deadly(tmp_path: Path) -> str:
 
 def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
     """The steps before are observed, the deadly one crashed, those after were not run."""
-    program = from_text("x = torch.tensor(1.0)\ny = x.neg()\nz = y.mul(2.0)\nw = x.neg()\n")
+    program = parse("x = torch.tensor(1.0)\ny = x.neg()\nz = y.mul(2.0)\nw = x.neg()\n")
     trace = run_isolated(program, deadly)
     assert [
         "Done",
@@ -145,9 +145,7 @@ def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
 
 def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
     """What gives no answer in time is killed and recorded."""
-    trace = run_isolated(
-        Program(from_text("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5
-    )
+    trace = run_isolated(Program(parse("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5)
     crash = trace[1].outcome
     assert isinstance(crash, Crashed)
     assert "no answer for 0.5 s" == crash.error
@@ -155,7 +153,7 @@ def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
 
 def test_a_harmless_program_runs_isolated(deadly: str) -> None:
     """Isolation changes nothing about a program that does not die."""
-    trace = run_isolated(from_text("x = torch.tensor(1.0)\n"), deadly, "end")
+    trace = run_isolated(parse("x = torch.tensor(1.0)\n"), deadly, "end")
     assert isinstance(trace[0].outcome, Done)
 
 

@@ -12,17 +12,17 @@ import pytest
 import torch
 
 from conformance.adapters import load
-from conformance.adapters.isolated import run_isolated
-from conformance.campaign import Sides
-from conformance.case import parse_case
-from conformance.departures import departed
-from conformance.judge import Finding
-from conformance.known import DeadlyScript, Known, issue_of, records, said, scripts
-from conformance.run import run
-from conformance.text import from_text
-from conformance.trace import Trace
+from conformance.comparison.judge import Finding
+from conformance.comparison.known_crashes import DeadlyScript, Known, issue_of, records, said, scripts
+from conformance.comparison.known_divergences import departed
+from conformance.execution.case import parse_case
+from conformance.execution.run import run
+from conformance.execution.trace import Trace
+from conformance.grading.campaign import Sides
+from conformance.grading.isolated import run_isolated
+from conformance.program.parsing import parse
+from specs.active_rules import knocked_out
 from specs.case import Case, cases
-from specs.force import knocked_out
 from specs.rule import within
 
 
@@ -39,7 +39,7 @@ def test_a_crash_on_record_still_happens(record: Known):
     What reads memory that is not its own may get away with it, though not again and again, nor in an
     interpreter of its own as well.
     """
-    program = from_text(record.program)
+    program = parse(record.program)
     version = load(record.side).version
     expected = record.issue if record.speaks_of(version) else None
 
@@ -144,19 +144,19 @@ a.backward(e)
 
 def test_what_ends_at_a_departure_is_not_compared():
     """A hook of a root is not called, and another writes to what shows an element twice."""
-    found, _, _ = Sides("reference", "torch").judged(from_text(INTO_A_DEPARTURE), "each")
+    found, _, _ = Sides("reference", "torch").judged(parse(INTO_A_DEPARTURE), "each")
     assert found.finding is Finding.INCOMPARABLE
 
 
 def test_a_crash_after_a_departure_is_a_crash():
     """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
-    found, _, _ = Sides("reference", "torch").judged(from_text(AFTER_A_DEPARTURE), "end")
+    found, _, _ = Sides("reference", "torch").judged(parse(AFTER_A_DEPARTURE), "end")
     assert found.finding is Finding.CRASH
 
 
 def test_what_only_reading_shows_is_on_record_too():
     """Where the first reading after a step fails and the next goes well, the failure is the crash."""
-    program = from_text(
+    program = parse(
         "import torch\n\nx = torch.tensor([1.0, 2.0], requires_grad=True)\nz = torch.view_as_complex(x)\n"
         "with torch.inference_mode():\n    x.add_(x)\n"
     )

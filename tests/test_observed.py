@@ -13,14 +13,15 @@ import sys
 import jsonschema
 import pytest
 
-from conformance import observed as search
-from conformance.adapters.isolated import run_isolated
-from conformance.campaign import REFERENCE, TORCH, Chunk
-from conformance.compare import Agree, compare
-from conformance.generate.guide import Drawn
-from conformance.grading import _crash as crash_of
-from conformance.known import records
-from conformance.looking import (
+from conformance.comparison.compare import Agree, compare
+from conformance.comparison.known_crashes import records
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.campaign import REFERENCE, TORCH, Chunk
+from conformance.grading.check import _crash as crash_of
+from conformance.grading.isolated import run_isolated
+from conformance.observer_effect import campaign as search
+from conformance.observer_effect.campaign import Looks, kinds, told_of
+from conformance.observer_effect.examine import (
     at_any_density,
     examine,
     reading_behind,
@@ -29,11 +30,11 @@ from conformance.looking import (
     traces_on,
     with_reading,
 )
-from conformance.observed import Looks, kinds, told_of
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
 from conformance.report import as_json
 from conformance.report.value import Observed, Totals, Verdict
-from conformance.text import from_text, to_text
-from specs.force import knocked_out
+from specs.active_rules import knocked_out
 
 LEAF = """
 import torch
@@ -97,7 +98,7 @@ y.mul_(x)
 )
 def test_a_program_that_depends_is_found_and_explained(text, fact, rules):
     """Torch differs from itself, the reference from itself in the same way, and rules say why."""
-    program = from_text(text)
+    program = parse(text)
     found = examine(program)
     assert found is not None
     assert (None, fact) == (found.unexplained, found.first.fact)
@@ -107,12 +108,12 @@ def test_a_program_that_depends_is_found_and_explained(text, fact, rules):
 
 def test_an_ordinary_program_does_not_depend():
     """Refusals and views that are brought up to date alone are no reason to report a program."""
-    assert examine(from_text(ORDINARY)) is None
+    assert examine(parse(ORDINARY)) is None
 
 
 def test_the_age_of_a_history_that_looking_makes_is_not_compared():
     """A view read at once has an older node than one read in the end, which is nothing that came of it."""
-    traces = traces_on(TORCH, from_text(ORDINARY))
+    traces = traces_on(TORCH, parse(ORDINARY))
     early, late = (traces[density].wiring for density in ("each", "end"))
     assert early != late
     assert isinstance(compare(*(at_any_density(traces[density]) for density in ("each", "end"))), Agree)
@@ -120,7 +121,7 @@ def test_the_age_of_a_history_that_looking_makes_is_not_compared():
 
 def test_a_reference_without_the_rule_explains_nothing():
     """A mutant that brings views up to date when they are written does otherwise than torch unlooked at."""
-    program = from_text(LEAF)
+    program = parse(LEAF)
     with knocked_out("view/unread-passes-for-a-leaf"):
         found = examine(program)
         assert found is not None
@@ -133,7 +134,7 @@ def test_a_reference_without_the_rule_explains_nothing():
 
 def test_one_reading_makes_the_difference():
     """The last step after which a reading changes what comes out is found, and torch agrees."""
-    program = from_text(LEAF)
+    program = parse(LEAF)
     found = examine(program)
     assert found is not None
     reading = reading_behind(program, found)
@@ -148,7 +149,7 @@ def looks(*texts: str) -> Looks:
     """The counts after programs of these texts."""
     sums = Looks(Chunk(TORCH, REFERENCE, "prng", 0, 0, len(texts)))
     for number, text in enumerate(texts):
-        sums.program(number, Drawn(from_text(text), "each", "exact"))
+        sums.program(number, Drawn(parse(text), "each", "exact"))
     return sums
 
 
@@ -197,7 +198,7 @@ def test_a_crash_on_record_is_counted_as_one():
 def test_what_dies_unlooked_at_alone_is_cut_where_it_dies():
     """Looked at after each step the program lives; the crash is told up to the step that dies else."""
     (record,) = (known for known in records() if known.issue.endswith("/196459"))
-    program = from_text(f"{record.program}z = x + 1.0\n")
+    program = parse(f"{record.program}z = x + 1.0\n")
     assert run_isolated(program, TORCH).crashed is None
     chunk = Chunk(TORCH, REFERENCE, "prng", 0, 0, 1)
     (crash,) = crash_of(chunk, program, 0, "SIGSEGV").crashes
@@ -210,7 +211,7 @@ def test_an_error_before_the_death_is_not_taken_for_it():
     deadly = next(known for known in records() if known.issue.endswith("/196459"))
     failing = next(known for known in records() if known.issue.endswith("#L199"))
     first = re.sub(r"\bx\b", "a", failing.program).replace("y =", "c =")
-    program = from_text(f"{first}{deadly.program.replace('import torch', '')}")
+    program = parse(f"{first}{deadly.program.replace('import torch', '')}")
     (crash,) = crash_of(Chunk(TORCH, REFERENCE, "prng", 0, 0, 1), program, 0, "SIGSEGV").crashes
     assert deadly.issue == crash.known
     assert "y.register_hook(None)" == crash.script.splitlines()[-1]
@@ -218,7 +219,7 @@ def test_an_error_before_the_death_is_not_taken_for_it():
 
 def test_told_by_densities_where_no_single_reading_does():
     """A reading that would kill torch is not tried: the finding then names the densities."""
-    program = from_text(LEAF)
+    program = parse(LEAF)
     found = examine(program)
     assert found is not None
     told = told_of("here", program, found, lambda longer: True)

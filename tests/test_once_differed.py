@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.adapters import load
-from conformance.campaign import Sides
-from conformance.judge import Finding
-from conformance.text import from_text
-from conformance.witness import lacks_device
+from conformance.comparison.judge import Finding
+from conformance.grading.campaign import Sides
+from conformance.grading.cases import lacks_device
+from conformance.program.parsing import parse
 from specs.fact import DENSITIES
 
 PROGRAMS = {
@@ -363,7 +363,7 @@ n, = torch.autograd.grad(m, b, create_graph=True)
 )
 def test_they_agree(text):
     """However they are looked at."""
-    program = from_text(f"import torch\n{text}")
+    program = parse(f"import torch\n{text}")
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)
     for density in DENSITIES:

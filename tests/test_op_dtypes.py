@@ -15,17 +15,18 @@ import torch
 
 import reference_impl
 from conformance.adapters import load
-from conformance.compare import Agree, compare
-from conformance.generate.guide import range_of
-from conformance.generate.recipe import Recipe
-from conformance.generate.scene import kind_of
-from conformance.generate.table import At
-from conformance.known import issue_of, said
+from conformance.comparison.compare import Agree, compare
+from conformance.comparison.known_crashes import issue_of, said
+from conformance.execution.run import run
+from conformance.execution.trace import Unsupported
+from conformance.generate.guide.guide import range_of
+from conformance.generate.ops.call_table import At
+from conformance.generate.ops.recipe import Recipe
+from conformance.generate.scene.scene import kind_of
 from conformance.program import REST, Dtype, Program, Ref, Step
-from conformance.run import run
-from conformance.text import from_text, to_text
-from conformance.trace import Unsupported
-from reference_impl.dtypes import ALL, NoSuchDtype
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
+from reference_impl.base.dtypes import ALL, NoSuchDtype
 
 TORCH, REFERENCE = load("torch"), load("reference")
 RECIPES = range_of(REFERENCE.capabilities).rounding.recipes
@@ -190,5 +191,5 @@ j, = torch.autograd.grad(i.mul(w).sum(), x, allow_unused=True)
 def test_a_product_with_zeros_has_every_derivative(values):
     """Up to the fourth derivative, recorded or not, a product with zeros among its factors is torch's."""
     for call, recorded in product(("prod()", "prod(0)", "prod(-1, keepdim=True)"), (True, False)):
-        one = from_text(DERIVATIVES.format(values=values, call=call, recorded=recorded))
+        one = parse(DERIVATIVES.format(values=values, call=call, recorded=recorded))
         assert isinstance(compare(run(one, TORCH), run(one, REFERENCE)), Agree)

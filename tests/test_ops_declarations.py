@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from op_calls import CALLS, ONE, Calls, Leaf, T, plain
 
-from conformance.effects import hands_on, keeps_values
+from conformance.comparison.tolerance.op_effects import hands_on, keeps_values
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op, Overloads
 
@@ -25,7 +25,7 @@ torch = pytest.importorskip("torch")
 
 import op_torch  # noqa: E402 -- needs torch
 
-FAMILIES = ("elementwise", "power", "compare", "reduce", "linear", "create", "smooth", "fused")
+FAMILIES = ("elementwise", "pow", "comparison", "reduce", "linear", "create", "unary", "ternary")
 OPS = {
     op.key: op
     for family in FAMILIES

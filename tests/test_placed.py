@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from conformance.adapters import load
-from conformance.campaign import Chunk, Sums, work
-from conformance.generate.choices import Prng
-from conformance.generate.guide import Drawn, draw
-from conformance.placed import placed
+from conformance.execution.run import run
+from conformance.generate.guide.guide import Drawn, draw
+from conformance.generate.scene.choices import Prng
+from conformance.grading.campaign import Chunk, Sums, work
 from conformance.program import Program
+from conformance.program.on_device import placed
+from conformance.program.parsing import parse
+from conformance.program.printing import to_text
 from conformance.report.value import Verdict
-from conformance.run import run
-from conformance.text import from_text, to_text
 from specs.fact import POSITION
 
 CHUNK = Chunk("torch", "reference", "prng", 0, 0, 20)
@@ -20,7 +21,7 @@ needs_device = pytest.mark.skipif(bool(load("torch").lacking), reason=load("torc
 
 
 def there(text: str) -> str | None:
-    program = placed(from_text(text))
+    program = placed(parse(text))
     return None if program is None else to_text(program)
 
 
@@ -66,8 +67,8 @@ def test_another_verdict_there_is_counted():
     """Each program without a device is judged in both places, and the verdicts are compared."""
     sums = Elsewhere(CHUNK)
     sums.twice = True
-    plain = from_text("import torch\na = torch.ones(2)\n")
-    moving = from_text("import torch\na = torch.ones(2)\nb = a.cuda()\n")
+    plain = parse("import torch\na = torch.ones(2)\n")
+    moving = parse("import torch\na = torch.ones(2)\nb = a.cuda()\n")
     for number, program in enumerate((plain, moving)):
         sums.program(number, Drawn(program, "end", ""))
     assert ["program 0", "program 0 on the device", "program 1"] == list(sums.seen)

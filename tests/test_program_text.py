@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import json_form
-from conformance.parse import ProgramError
+from conformance.execution import json_form
 from conformance.program import GRAD_MODES, MODES, Dtype, Program, Ref, Step
-from conformance.text import BINARY, IN_PLACE, REFLECTED, UNARY, from_text, report_script, script, to_text
+from conformance.program.parsing import ProgramError, parse
+from conformance.program.printing import BINARY, IN_PLACE, REFLECTED, UNARY, report_script, script, to_text
 
 NAMES = st.sampled_from(["a", "b", "c", "x1"])
 REFS = NAMES.map(Ref)
@@ -76,14 +76,14 @@ PROGRAMS = st.lists(STEPS, min_size=1, max_size=6).map(lambda steps: Program(tup
 def test_parsing_inverts_printing(program: Program) -> None:
     """The text says everything a program holds, to the sign of a zero."""
     text = to_text(program)
-    assert repr(program) == repr(from_text(text))
+    assert repr(program) == repr(parse(text))
 
 
 @given(PROGRAMS)
 def test_the_report_script_parses_to_the_same_program(program: Program) -> None:
     """What a report adds (try, print, comments) is no program."""
     ast.parse(text := script(program, refused=range(0, len(program), 2), notes={0: ["# here", "print(a)"]}))
-    assert repr(program) == repr(from_text(text))
+    assert repr(program) == repr(parse(text))
 
 
 @given(PROGRAMS)
@@ -137,7 +137,7 @@ w = a < 2
 
 def test_what_people_write_becomes_a_straight_line() -> None:
     """Nested expressions become temporaries that are dropped when their statement is over."""
-    assert PRINTED == to_text(from_text(SOURCE))
+    assert PRINTED == to_text(parse(SOURCE))
 
 
 @pytest.mark.parametrize(
@@ -155,12 +155,12 @@ def test_what_people_write_becomes_a_straight_line() -> None:
 def test_what_is_no_program_says_where_and_why(text: str, problem: str) -> None:
     """A file that is no program gives one clear line."""
     with pytest.raises(ProgramError, match=problem):
-        from_text(text)
+        parse(text)
 
 
 def test_the_report_script_shows_the_diverging_fact() -> None:
     """A report's script prints the fact where it diverges, with both values beside it."""
-    program = from_text("x = torch.ones(2)\nx.backward()\ny = x.mul(2.0)\n")
+    program = parse("x = torch.ones(2)\nx.backward()\ny = x.mul(2.0)\n")
     text = report_script(program, [1], 2, "y", "is_leaf", True, False, who="mygrad")
     assert text.endswith("y = x.mul(2.0)\nprint(y.is_leaf)\n# expected True, mygrad False\n")
     assert "try:\n    x.backward()\nexcept Exception as error:\n" in text
@@ -187,8 +187,8 @@ b = Double.apply(a)
 
 def test_a_custom_function_comes_with_its_class():
     """A script brings the class of a function on the menu along; one written otherwise is no program."""
-    program = from_text(CALLED.replace("FACTOR", "2"))
+    program = parse(CALLED.replace("FACTOR", "2"))
     assert ["torch.tensor", "Double.apply"] == [step.op for step in program]
     assert to_text(program) == CALLED.replace("FACTOR", "2").lstrip()
     with pytest.raises(ProgramError, match="Double is not on the menu"):
-        from_text(CALLED.replace("FACTOR", "3"))
+        parse(CALLED.replace("FACTOR", "3"))

@@ -17,24 +17,25 @@ import pytest
 from hypothesis import given
 
 import conformance
-from conformance import adapters, recording, replay
+from conformance import adapters
 from conformance.adapters.torch import DEVICE, _driver
 from conformance.cli import main
+from conformance.execution.json_form import schema, trace_to_json
+from conformance.execution.run import run
+from conformance.execution.trace import Refused, Trace, Unsupported
 from conformance.generate.strategy import drawn
-from conformance.json_form import schema, trace_to_json
-from conformance.recorded import (
+from conformance.program.parsing import parse
+from conformance.recordings import record, replay
+from conformance.recordings.format import (
     RecordingError,
     Stale,
     in_place,
-    parse,
+    parse_recording,
     read,
     to_lines,
     trace_form,
     trace_of,
 )
-from conformance.run import run
-from conformance.text import from_text
-from conformance.trace import Refused, Trace, Unsupported
 from specs.case import cases
 
 IN_PLACE = in_place()
@@ -95,12 +96,12 @@ SHOWING = {
 @pytest.mark.parametrize("density", ["each", "touched", "end"])
 def test_all_kinds_of_facts_survive(text, density):
     """Numbers to the letter, gradients, calls, values of no tensor, readings that are refused."""
-    assert_survives(run(from_text(text), REFERENCE, density))
+    assert_survives(run(parse(text), REFERENCE, density))
 
 
 def test_unseen_warnings_are_not_silence():
     """Who does not show warnings has none on record; what cannot be done says why."""
-    trace = run(from_text(SHOWING["warnings"]), REFERENCE)
+    trace = run(parse(SHOWING["warnings"]), REFERENCE)
     first, second, last = trace.observations
     assert last.warnings
     unheard = (first._replace(warnings=None), second._replace(outcome=Unsupported("no such op")), last)
@@ -109,7 +110,7 @@ def test_unseen_warnings_are_not_silence():
 
 def test_what_cannot_be_of_a_program_is_no_trace():
     """A step more than the script has, or wiring of what is not there, is no stale script."""
-    form = trace_form(run(from_text(SHOWING["values"]), REFERENCE))
+    form = trace_form(run(parse(SHOWING["values"]), REFERENCE))
     with pytest.raises(RecordingError, match="steps"):
         trace_of(form | {"steps": [*form["steps"], {}]})
     with pytest.raises(RecordingError, match="wiring"):
@@ -128,7 +129,7 @@ def test_recordings_are_in_place():
 def test_each_line_keeps_to_the_schema(path):
     """What the published schema says is what is in the files."""
     line = jsonschema.Draft202012Validator(schema("recorded"))
-    forms = parse(path.name, path.read_text(encoding="utf-8"))
+    forms = parse_recording(path.name, path.read_text(encoding="utf-8"))
     assert [] == [error.message for form in forms for error in line.iter_errors(form)]
     assert to_text(path) == path.read_text(encoding="utf-8")
 
@@ -195,17 +196,17 @@ def test_every_program_on_record_agrees(path):
 
 
 # -- making one ------------------------------------------------------------------------------------
-def few() -> recording.Recorded:
+def few() -> record.Recorded:
     """A recording of a few cases and programs."""
     chosen = [case for case in cases() if case.chapter in ("version", "anomaly")]
-    return recording.record(programs=6, chosen=chosen, workers=1)
+    return record.record(programs=6, chosen=chosen, workers=1)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """A small recording, just made."""
     file = tmp_path_factory.mktemp("recorded") / "small.jsonl"
-    recording.write(file, few().text)
+    record.write(file, few().text)
     return file
 
 
@@ -226,11 +227,11 @@ def test_a_recording_says_where_it_comes_from(small):
 
 def test_what_dies_crashes_or_is_unsteady_is_left_out(monkeypatch):
     """A program that cannot be relied on is not put on record."""
-    program = from_text("a = torch.tensor(1.0)\nb = a * 2\n")
-    assert recording._traced(program, "each")[1] == ""
+    program = parse("a = torch.tensor(1.0)\nb = a * 2\n")
+    assert record._traced(program, "each")[1] == ""
     runs = iter([run(program, TORCH), run(program, TORCH, "end")])
-    monkeypatch.setattr(recording, "run", lambda *_: next(runs))
-    assert ({}, recording.UNSTEADY) == recording._traced(program, "each")
+    monkeypatch.setattr(record, "run", lambda *_: next(runs))
+    assert ({}, record.UNSTEADY) == record._traced(program, "each")
 
 
 def test_the_driver_is_asked_for_its_version(monkeypatch, tmp_path):
@@ -250,8 +251,8 @@ def test_files_are_named_by_torch_and_device():
         version, device = "2.13.0+cu128", "cuda"
         hardware = staticmethod(lambda: {"device_name": "NVIDIA H100 80GB"})
 
-    assert "torch-2.13.0-cuda-nvidia-h100-80gb.jsonl" == recording.place_for(Gpu).name
-    assert recording.place_for(TORCH).name.startswith("torch-")
+    assert "torch-2.13.0-cuda-nvidia-h100-80gb.jsonl" == record.place_for(Gpu).name
+    assert record.place_for(TORCH).name.startswith("torch-")
 
 
 def test_the_reference_conforms_to_what_was_just_recorded(small):
@@ -268,7 +269,7 @@ def test_a_recording_that_is_there_is_not_written_over(monkeypatch, capsys, tmp_
     file = tmp_path / "kept.jsonl"
     file.write_text("kept", encoding="utf-8")
     origin = read(IN_PLACE[0]).origin
-    made = recording.Recorded("new\n", origin, 1, 0)
+    made = record.Recorded("new\n", origin, 1, 0)
     verb = importlib.import_module("conformance.cli.record")
     monkeypatch.setenv(DEVICE, "auto")  # what the verb sets is undone
 

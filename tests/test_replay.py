@@ -21,11 +21,12 @@ import jsonschema
 import pytest
 
 import conformance
-from conformance import adapters, replay
+from conformance import adapters
 from conformance.adapters.torch import DEVICE
 from conformance.cli import main
-from conformance.judge import Finding
-from conformance.recorded import digest, in_place, read
+from conformance.comparison.judge import Finding
+from conformance.recordings import replay
+from conformance.recordings.format import digest, in_place, read
 from conformance.report import as_json
 from specs.case import cases
 

@@ -12,15 +12,24 @@ import pytest
 
 from conformance import adapters
 from conformance.adapters.reference import Reference
-from conformance.compare import Agree, Diverge, compare
-from conformance.effects import FRESH, NEW, base
-from conformance.generate.choices import Prng
-from conformance.generate.guide import ROUNDING, draw
+from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.comparison.tolerance.bounds import (
+    EXACT,
+    GROWTH,
+    Bound,
+    Rounding,
+    Term,
+    is_exact,
+    near,
+    rounding_ops,
+)
+from conformance.comparison.tolerance.op_effects import FRESH, NEW, base
+from conformance.execution.run import run
+from conformance.execution.trace import Trace
+from conformance.generate.guide.guide import ROUNDING, draw
+from conformance.generate.scene.choices import Prng
 from conformance.program import Step, ref
-from conformance.rounding import EXACT, GROWTH, Bound, Rounding, Term, is_exact, near, rounding_ops
-from conformance.run import run
-from conformance.text import from_text
-from conformance.trace import Trace
+from conformance.program.parsing import parse
 from specs.fact import POSITION
 
 REFERENCE = adapters.load("reference")
@@ -32,7 +41,7 @@ EXP = "a = torch.tensor([0.0], dtype=torch.float64, requires_grad=True)\nb = a.e
 
 
 def trace(text: str, density: str = "each") -> Trace:
-    return run(from_text(text), REFERENCE, density)
+    return run(parse(text), REFERENCE, density)
 
 
 def reached(text: str, density: str = "each", step: int = -1) -> tuple[str, str]:

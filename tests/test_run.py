@@ -10,13 +10,14 @@ import jsonschema
 import pytest
 
 import reference_impl
-from conformance import adapters, json_form
+from conformance import adapters
 from conformance.adapters.torch_shaped import TorchShaped
-from conformance.run import Runner, run
-from conformance.text import from_text
-from conformance.trace import DONE, UNBOUND, Refused, Unsupported
+from conformance.execution import json_form
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import DONE, UNBOUND, Refused, Unsupported
+from conformance.program.parsing import parse
+from specs.active_rules import knocked_out, modelling
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN
-from specs.force import knocked_out, modelling
 
 
 @pytest.fixture(params=["torch", "reference"])
@@ -37,9 +38,7 @@ def fact(trace: Any, step: int, name: str, which: str) -> Any:
 def test_facts_after_each_step(adapter: Any) -> None:
     """A plain step shows what it names, one that differentiates every live tensor, in reading order."""
     trace = run(
-        from_text(
-            "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nc = b.sum()\nc.backward()\n"
-        ),
+        parse("a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nc = b.sum()\nc.backward()\n"),
         adapter,
     )
     assert [
@@ -71,7 +70,7 @@ def test_facts_after_each_step(adapter: Any) -> None:
 def test_a_failing_step_binds_nothing_and_the_rest_goes_on(adapter: Any) -> None:
     """A refusal leaves its name unbound; a step that names it is not run; the state is still observed."""
     trace = run(
-        from_text("a = torch.tensor([1.0, 2.0])\nb = torch.autograd.grad(a, a)\nc = b.neg()\nd = a.neg()\n"),
+        parse("a = torch.tensor([1.0, 2.0])\nb = torch.autograd.grad(a, a)\nc = b.neg()\nd = a.neg()\n"),
         adapter,
     )
     assert ["Done", "Refused", "Unbound", "Done"] == outcomes(trace)
@@ -80,29 +79,27 @@ def test_a_failing_step_binds_nothing_and_the_rest_goes_on(adapter: Any) -> None
 
 def test_a_failing_rebinding_keeps_the_old_binding(adapter: Any) -> None:
     """`a += 1` that is refused leaves `a` what it was, as in Python."""
-    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\na += 1\nb = a.neg()\n"), adapter)
+    trace = run(parse("a = torch.tensor([1.0], requires_grad=True)\na += 1\nb = a.neg()\n"), adapter)
     assert [DONE, Refused("write/leaf-refused"), DONE] == [seen.outcome for seen in trace.observations]
 
 
 def test_none_is_bound_and_shown(adapter: Any) -> None:
     """Reading an empty grad binds None; a step that uses it is not run."""
-    trace = run(from_text("a = torch.tensor([1.0])\ng = a.grad\nh = g.neg()\n"), adapter)
+    trace = run(parse("a = torch.tensor([1.0])\ng = a.grad\nh = g.neg()\n"), adapter)
     assert (None,) == trace[1].facts["g"]
     assert UNBOUND == trace[2].outcome
 
 
 def test_deleted_names_are_gone(adapter: Any) -> None:
     """`del` unbinds; deleting what is not bound is not run."""
-    trace = run(from_text("a = torch.tensor([1.0])\ndel a\ndel a\n"), adapter)
+    trace = run(parse("a = torch.tensor([1.0])\ndel a\ndel a\n"), adapter)
     assert ["Done", "Done", "Unbound"] == outcomes(trace)
     assert {} == trace[1].facts
 
 
 def test_versions_count_from_the_binding(adapter: Any) -> None:
     """The version shown is the change since the name was bound."""
-    trace = run(
-        from_text("a = torch.tensor([1.0, 2.0])\na.add_(1.0)\nb = a.view(-1)\nb.mul_(2.0)\n"), adapter
-    )
+    trace = run(parse("a = torch.tensor([1.0, 2.0])\na.add_(1.0)\nb = a.view(-1)\nb.mul_(2.0)\n"), adapter)
     assert (2, 1) == (fact(trace, 3, "a", "version"), fact(trace, 3, "b", "version"))
 
 
@@ -120,7 +117,7 @@ def test_versions_count_from_the_binding(adapter: Any) -> None:
 )
 def test_grad_modes(adapter: Any, text: str, needs: bool) -> None:
     """Modes nest, end where their block ends, and decorate; none outlives its program."""
-    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\n" + text), adapter)
+    trace = run(parse("a = torch.tensor([1.0], requires_grad=True)\n" + text), adapter)
     assert needs == fact(trace, -1, "b", "requires_grad")
     assert adapter.namespace.is_grad_enabled()
 
@@ -128,7 +125,7 @@ def test_grad_modes(adapter: Any, text: str, needs: bool) -> None:
 def test_several_results(adapter: Any) -> None:
     """A tuple is unpacked; `*_` drops the rest; a wrong count binds nothing, as in Python."""
     trace = run(
-        from_text("a = torch.tensor([1.0, 2.0])\nb, c = a.unbind()\nd, *_ = a.unbind()\ne, = a.unbind()\n"),
+        parse("a = torch.tensor([1.0, 2.0])\nb, c = a.unbind()\nd, *_ = a.unbind()\ne, = a.unbind()\n"),
         adapter,
     )
     assert ["Done", "Done", "Done", "Unbound"] == outcomes(trace)
@@ -137,7 +134,7 @@ def test_several_results(adapter: Any) -> None:
 
 def test_densities(adapter: Any) -> None:
     """Touched shows what a step names, end nothing before the end; all show everything at the end."""
-    program = from_text("a = torch.tensor([1.0])\nb = a.neg()\nc = b.neg()\nd = c.neg()\n")
+    program = parse("a = torch.tensor([1.0])\nb = a.neg()\nc = b.neg()\nd = c.neg()\n")
     assert [1, 2, 2, 4] == [len(seen.facts) for seen in run(program, adapter, "touched").observations]
     assert [0, 0, 0, 4] == [len(seen.facts) for seen in run(program, adapter, "end").observations]
 
@@ -147,14 +144,14 @@ def test_a_grad_put_on_a_non_leaf_is_seen(adapter: Any) -> None:
     text = (
         "a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\nc = b.neg()\nd = c.detach()\nb.grad = d\n"
     )
-    trace = run(from_text(text), adapter)
+    trace = run(parse(text), adapter)
     assert [1.0] == fact(trace, 4, "b", "grad")[GRAD_FACTS.index("value")]
 
 
 def test_warnings_are_rules_and_reading_facts_is_silent(adapter: Any) -> None:
     """A step that warns shows the rule, observing does not, and Python's filters are restored."""
     before = warnings.filters, warnings.showwarning
-    trace = run(from_text("a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\ng = b.grad\n"), adapter)
+    trace = run(parse("a = torch.tensor([1.0], requires_grad=True)\nb = a.neg()\ng = b.grad\n"), adapter)
     assert [(), (), ("grad/non-leaf-read-warns",)] == [seen.warnings for seen in trace.observations]
     assert before == (warnings.filters, warnings.showwarning)
 
@@ -172,22 +169,20 @@ def test_a_reading_that_fails_but_once_is_told(reading: str, monkeypatch: pytest
 
     monkeypatch.setattr(reference_impl.Tensor, reading, property(failing))
     shaped = TorchShaped(reference_impl, "shaped", "1")
-    trace = run(from_text("a = torch.tensor([1.0])\nb = a.neg()\n"), shaped)
+    trace = run(parse("a = torch.tensor([1.0])\nb = a.neg()\n"), shaped)
     assert "RuntimeError: out of order" == trace[0].crash
     assert trace[1].crash is None
 
 
 def test_what_the_namespace_lacks_is_unsupported(adapter: Any) -> None:
     """A name that is not there is said to be unsupported, not refused and not crashed."""
-    trace = run(from_text("a = torch.tensor([1.0])\nb = a.no_such_method()\n"), adapter)
+    trace = run(parse("a = torch.tensor([1.0])\nb = a.no_such_method()\n"), adapter)
     assert isinstance(trace[1].outcome, Unsupported)
 
 
 def test_stepping_is_running(adapter: Any) -> None:
     """One step at a time leaves the trace that running at once leaves."""
-    program = from_text(
-        "a = torch.tensor([2.0], requires_grad=True)\nb = a.mul(a)\nb.backward()\nb.backward()\n"
-    )
+    program = parse("a = torch.tensor([2.0], requires_grad=True)\nb = a.mul(a)\nb.backward()\nb.backward()\n")
     with Runner(adapter, "touched") as runner:
         for step in program:
             runner.step(step)
@@ -198,7 +193,7 @@ def test_stepping_is_running(adapter: Any) -> None:
 def test_the_reference_says_which_rules_fired() -> None:
     """Rules fire in the step they apply to."""
     trace = run(
-        from_text("a = torch.tensor([2.0], requires_grad=True)\na.add_(1.0)\n"), adapters.load("reference")
+        parse("a = torch.tensor([2.0], requires_grad=True)\na.add_(1.0)\n"), adapters.load("reference")
     )
     assert "write/leaf-refused" in trace[1].fired
 
@@ -207,11 +202,11 @@ def test_what_is_knocked_out_fires_and_what_does_not_hold_does_not() -> None:
     """A mutant is told by the rule that it lacks; a rule of other releases has no say in this one."""
     reference, text = adapters.load("reference"), "a = torch.ones(2)\nb = torch.ones(2)\na.grad = b\n"
     with knocked_out("grad/assign-none-clears"):
-        cleared = run(from_text("a = torch.ones(2)\na.grad = None\n"), reference)
+        cleared = run(parse("a = torch.ones(2)\na.grad = None\n"), reference)
     assert "grad/assign-none-clears" in cleared[1].fired
     for release, told in (("2.13.0", False), ("2.15.0", True)):
         with modelling(release):
-            assert told is ("grad/assign-asks-history" in run(from_text(text), reference)[2].fired)
+            assert told is ("grad/assign-asks-history" in run(parse(text), reference)[2].fired)
 
 
 def test_traces_have_a_json_form(adapter: Any) -> None:
@@ -220,7 +215,7 @@ def test_traces_have_a_json_form(adapter: Any) -> None:
         "a = torch.tensor([1.0, float('nan')], requires_grad=True)\n"
         "a.add_(1)\ng = a.grad\nb = a.sum()\nb.backward()\n"
     )
-    trace = run(from_text(text), adapter)
+    trace = run(parse(text), adapter)
     form = json.loads(json.dumps(json_form.trace_to_json(trace)))
     jsonschema.validate(form, json_form.schema("trace"))
     assert form == json_form.trace_to_json(json_form.trace_from_json(form))
@@ -228,7 +223,7 @@ def test_traces_have_a_json_form(adapter: Any) -> None:
 
 def test_a_warning_is_heard_once(adapter: Any) -> None:
     """Numpy says of a cast what torch says; the reference lets it say nothing."""
-    trace = run(from_text("a = torch.tensor([complex(2.0, 3.0)])\nb = a.long()\n"), adapter)
+    trace = run(parse("a = torch.tensor([complex(2.0, 3.0)])\nb = a.long()\n"), adapter)
     assert ("data/complex-to-real-warns",) == trace[1].warnings
 
 
@@ -244,7 +239,7 @@ c.backward()
 
 def test_calls_of_hooks_are_observed(adapter: Any) -> None:
     """A step shows which functions it called, in order, and what with; as JSON too."""
-    trace = run(from_text(HOOKED), adapter)
+    trace = run(parse(HOOKED), adapter)
     one = ("float32", (), "cpu", 1.0, False, True, None)
     both = ("float32", (2,), "cpu", [0.0, 1.0], False, True, None)
     assert ((4, (None,)), (6, ((both,), (None, one)))) == trace[7].calls
@@ -267,7 +262,7 @@ a.backward(g)
 
 def test_what_hangs_together_is_observed(adapter: Any) -> None:
     """The end of a trace shows shared nodes, their ages, shared memory, and who took over a gradient."""
-    wiring = run(from_text(WIRED), adapter).wiring
+    wiring = run(parse(WIRED), adapter).wiring
     leaf = ("torch::autograd::AccumulateGrad", ())
     assert [wiring[name][0] for name in "abcd"] == [
         None,
@@ -284,7 +279,7 @@ def test_what_hangs_together_is_observed(adapter: Any) -> None:
 def test_what_a_hook_raised_holds_nothing(adapter: Any) -> None:
     """The node that a failing backward ended in is gone by the next step, as it is without a runner."""
     trace = run(
-        from_text(
+        parse(
             "a = torch.tensor([1.0, 2.0], requires_grad=True)\na.register_hook(lambda g: 1 / 0)\n"
             "a.backward(a)\nb = torch.tensor(2.0)\na.data = b\na.backward()\n"
         ),

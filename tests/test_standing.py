@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.grading.rule_status import standings
+from conformance.grading.tally import Tally
 from conformance.report import Finding, Status, Verdict
 from conformance.report.value import BROKEN, HELD, NOT_EXERCISED, UNSUPPORTED, Witnessed
-from conformance.standing import standings
-from conformance.tally import Tally
 
 
 def found(*because: str, flaky: bool = False) -> Finding:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_rounding import LEAF, reached, trace
 
-from conformance.rounding import Rounding
-from conformance.taint import Taint
+from conformance.comparison.tolerance.bounds import Rounding
+from conformance.comparison.tolerance.dataflow import Taint
 
 
 def test_what_a_tensor_left_is_not_overwritten_as_a_whole() -> None:

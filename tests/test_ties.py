@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import reference_impl
-from reference_impl.rule_marks import knocked_out
+from reference_impl.base.rules import knocked_out
+from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
-from specs.force import modelling
 from specs.rule import RULES, TURNS
 
 ROOT = Path(__file__).parent.parent

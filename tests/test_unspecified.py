@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.campaign import Sides
-from conformance.judge import Finding
-from conformance.text import from_text
+from conformance.comparison.judge import Finding
+from conformance.grading.campaign import Sides
+from conformance.program.parsing import parse
 
 GAPS = """import torch
 b = torch.tensor(2.0, requires_grad=True)
@@ -30,5 +30,5 @@ d = c[:, 0].detach()
 )
 def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, finding: Finding) -> None:
     """Nobody wrote it, and what the write added is given the sum of it."""
-    judgement, _, _ = Sides("reference", "torch").judged(from_text(f"{GAPS}{step}\ne.backward(e)\n"), "each")
+    judgement, _, _ = Sides("reference", "torch").judged(parse(f"{GAPS}{step}\ne.backward(e)\n"), "each")
     assert judgement.finding is finding

@@ -235,12 +235,12 @@ def test_inner_ops(name: str, args: Any) -> None:
 
 def test_many_parts() -> None:
     """More parts than one joining op takes are joined all the same."""
-    from specs.ops import join
+    from specs.ops import cat
 
     parts = [fresh(2, 3) * n for n in range(20)]
     numpy = {"_stack": np.stack, "_cat": np.concatenate}
-    assert torch.stack(parts, 1).tolist() == join.stack(parts, 1).tolist()
-    assert torch.cat(parts, 1).tolist() == join.cat(parts, 1, [3] * 20).tolist()
+    assert torch.stack(parts, 1).tolist() == cat.stack(parts, 1).tolist()
+    assert torch.cat(parts, 1).tolist() == cat.cat(parts, 1, [3] * 20).tolist()
     assert set(numpy) == {"_stack", "_cat"} <= set(OURS)
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from specs.errors import Refusal
 from specs.op import Op, Overloads
-from specs.refusal import Refusal
 from specs.rule import classify
 
 aten = torch.ops.aten
 I = torch.tensor  # noqa: E741 -- the index tensors of the tests are read as indices
 M3, M23 = I([True, False, True]), I([[True, False, True], [False, True, True]])
 
-FAMILIES = ("views", "parts", "join", "index", "brackets")
+FAMILIES = ("view", "slice", "cat", "gather", "indexing")
 
 
 def _ours() -> dict[str, Overloads]:

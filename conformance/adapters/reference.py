@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import reference_impl
+from conformance.adapters.topology import lies
 from conformance.adapters.torch_shaped import TorchShaped
-from conformance.adapters.wiring import lies
-from reference_impl import dtypes, rule_marks
-from reference_impl.devices import place_of
-from reference_impl.modes import STATE
-from reference_impl.threads import OPEN_CALLS, OPEN_SUMS
+from reference_impl.base import dtypes, rules
+from reference_impl.base.device import place_of
+from reference_impl.base.modes import STATE
+from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -31,7 +31,7 @@ class Reference(TorchShaped):
     newest.
     """
 
-    unsupported = (dtypes.NoSuchDtype, rule_marks.Unspecified)
+    unsupported = (dtypes.NoSuchDtype, rules.Unspecified)
 
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):
@@ -72,7 +72,7 @@ class Reference(TorchShaped):
         errors = np.errstate(all="ignore")
         errors.__enter__()
         self._errors.append(errors)
-        rule_marks.fired()
+        rules.fired()
 
     def stop(self, session: None) -> None:
         self._errors.pop().__exit__()
@@ -90,7 +90,7 @@ class Reference(TorchShaped):
 
     def fired(self, session: None) -> frozenset[str]:
         """The rules that fired since the last call."""
-        return rule_marks.fired()
+        return rules.fired()
 
     def observe(
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool

@@ -10,12 +10,12 @@ import subprocess
 from typing import Any
 
 from conformance.adapters import standin
+from conformance.adapters.batched_copy import Parcel
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.parcel import Parcel
 from conformance.adapters.torch_shaped import TorchShaped
-from conformance.isolate import give_up
-from conformance.run import speaks_of_gradients
+from conformance.execution.isolate import give_up
+from conformance.execution.run import speaks_of_gradients
 from specs.case import Case
 from specs.fact import UNSEEN, WIRED
 from specs.rule import version_key

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
-from conformance.adapters.wiring import lies, wiring
+from conformance.adapters.topology import lies, wiring
 from conformance.program import OF_OTHERS, SAVING_MODES
+from specs.callbacks import class_of, compiled, custom_function
 from specs.case import Case
 from specs.fact import FACTS, UNSEEN, refused
-from specs.functions import class_of, compiled, custom_function
 from specs.rule import RULES, classify, classify_warning
 
 _RECORD = [("always", None, Warning, None, 0)]

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from conformance import replay
 from conformance.cli.loading import (
     Device,
     DeviceOption,
@@ -23,7 +22,8 @@ from conformance.cli.loading import (
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
-from conformance.grading import check
+from conformance.grading.check import check
+from conformance.recordings import replay
 from conformance.report import as_json, as_junit, as_markdown, terminal
 
 

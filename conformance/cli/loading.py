@@ -17,12 +17,11 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import DEVICE
 from conformance.cli.trouble import Trouble
-from conformance.json_form import schema
-from conformance.parse import ProgramError
+from conformance.execution.json_form import schema
 from conformance.program import Program
-from conformance.recorded import FOLDER, RecordingError, in_place, parse, read
+from conformance.program.parsing import ProgramError, parse
+from conformance.recordings.format import FOLDER, RecordingError, in_place, parse_recording, read
 from conformance.report import Verdict
-from conformance.text import from_text
 
 MADE_BY = "a recording is what `autograd-conformance record` writes"
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
@@ -67,7 +66,7 @@ def load_program(path: Path) -> Program:
     """The program that a file holds in PyTorch text."""
     hint = "a program is straight-line PyTorch that starts with `import torch`"
     try:
-        program = from_text(path.read_text(encoding="utf-8"))
+        program = parse(path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", "give the path of a PyTorch script") from exc
     except ProgramError as exc:
@@ -95,7 +94,7 @@ def load_recordings(paths: list[Path] | None) -> list[Path]:
 
 def _check_recording(path: Path) -> None:
     try:
-        forms = parse(path.name, path.read_text(encoding="utf-8"))
+        forms = parse_recording(path.name, path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
     except UnicodeDecodeError as exc:

@@ -1,5 +1,5 @@
 """``observed``: which programs come out otherwise for being looked at. The search itself lives in
-``conformance.observed``.
+``conformance.observer_effect.campaign``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import typer
 from conformance.cli.grade import Source
 from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
 from conformance.cli.screen import console, progress_bar
-from conformance.observed import observed as search
+from conformance.observer_effect.campaign import observed as search
 from conformance.report import as_json, terminal
 
 

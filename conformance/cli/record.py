@@ -1,5 +1,5 @@
 """``record``: what the installed torch does, put on record for those who have none, or no such device. The
-work itself lives in ``conformance.recording``.
+work itself lives in ``conformance.recordings.record``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import typer
 from conformance.cli.loading import Device, DeviceOption, load_adapter, use
 from conformance.cli.screen import progress_bar
 from conformance.cli.trouble import Trouble
-from conformance.recording import PROGRAMS, place_for, write
-from conformance.recording import record as make
+from conformance.recordings.record import PROGRAMS, place_for, write
+from conformance.recordings.record import record as make
 
 
 def record(

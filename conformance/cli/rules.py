@@ -17,7 +17,7 @@ from rich.text import Text
 
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
-from conformance.draws import reach
+from conformance.grading.sources import reach
 from specs.case import Case, cases
 from specs.rule import RULES, Rule
 

@@ -1,5 +1,5 @@
 """``run``: one program on several implementations, traces side by side. How a program runs lives in
-``conformance.run``.
+``conformance.execution.run``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from conformance.adapters.isolated import run_isolated
 from conformance.cli.loading import Device, DeviceOption, load_adapter, load_program, use
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
+from conformance.execution.trace import Observation, Refused, Trace
+from conformance.grading.isolated import run_isolated
 from conformance.program import Step, decoration
+from conformance.program.printing import statement
 from conformance.report import Verdict, words
-from conformance.text import statement
-from conformance.trace import Observation, Refused, Trace
 from specs.fact import DENSITIES, FACTS, GRAD_FACTS, UNSEEN
 
 SAID = "    says"

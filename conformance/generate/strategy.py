@@ -15,11 +15,20 @@ from typing import Any, TypeVar
 from hypothesis import find, settings
 from hypothesis import strategies as st
 
-from conformance.generate.choices import Choices, words
-from conformance.generate.guide import DENSITY, EXACT, LEAST_STEPS, LENGTHS, ROUNDING, Drawn, Guide, range_of
-from conformance.generate.oracle import Beside
+from conformance.execution.run import Runner
+from conformance.generate.guide.guide import (
+    DENSITY,
+    EXACT,
+    LEAST_STEPS,
+    LENGTHS,
+    ROUNDING,
+    Drawn,
+    Guide,
+    range_of,
+)
+from conformance.generate.scene.choices import Choices, words
+from conformance.generate.scene.oracle import Beside
 from conformance.program import Program, Step
-from conformance.run import Runner
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """The reports as JSON; ``report.schema.json`` and ``observed.schema.json`` beside the specs say what is in
 them.
 
-The same report gives the same bytes. The forms of programs and traces live in ``conformance.json_form``.
+The same report gives the same bytes. Programs and traces take theirs from ``conformance.execution.json_form``.
 """
 
 from __future__ import annotations

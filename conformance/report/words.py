@@ -1,5 +1,5 @@
 """Outcomes, fact values and what a report holds in words, for every form that people read. What they mean
-lives in ``conformance.trace`` and ``conformance.report.value``.
+lives in ``conformance.execution.trace`` and ``conformance.report.value``.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from conformance.execution.trace import Crashed, Done, Outcome, Refused, Unbound, Unsupported
 from conformance.report.value import (
     CASE_STATUSES,
     NOT_EXERCISED,
@@ -18,7 +19,6 @@ from conformance.report.value import (
     Totals,
     Verdict,
 )
-from conformance.trace import Crashed, Done, Outcome, Refused, Unbound, Unsupported
 from specs.fact import UNSEEN
 
 VERDICTS = {

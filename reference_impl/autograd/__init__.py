@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import modes as grad_mode
 from reference_impl.autograd import _functions, anomaly_mode, forward_ad, function, graph
 from reference_impl.autograd.anomaly_mode import (
     detect_anomaly,
@@ -19,12 +18,10 @@ from reference_impl.autograd.anomaly_mode import (
 )
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import GradientEdge
-from reference_impl.composed import stack
-from reference_impl.devices import making_on, place_in, place_of
-from reference_impl.dtypes import REAL
-from reference_impl.engine import RUNNING, run
-from reference_impl.graph import Edge, Node, gradient_edge
-from reference_impl.modes import (
+from reference_impl.base import modes as grad_mode
+from reference_impl.base.device import making_on, place_in, place_of
+from reference_impl.base.dtypes import REAL
+from reference_impl.base.modes import (
     STATE,
     enable_grad,
     inference_mode,
@@ -34,10 +31,13 @@ from reference_impl.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from reference_impl.ready import Buffer
-from reference_impl.rule_marks import by, hold_warnings, refuse, release_warnings, warn
-from reference_impl.saving import SavedTensor
-from reference_impl.tensor import Tensor, accumulator_of, wrap
+from reference_impl.base.rules import by, hold_warnings, refuse, release_warnings, warn
+from reference_impl.core.engine import RUNNING, run
+from reference_impl.core.graph import Edge, Node, gradient_edge
+from reference_impl.core.ready_queue import Buffer
+from reference_impl.core.saved import SavedTensor
+from reference_impl.core.tensor import Tensor, accumulator_of, wrap
+from reference_impl.namespace.composite import stack
 from specs.layout import laid_out_like
 
 __all__ = [

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from reference_impl.autograd.function import Function
-from reference_impl.tensor import Tensor
+from reference_impl.core.tensor import Tensor
 
 
 class Resize(Function):

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from reference_impl.graph import Node
-from reference_impl.modes import STATE
-from reference_impl.ready import Buffer
-from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.task import Task
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core.graph import Node
+from reference_impl.core.graph_task import Task
+from reference_impl.core.ready_queue import Buffer
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
 

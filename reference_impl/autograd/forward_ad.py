@@ -1,6 +1,6 @@
 """``torch.autograd.forward_ad``: tensors that carry a tangent along, which ops push forward.
 
-How they do is said in ``reference_impl.tangents``. There is one level at a time, number 0, as in PyTorch.
+``reference_impl.forward.tangents`` propagates them. As in PyTorch there is one level at a time, number 0.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import NamedTuple
 
-from reference_impl.dtypes import DIFFERENTIABLE
-from reference_impl.modes import STATE
-from reference_impl.tangents import Level, apart
-from reference_impl.tensor import Tensor
+from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.modes import STATE
+from reference_impl.core.tensor import Tensor
+from reference_impl.forward.tangents import Level, apart
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",

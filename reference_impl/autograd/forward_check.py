@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from reference_impl.tensor import Tensor
+from reference_impl.core.tensor import Tensor
 
 Differences = Sequence[Sequence[Sequence[np.ndarray]]]
 """By input, by element of it (the imaginary parts behind the real ones), by output: what a change made

@@ -14,17 +14,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reference_impl.autograd.pushing import push
-from reference_impl.devices import geometry, making_on, place_in, place_of
-from reference_impl.dtypes import DIFFERENTIABLE
-from reference_impl.graph import LAST, Node, gradient_edge
-from reference_impl.modes import STATE, no_grad
-from reference_impl.rule_marks import by, refuse, warn, warning_at_once
-from reference_impl.saving import Saved
-from reference_impl.task import Task
-from reference_impl.tensor import Tensor, accumulator_of, wrap
-from reference_impl.views import Tag
-from reference_impl.write import bump, check_tracked, rebase
+from reference_impl.base.device import geometry, making_on, place_in, place_of
+from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.modes import STATE, no_grad
+from reference_impl.base.rules import by, refuse, warn, warning_at_once
+from reference_impl.core.graph import LAST, Node, gradient_edge
+from reference_impl.core.graph_task import Task
+from reference_impl.core.inplace import bump, check_tracked, rebase
+from reference_impl.core.saved import Saved
+from reference_impl.core.tensor import Tensor, accumulator_of, wrap
+from reference_impl.core.views import Tag
+from reference_impl.forward.custom_jvp import push
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 

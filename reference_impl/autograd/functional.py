@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl import autograd, composed
-from reference_impl.factories import ones_like, zeros_like
-from reference_impl.modes import enable_grad
-from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
+from reference_impl import autograd
+from reference_impl.base.modes import enable_grad
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import composite
+from reference_impl.namespace.factories import ones_like, zeros_like
 
 Tensors = tuple[Tensor, ...]
 
@@ -195,7 +196,7 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
             column.append(g)
     shapes = [(*out.shape, *x.shape) for x in inputs]
     return [
-        composed.stack(column).view(shape) if column else zeros_like(x).new_zeros(shape)
+        composite.stack(column).view(shape) if column else zeros_like(x).new_zeros(shape)
         for column, shape, x in zip(columns, shapes, inputs, strict=True)
     ]
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from reference_impl import autograd
 from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
-from reference_impl.factories import ones_like, zeros_like
-from reference_impl.graph import Node, gradient_edge
-from reference_impl.modes import enable_grad
-from reference_impl.random import rand_like
-from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.tensor import Tensor, wrap
-from specs.refusal import admit
+from reference_impl.base.modes import enable_grad
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core.graph import Node, gradient_edge
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.factories import ones_like, zeros_like
+from reference_impl.namespace.random import rand_like
+from specs.errors import admit
 
 Function = Callable[..., Any]
 

@@ -1,6 +1,6 @@
 """``torch.autograd.graph``: edges of the graph as values, and hooks around what is saved or computed.
 
-What a saved tensor is lives in ``reference_impl.saving``, the graph itself in ``reference_impl.graph``.
+Saved tensors live in ``reference_impl.core.saved``, the graph itself in ``reference_impl.core.graph``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
-from reference_impl import saving
-from reference_impl.engine import RUNNING
-from reference_impl.graph import Node, gradient_edge
-from reference_impl.hooks import RemovableHandle
-from reference_impl.modes import STATE, enable_grad, no_grad
-from reference_impl.rule_marks import by, refuse
-from reference_impl.task import Task
-from reference_impl.tensor import Tensor
-from reference_impl.write import bump
+from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.rules import by, refuse
+from reference_impl.core import saved
+from reference_impl.core.engine import RUNNING
+from reference_impl.core.graph import Node, gradient_edge
+from reference_impl.core.graph_task import Task
+from reference_impl.core.hooks import RemovableHandle
+from reference_impl.core.inplace import bump
+from reference_impl.core.tensor import Tensor
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
@@ -65,10 +65,10 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if _disabled:
             refuse("saved_hooks/disabled-refused", message=_disabled[-1])
-        saving.HOOKS.append((self.pack_hook, self.unpack_hook))
+        saved.HOOKS.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
-        saving.HOOKS.pop()
+        saved.HOOKS.pop()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -83,7 +83,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """In the block, hooks for everything that is saved are refused with that message."""
     _disabled.append(error_message)
     try:
-        if saving.HOOKS:
+        if saved.HOOKS:
             refuse("saved_hooks/disabled-refused", message=error_message)
         yield
     finally:
@@ -156,10 +156,10 @@ class _Mutable(saved_tensors_hooks):
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """In the block, saved tensors may be written to: backward gets them as they were saved."""
-    if saving.WATCHERS:
+    if saved.WATCHERS:
         refuse("saved_hooks/mutation-not-nested")
     context = _Mutable()
-    saving.WATCHERS.append(context.before_write)
+    saved.WATCHERS.append(context.before_write)
     try:
         with context:
             context.open = True
@@ -167,7 +167,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     finally:
         context.open = False
         context.clear()
-        saving.WATCHERS.pop()
+        saved.WATCHERS.pop()
 
 
 # -- hooks of several tensors --------------------------------------------------------------------------

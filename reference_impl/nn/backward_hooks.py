@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.dtypes import DIFFERENTIABLE
-from reference_impl.graph import Node, gradient_edge
-from reference_impl.modes import STATE
-from reference_impl.tensor import Tensor
+from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.modes import STATE
+from reference_impl.core.graph import Node, gradient_edge
+from reference_impl.core.tensor import Tensor
 
 if TYPE_CHECKING:
-    from reference_impl.task import Task
+    from reference_impl.core.graph_task import Task
 
 Grads = list[Tensor | None]
 

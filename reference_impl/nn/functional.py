@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import composed
-from reference_impl.modes import STATE
-from reference_impl.random import source
-from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.surface import FUNCTIONS
-from reference_impl.tensor import Tensor, wrap_beside
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.namespace import composite
+from reference_impl.namespace.install import FUNCTIONS
+from reference_impl.namespace.random import source
 
 
 # -- activations -----------------------------------------------------------------------------------
@@ -43,8 +43,8 @@ silu = _activation("silu", 0)
 softplus = FUNCTIONS["softplus"]
 sigmoid = FUNCTIONS["sigmoid"]
 tanh = FUNCTIONS["tanh"]
-softmax = composed.BOTH["softmax"]
-log_softmax = composed.BOTH["log_softmax"]
+softmax = composite.BOTH["softmax"]
+log_softmax = composite.BOTH["log_softmax"]
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -289,7 +289,7 @@ def _together(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
     if input._array.shape == target._array.shape:
         return input, target
     warn("nn/loss-size-warns")
-    return composed.broadcast_tensors(input, target)
+    return composite.broadcast_tensors(input, target)
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from reference_impl.modes import no_grad
-from reference_impl.random import source
-from reference_impl.tensor import Tensor, wrap
+from reference_impl.base.modes import no_grad
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.random import source
 
 
 def _filled(tensor: Tensor, values: np.ndarray) -> Tensor:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.factories import empty, ones, tensor, zeros
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import empty, ones, tensor, zeros
+from reference_impl.namespace.random import randn
 from reference_impl.nn import functional, init
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
-from reference_impl.random import randn
-from reference_impl.tensor import Tensor
 
 
 class Identity(Module):

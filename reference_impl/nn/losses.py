@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.core.tensor import Tensor
 from reference_impl.nn import functional
 from reference_impl.nn.module import Module
-from reference_impl.tensor import Tensor
 
 
 class _Loss(Module):

@@ -11,13 +11,13 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
-from reference_impl.devices import device
-from reference_impl.hooks import RemovableHandle, attach
-from reference_impl.modes import no_grad
+from reference_impl.base.device import device
+from reference_impl.base.modes import no_grad
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.hooks import RemovableHandle, attach
+from reference_impl.core.tensor import Tensor
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
-from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor
 
 Keys = namedtuple("Keys", ("missing_keys", "unexpected_keys"))
 

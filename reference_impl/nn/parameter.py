@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.attributes import METHODS
-from reference_impl.factories import empty
-from reference_impl.modes import STATE
-from reference_impl.rule_marks import by, refuse
-from reference_impl.tensor import Tensor, wrap
-from reference_impl.zeros import Zeros
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.namespace.attributes import METHODS
+from reference_impl.namespace.factories import empty
 
 _repr = METHODS["__repr__"]
 _STATE = [name for name in Tensor.__slots__ if not name.startswith("__")]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reference_impl import composed
-from reference_impl.factories import zeros
-from reference_impl.modes import no_grad
-from reference_impl.tensor import Tensor
+from reference_impl.base.modes import no_grad
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import composite
+from reference_impl.namespace.factories import zeros
 
 
 @no_grad()
@@ -17,7 +17,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     grads = [x.grad for x in tensors if x.grad is not None]
     if not grads:
         return zeros(())
-    total = composed.stack([g.norm(norm_type) for g in grads]).norm(norm_type)
+    total = composite.stack([g.norm(norm_type) for g in grads]).norm(norm_type)
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
     for g in grads:
         g.mul_(scale)
@@ -34,7 +34,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All elements of all parameters in a row."""
-    return composed.cat([x.view((-1,)) for x in parameters])
+    return composite.cat([x.view((-1,)) for x in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:

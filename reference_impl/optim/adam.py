@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.factories import zeros_like
+from reference_impl.namespace.factories import zeros_like
 from reference_impl.optim.optimizer import Optimizer, Update
 
 

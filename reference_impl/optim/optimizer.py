@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from reference_impl.devices import place_of
-from reference_impl.modes import STATE, enable_grad, no_grad
+from reference_impl.base.device import place_of
+from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core.tensor import Tensor
 from reference_impl.nn.module import clear_grads
-from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.tensor import Tensor
 
 MIXED = frozenset({"float32", "float64"})
 """Dtypes that may stand beside a parameter of any other."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from reference_impl.base.rules import by
+from reference_impl.core.tensor import Tensor
 from reference_impl.optim.optimizer import Optimizer, Update
-from reference_impl.rule_marks import by
-from reference_impl.tensor import Tensor
 
 
 class SGD(Optimizer):

@@ -16,14 +16,14 @@ from typing import Any
 from reference_impl import autograd
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import saved_tensors_hooks
-from reference_impl.engine import RUNNING
-from reference_impl.modes import STATE, enable_grad, no_grad
+from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core.engine import RUNNING
+from reference_impl.core.saved import Saved
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.random import fork_rng, get_rng_state, set_rng_state
 from reference_impl.nn.containers import Sequential
-from reference_impl.random import fork_rng, get_rng_state, set_rng_state
-from reference_impl.rule_marks import by, refuse, warn
-from reference_impl.saving import Saved
-from reference_impl.tensor import Tensor
-from specs.refusal import Refusal, admit
+from specs.errors import Refusal, admit
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",

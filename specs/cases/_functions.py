@@ -1,6 +1,6 @@
 """The custom functions that cases and programs call: a menu, so that a program stays a value.
 
-Plain PyTorch; cases import what they call. `specs.functions` hands the text of each to whoever prints or runs
+Plain PyTorch; cases import what they call. `specs.callbacks` hands the text of each to whoever prints or runs
 a program. All keep to exact arithmetic.
 """
 

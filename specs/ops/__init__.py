@@ -10,9 +10,9 @@ from importlib import import_module
 from specs.op import Op, Overloads
 
 FAMILIES = (
-    "elementwise", "power", "compare", "reduce", "linear",
-    "views", "parts", "join", "index", "brackets", "create", "chance",
-    "conjugate", "smooth", "fused", "order", "spread", "bounds", "neural",
+    "elementwise", "pow", "comparison", "reduce", "linear",
+    "view", "slice", "cat", "gather", "indexing", "create", "random",
+    "complex", "unary", "ternary", "sort", "norms", "clamp", "nn",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

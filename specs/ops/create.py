@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from specs.errors import need_fit, refuse
 from specs.kind import Number, Tensor
 from specs.layout import laid_out_like
 from specs.op import composite, op
-from specs.refusal import need_fit, refuse
 
 
 @op(node="CloneBackward0", dtypes="keep", layout=(), complex=True)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
-from specs.ops.conjugate import conj
-from specs.refusal import need_kernel, refuse
+from specs.ops.complex import conj
 
 
 def _times(g, factor):

@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from specs.force import by
+from specs.active_rules import by
+from specs.errors import need_kernel, refuse
 from specs.kind import Dim, Tensor
 from specs.op import clash, composite, op
-from specs.ops.conjugate import conj
-from specs.refusal import need_kernel, refuse
+from specs.ops.complex import conj
 
 
 def _one_dtype(name, x, y):

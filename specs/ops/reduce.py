@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
 from specs.layout import by_rows, laid_out_like
 from specs.op import op
-from specs.ops.conjugate import conj
-from specs.refusal import need_kernel, refuse
+from specs.ops.complex import conj
 
 
 def axis_of(dim: int, ndim: int) -> int:

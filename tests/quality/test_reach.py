@@ -16,12 +16,12 @@ import pytest
 
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
-from conformance.generate import swarm
-from conformance.generate.choices import Prng
-from conformance.generate.guide import EXACT, SAVING_STACKS, STACKS, Drawn, draw, range_of
+from conformance.execution.trace import DONE, UNBOUND, Refused
+from conformance.generate.guide import swarm
+from conformance.generate.guide.guide import EXACT, SAVING_STACKS, STACKS, Drawn, draw, range_of
+from conformance.generate.scene.choices import Prng
 from conformance.program import MODES
-from conformance.text import to_text
-from conformance.trace import DONE, UNBOUND, Refused
+from conformance.program.printing import to_text
 from specs.rule import RULES
 
 SEED, COUNT = 1, 2500

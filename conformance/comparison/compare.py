@@ -1,0 +1,286 @@
+"""Holds two traces of one program against each other, fact by fact.
+
+The result is data; no English is made here, and nobody is blamed (`judge` does that). Values are compared
+with `==` (so zero equals minus zero) and NaN equals NaN; what an operation that rounds has reached, within
+the bound that `rounding` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from conformance.comparison.tolerance.bounds import Bound, Rounding, Shaken, near, within_reach
+from conformance.execution.trace import DONE, Calls, Crashed, Observation, Trace, Unsupported
+from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
+
+_VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.index("value")
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """One difference: at `step`, about `name` (None: the step itself), in `fact`.
+
+    `fact` is one of FACTS or WIRED, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the
+    name is bound to).
+    `because` are the rules that fired where the expected value came about; `downstream` marks what
+    follows an earlier difference.
+    """
+
+    step: int
+    name: str | None
+    fact: str
+    expected: Any
+    actual: Any
+    because: tuple[str, ...] = ()
+    downstream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agree:
+    """No difference in `compared` facts, with `unseen` more that one side does not show."""
+
+    compared: int
+    unseen: int = 0
+
+    @property
+    def vacuous(self) -> bool:
+        """Agreement over nothing is a finding, never a pass."""
+        return self.compared == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Diverge:
+    """At least one difference, the first one first."""
+
+    divergences: tuple[Divergence, ...]
+    compared: int
+    unseen: int = 0
+
+    @property
+    def first(self) -> Divergence:
+        return self.divergences[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Incomparable:
+    """The traces agree up to `step` and cannot be compared from there on."""
+
+    why: str
+    step: int
+    compared: int = 0
+    unseen: int = 0
+
+
+Comparison = Agree | Diverge | Incomparable
+
+
+class _Comparing:
+    """The counts and differences of one comparison in progress."""
+
+    def __init__(
+        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, shaken: Shaken | None
+    ) -> None:
+        self.compared = self.unseen = 0
+        self.found: list[Divergence] = []
+        self.partial = not (expected.complete and actual.complete)
+        self._expected = expected
+        self._rounding_ops, self._shaken = rounding, cache(shaken) if shaken else lambda: ()
+        self._rounding: Rounding | None = None
+
+    @property
+    def rounding(self) -> Rounding:
+        """Which values may be off by how much; worked out when the first values differ."""
+        if self._rounding is None:
+            self._rounding = Rounding(self._expected, self._rounding_ops)
+        return self._rounding
+
+    def step(self, index: int, expected: Observation, actual: Observation) -> bool:
+        """Compare one step; False where nothing after it can be compared."""
+        wanted, facts, warnings, _, calls = expected
+        got, found, warned, _, called = actual
+        if wanted is not DONE or got is not DONE:
+            if type(wanted) is Unsupported or type(got) is Unsupported:
+                return False
+            if wanted != got or type(wanted) is Crashed:
+                self.differ(index, None, "outcome", wanted, got, expected)
+            if type(wanted) is Crashed or type(got) is Crashed:
+                self.compared += 1
+                return True
+        self.compared += 1
+        if (warnings or warned) and warnings is not None and warned is not None:
+            if warnings != warned:
+                self.differ(index, None, "warnings", warnings, warned, expected)
+            self.compared += bool(warnings)
+        if calls is None or called is None:
+            self.unseen += 1
+        elif calls or called:
+            if calls != called:
+                self.calls(index, expected, calls, called)
+            self.compared += len(calls)
+        if not self.partial and facts == found:
+            for seen in facts.values():
+                self.compared += len(seen)
+                if seen[-1] is UNSEEN:  # a grad that nobody looked at
+                    self.compared -= 1
+                    self.unseen += 1
+        else:
+            self.facts(index, expected, actual)
+        return True
+
+    def facts(self, index: int, expected: Observation, actual: Observation) -> None:
+        for name, wanted in expected.facts.items():
+            got = actual.facts.get(name)
+            if got is None or len(got) != len(wanted):
+                self.compared += 1
+                self.differ(index, name, "bound", kind(wanted), kind(got), expected)
+                continue
+            for fact, x, y in zip(FACTS, wanted, got, strict=False):
+                if x is UNSEEN or y is UNSEEN:
+                    self.unseen += 1
+                    continue
+                self.compared += 1
+                if x == y:
+                    continue
+                if fact == "value":
+                    if not self.near(x, y, self.rounding.of(index, name), self.moved(index, name, _value)):
+                        self.differ(index, name, fact, x, y, expected)
+                elif fact == "grad":
+                    self.grad(index, name, x, y, expected)
+                else:
+                    self.differ(index, name, fact, x, y, expected)
+        for name, got in actual.facts.items():
+            if name not in expected.facts:
+                self.compared += 1
+                self.differ(index, name, "bound", kind(None), kind(got), expected)
+
+    def near(self, x: Any, y: Any, bound: Bound, moved: Callable[[], list[Any]]) -> bool:
+        """Whether values are as near as the bound says, or as shaking ``moved`` the first, if there is one at
+        all.
+        """
+        if near(x, y, bound) or not bound.terms:
+            return near(x, y, bound)
+        return within_reach(x, y, moved())
+
+    def moved(self, index: int, name: str, of: Callable[[Any], Any]) -> Callable[[], list[Any]]:
+        """What shaking makes of a name's value, or of its grad's."""
+        return lambda: [of(trace[index].facts.get(name)) for trace in self._shaken()]
+
+    def calls(self, index: int, expected: Observation, wanted: Calls, got: Calls) -> None:
+        """Calls of the program's functions: which, in which order, and with what."""
+        if not self._alike(index, wanted, got, lambda: [trace[index].calls for trace in self._shaken()]):
+            self.differ(index, None, "calls", wanted, got, expected)
+
+    def _alike(self, index: int, x: Any, y: Any, moved: Callable[[], list[Any]]) -> bool:
+        """Whether functions were given the same: nothing, gradients, or tuples of those."""
+        if x == y or x is UNSEEN or y is UNSEEN:
+            return True
+        if not (isinstance(x, tuple) and isinstance(y, tuple)) or len(x) != len(y):
+            return False
+        if _is_grad(x) and isinstance(x[0], str):
+            rest = all(a == b for i, (a, b) in enumerate(zip(x, y, strict=True)) if i != _GRAD_VALUE)
+            bound = self.rounding.of_calls(index)
+            return rest and self.near(x[_GRAD_VALUE], y[_GRAD_VALUE], bound, _items(moved, _GRAD_VALUE))
+        pairs = enumerate(zip(x, y, strict=True))
+        return all(self._alike(index, a, b, _items(moved, at)) for at, (a, b) in pairs)
+
+    def grad(self, index: int, name: str, wanted: Any, got: Any, expected: Observation) -> None:
+        """Grads that are not equal as they stand; one side may have none, or refuse to show it."""
+        if not (_is_grad(wanted) and _is_grad(got)):
+            self.differ(index, name, "grad", wanted, got, expected)
+            return
+        for fact, x, y in zip(GRAD_FACTS, wanted, got, strict=True):
+            if x is UNSEEN or y is UNSEEN:
+                self.unseen += 1
+            elif x == y:
+                continue
+            elif fact != "value" or not self.near(
+                x, y, self.rounding.of_grad(index, name), self.moved(index, name, _value_of_grad)
+            ):
+                self.differ(index, name, f"grad.{fact}", x, y, expected)
+
+    def wiring(self, last: int, expected: Trace, actual: Trace) -> None:
+        """How tensors hang together in the end, if all else agrees."""
+        hung, found = expected.wiring or {}, actual.wiring or {}
+        if hung == found:
+            hidden = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
+            self.compared += len(WIRED) * len(hung) - hidden
+            self.unseen += hidden
+            return
+        for name, wanted in hung.items():
+            for fact, x, y in zip(WIRED, wanted, found[name], strict=True):
+                if x is UNSEEN or y is UNSEEN:
+                    self.unseen += 1
+                    continue
+                self.compared += 1
+                if x != y:
+                    self.differ(last, name, fact, x, y, expected[last])
+
+    def differ(self, step: int, name: str | None, fact: str, x: Any, y: Any, expected: Observation) -> None:
+        first = self.found[0] if self.found else None
+        downstream = first is not None and (step > first.step or first.fact == "outcome")
+        because = tuple(sorted(expected.fired))
+        self.found.append(Divergence(step, name, fact, plain(x), plain(y), because, downstream))
+
+
+def compare(
+    expected: Trace,
+    actual: Trace,
+    rounding: Mapping[str, int] | None = None,
+    shaken: Shaken | None = None,
+) -> Comparison:
+    """Compare two traces of the same program.
+
+    `rounding` maps operations that round to the ULP bound of one application; by default the ops say so
+    themselves. `shaken` tells how far values move that are farther apart than that.
+    """
+    if expected.program is not actual.program and expected.program != actual.program:
+        raise ValueError("the traces are of different programs")
+    state = _Comparing(expected, actual, rounding, shaken)
+    for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
+        if not state.step(index, x, y):
+            if state.found:
+                break
+            stopped = next(o.outcome for o in (y, x) if type(o.outcome) is Unsupported)
+            return Incomparable(stopped.why, index, state.compared, state.unseen)
+    if expected.wiring is not None and actual.wiring is not None and not state.found:
+        state.wiring(len(expected) - 1, expected, actual)
+    if state.found:
+        return Diverge(tuple(state.found), state.compared, state.unseen)
+    return Agree(state.compared, state.unseen)
+
+
+def kind(seen: tuple[Any, ...] | None) -> str:
+    """What a name is bound to, as a word."""
+    if seen is None:
+        return "unbound"
+    if len(seen) == 1:
+        return "None" if seen[0] is None else type(seen[0]).__name__
+    return "tensor"
+
+
+def plain(value: Any) -> Any:
+    """A fact's value in plain tuples (sizes are tuples of a class of their own)."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(map(plain, value))
+    return value
+
+
+def _items(of: Callable[[], list[Any]], at: int) -> Callable[[], list[Any]]:
+    """The items at one place of tuples; None where there is no such place."""
+    return lambda: [x[at] if isinstance(x, tuple) and len(x) > at else None for x in of()]
+
+
+def _value(facts: tuple[Any, ...] | None) -> Any:
+    return facts[_VALUE] if facts and len(facts) == len(FACTS) else None
+
+
+def _value_of_grad(facts: tuple[Any, ...] | None) -> Any:
+    grad: Any = facts[_GRAD] if facts and len(facts) == len(FACTS) else None
+    return grad[_GRAD_VALUE] if _is_grad(grad) else None
+
+
+def _is_grad(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == len(GRAD_FACTS)

@@ -1,0 +1,53 @@
+"""Where torch is on record as departing from a rule, and whether a difference is just that.
+
+The records are the ``departs`` of ``specs/rules``. None excuses anything by its looks: torch must do, from
+the first step to the last, what the reference does without the rule. Crashes on record are ``known``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.comparison.compare import Agree, Comparison, Diverge, Incomparable, compare
+from conformance.execution.trace import Trace
+from specs.active_rules import knocked_out
+from specs.rule import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """Rules that torch broke, and the reference's trace without them, which is torch's as far as they can be
+    compared.
+    """
+
+    rules: tuple[str, ...]
+    trace: Trace
+
+
+def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]) -> Departed | None:
+    """The rules from which torch, of that version, departed, if they explain all of the difference.
+
+    ``again`` runs the program on the reference once more, under whatever rules are in force then.
+    """
+    fired = {rule for seen in reference.observations for rule in seen.fired}
+    rules = [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
+    for chosen in (*((rule,) for rule in rules), tuple(rules)):
+        if chosen:
+            with knocked_out(*chosen):
+                trace = again()
+            if _explains(compare(trace, torch), compare(reference, torch), torch):
+                return Departed(chosen, trace)
+    return None
+
+
+def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:
+    """Whether what is left without the rules leaves nothing of the difference: no other one, nor an end of
+    what can be compared (torch's own, too) before the difference is reached.
+    """
+    if isinstance(without, Agree) or not isinstance(found, Diverge):
+        return isinstance(without, Agree)
+    if isinstance(without, Incomparable):
+        return found.first.step <= without.step
+    ended = torch.observations[without.first.step].crash is not None
+    return ended and found.first.step < without.first.step

@@ -1,0 +1,1 @@
+"""How far values may differ, and which values of a program rounding can reach."""

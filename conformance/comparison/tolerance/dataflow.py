@@ -1,0 +1,364 @@
+"""Which values and grads of a program the operations that round may have reached, and by which steps.
+
+A walk along what was observed of a program that follows memory (views, detached tensors, `.data`, and grads
+kept as they came share it, so that a write reaches them all), history (where a gradient goes) and grads.
+Where nothing tells which of two things happened, both are taken to have. The things that are followed live
+in `lineage`, what an operation does to them in `effects`; what the roundings so found come to is `rounding`'s
+business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from conformance.comparison.tolerance.aliasing import (
+    Arrival,
+    Family,
+    Level,
+    Memory,
+    Node,
+    Tensor,
+    carry,
+    families_of,
+    grads_of,
+    level_of,
+    memory_of,
+    nodes_of,
+    sharing,
+)
+from conformance.comparison.tolerance.op_effects import (
+    ALIASES,
+    CASTS,
+    FLAGS,
+    HOLDERS,
+    OVERWRITES,
+    base,
+    hands_on,
+    keeps_values,
+    result_of,
+    writes,
+    written_all_the_same,
+)
+from conformance.execution.trace import Done, Refused, Trace
+from conformance.program import (
+    DELETE,
+    Step,
+    binds,
+    grad_and_inference,
+    is_assignment,
+    reads,
+    refs,
+)
+from specs.callbacks import class_of
+from specs.fact import POSITION
+
+ENGINE: Mapping[str, tuple[str, ...]] = {
+    "backward": ("roots", "seeds", "retain_graph", "create_graph", "inputs"),
+    "torch.autograd.backward": ("roots", "seeds", "retain_graph", "create_graph", "seeds", "inputs"),
+    "torch.autograd.grad": ("roots", "inputs", "seeds", "retain_graph", "create_graph"),
+}
+"""The operations that run the engine, and the parts their leading arguments play."""
+
+KEYWORDS = {
+    "tensors": "roots", "outputs": "roots", "gradient": "seeds", "grad_tensors": "seeds",
+    "grad_variables": "seeds", "grad_outputs": "seeds",
+}  # fmt: skip
+"""The parts of arguments that are passed by keyword."""
+
+CROWD = 100
+"""How many tensors a run of the engine may reach for their gradients to be told apart."""
+
+Look = tuple[Any, ...]
+"""The facts of a name."""
+
+_GRAD, _DTYPE, _DEVICE = POSITION["grad"], POSITION["dtype"], POSITION["device"]
+
+
+class Rounded(NamedTuple):
+    """A rounding: the step and the name of its result, whether it is that of a gradient there, and whether
+    what it was computed from was exact.
+    """
+
+    step: int
+    name: str
+    gradient: bool
+    from_exact: bool = True
+
+
+class Taint:
+    """The walk, as far as it was asked about; it starts again when asked about an earlier step.
+
+    `looks` shows what each name was after each step, `rounds` says whether a step's operation rounds.
+    `roundings` lists what was rounded, and so gives each its number.
+    """
+
+    def __init__(
+        self, trace: Trace, looks: Sequence[Mapping[str, Look]], rounds: Callable[[Step], bool]
+    ) -> None:
+        self._trace, self._looks, self._rounds = trace, looks, rounds
+        # Called as a function it may turn the mode of a step into another.
+        self._modes = all(step.op != "torch.set_grad_enabled" for step in trace.program)
+        self._hands_on_grads = any(step.op == "register_post_accumulate_grad_hook" for step in trace.program)
+        self._start()
+
+    def _start(self) -> None:
+        self.roundings: list[Rounded] = []
+        self._names: dict[str, set[Tensor]] = {}
+        self._passed: Level = frozenset()
+        self._next = 0
+
+    def value(self, step: int, name: str) -> Level:
+        """What had reached the value of `name` after `step`."""
+        return level_of(memory_of(self._after(step).get(name, ())))
+
+    def grad(self, step: int, name: str) -> Level:
+        """What had reached the grad of `name` after `step`."""
+        return level_of(memory_of(grads_of(self._after(step).get(name, ()))))
+
+    def passed(self, step: int) -> Level:
+        """What had reached any of the gradients that passed in `step`, which runs the engine."""
+        self._after(step)
+        return self._passed
+
+    def _after(self, index: int) -> dict[str, set[Tensor]]:
+        if index < self._next - 1:
+            self._start()
+        while self._next <= index:
+            self._step(self._next)
+            self._next += 1
+        return self._names
+
+    def _step(self, index: int) -> None:
+        step, seen = self._trace.program[index], self._trace[index]
+        done = type(seen.outcome) is Done
+        self._passed = frozenset()
+        if step.op in ENGINE:
+            self._differentiate(index, step, done)
+        elif done:
+            self._perform(index, step)
+        elif type(seen.outcome) is Refused and written_all_the_same(step, seen.outcome.rule):
+            if step.op == "step":
+                self._optimize(index, step, self._tensors(reads(step)[:1]))
+            elif step.op == "set_":
+                self._perform(index, step._replace(out=()))
+            else:
+                names = reads(step)
+                self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
+        for name, facts in seen.facts.items():
+            found = self._names.get(name, ())
+            if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:
+                for tensor in found:
+                    tensor.grads = set()
+
+    def _tensors(self, names: Sequence[str]) -> set[Tensor]:
+        return {tensor for name in names for tensor in self._names.get(name, ())}
+
+    def _bind(self, step: Step, tensors: set[Tensor]) -> None:
+        self._names.update(dict.fromkeys(binds(step), tensors))
+
+    def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
+        """The number of a new rounding, of what the step binds or writes or of a gradient that reaches it."""
+        name = next(iter((*binds(step), *reads(step))), "")
+        return self._number(Rounded(index, name, gradient, from_exact))
+
+    def _number(self, rounded: Rounded) -> int:
+        self.roundings.append(rounded)
+        return len(self.roundings) - 1
+
+    def _recorded(self, step: Step) -> bool:
+        if not self._modes:
+            return True
+        grad, inference = grad_and_inference(step.mode)
+        return grad and not (inference and class_of(step.op) is None)
+
+    def _node(self, index: int, step: Step, operands: set[Tensor]) -> Node:
+        node = Node(self._rounding(index, step))
+        if self._recorded(step):
+            node.parents = nodes_of(operands)
+            node.rounds = self._rounds(step)
+            if keeps_values(step.op):
+                # NB: not the memory alone: `.data` of what is kept may be assigned.
+                node.keeps, node.operands = memory_of(operands), operands.copy()
+                node.hands_on = hands_on(step.op)
+        return node
+
+    # -- plain steps -----------------------------------------------------------------------------
+
+    def _perform(self, index: int, step: Step) -> None:
+        op, names = step.op, reads(step)
+        operands, first = self._tensors(names), self._tensors(names[:1])
+        if op == DELETE:
+            for name in names:
+                self._names.pop(name, None)
+        elif is_assignment(op):
+            self._assign(op, first, self._tensors([*refs(step.args[1:])]))
+        elif op == "set_":
+            self._assign(".data=", first, self._tensors([*refs(step.args[1:])]))
+        elif op in FLAGS or (base(op) in CASTS and self._cast(index, step) == "same"):
+            self._bind(step, first)
+        elif op == ".grad":
+            self._bind(step, grads_of(first))
+        elif op in HOLDERS:
+            self._bind(step, operands)
+        elif op == "step":
+            self._optimize(index, step, first)
+        elif base(op) in ALIASES:
+            family = Family(Node(self._rounding(index, step)))
+            self._bind(step, {Tensor(memory_of(first), [family], made=False)})
+        elif writes(op):
+            self._write(index, step, first, operands)
+        else:
+            self._make(index, step, operands)
+
+    def _assign(self, op: str, targets: set[Tensor], value: set[Tensor]) -> None:
+        """An assignment replaces what was there, unless there is doubt about who is assigned to."""
+        sure = len(targets) == 1
+        for target in targets:
+            if op == ".grad=":
+                target.grads = value if sure else target.grads | value
+            elif op == ".data=":
+                for memory in target.memory:
+                    memory.owner = None  # it may come to lie on a part of what it covered
+                target.memory = memory_of(value) | (set() if sure else target.memory)
+
+    def _optimize(self, index: int, step: Step, held: set[Tensor]) -> None:
+        """A step of an optimizer writes to each tensor it holds what its grad comes to."""
+        for tensor in held:
+            level = self._level(index, step, {tensor, *tensor.grads})
+            for memory in tensor.memory:
+                memory.write(level)
+
+    def _level(self, index: int, step: Step, operands: set[Tensor]) -> Level:
+        """What reaches the result of a computation: what reached its operands, and its own rounding."""
+        level = level_of(memory_of(operands))
+        if level or self._rounds(step):
+            level |= {self._rounding(index, step, gradient=False, from_exact=not level)}
+        return level
+
+    def _write(self, index: int, step: Step, targets: set[Tensor], operands: set[Tensor]) -> None:
+        """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
+        whole = step.op in OVERWRITES and targets == {memory.owner for memory in memory_of(targets)}
+        if whole:
+            values = [*step.args[1:], *(value for _, value in step.kwargs)]
+            level = self._level(index, step, self._tensors([*refs(values)]))
+        else:
+            level = self._level(index, step, operands)
+        for memory in memory_of(targets):
+            memory.write(level)
+            if whole and len(targets) == 1:
+                memory.level = level
+        if self._recorded(step):
+            node = self._node(index, step, operands)
+            for family in families_of(targets):
+                family.extend(node)
+        self._bind(step, targets)
+        # A function that writes may give another tensor on that memory, or something else besides.
+        for name in binds(step)[0 if class_of(step.op) else 1 :]:
+            self._names[name] = self._made(index, step, operands, "any")
+
+    def _make(self, index: int, step: Step, operands: set[Tensor]) -> None:
+        kind = self._cast(index, step) if base(step.op) in CASTS else result_of(step.op)
+        if not operands:
+            kind = "fresh"
+        for name in binds(step):
+            self._names[name] = self._made(index, step, operands, kind)
+
+    def _made(self, index: int, step: Step, operands: set[Tensor], kind: str) -> set[Tensor]:
+        """What a result may be that is ``fresh``, a ``view``, ``either``, these or an operand (``any``)."""
+        memory = set() if kind == "fresh" else memory_of(operands)
+        families = set() if kind == "fresh" else families_of(operands)
+        own = Memory()
+        if kind != "view":
+            own.level = self._level(index, step, operands)
+            node = self._node(index, step, operands)
+            if node.keeps:
+                node.keeps |= {own}
+            memory |= {own}
+            families |= {Family(node)}
+        made = Tensor(memory, families, bool(operands) and (kind != "fresh" or self._recorded(step)))
+        own.owner = made if kind == "fresh" else None
+        return {made, *operands} if kind == "any" else {made}
+
+    def _cast(self, index: int, step: Step) -> str:
+        """What a cast gives: a tensor that has the dtype is returned itself."""
+        before, after = self._looks[index - 1], self._looks[index]
+        pairs = [(before.get(x), after.get(y)) for x in reads(step)[:1] for y in binds(step)]
+        if step.kwargs or len(step.args) > 2 or not all(x and y for x, y in pairs):
+            return "any"
+        kept = all((x[_DTYPE], x[_DEVICE]) == (y[_DTYPE], y[_DEVICE]) for x, y in pairs if x and y)
+        return "same" if kept else "fresh"
+
+    # -- the engine ------------------------------------------------------------------------------
+
+    def _differentiate(self, index: int, step: Step, done: bool) -> None:
+        """A run of the engine; one that was refused may have got half-way."""
+        given: dict[str, list[Any]] = {"roots": [], "seeds": [], "inputs": [], "create_graph": []}
+        for part, value in (*zip(ENGINE[step.op], step.args, strict=False), *step.kwargs):
+            given.setdefault(KEYWORDS.get(part, part), []).append(value)
+        roots, seeds, inputs = ([*refs(given[part])] for part in ("roots", "seeds", "inputs"))
+        begun, targets = self._tensors(seeds), self._tensors(inputs)
+        # What is off is off by as much more as the gradient is larger that was passed in.
+        magnified = frozenset(self._number(Rounded(index, name, gradient=True)) for name in seeds)
+        ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
+        # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
+        given_too = arrived.keys() | (grads_of(arrived) if self._hands_on_grads else set())
+        self._passed = level_of(memory_of(given_too)).union(
+            *(arrival.onto(frozenset()) for arrival in arrived.values())
+        )
+        create = any(given["create_graph"])
+        before: set[Node] = set()  # of the gradients of this run so far, through which the next may have come
+
+        crowded = len(arrived) > CROWD
+        kinds: dict[Rounded | None, tuple[Tensor, Memory, Node]] = {}
+
+        def gradient(arrival: Arrival, old: set[Tensor]) -> Tensor:
+            """What arrived, added to an old grad; it may still be, or look at, what it began as.
+
+            In a crowd those for tensors of one kind are told apart no more: under create_graph a gradient of
+            each gradient would double their number with every run.
+            """
+            level = arrival.onto(level_of(memory_of(old)))
+            kind = self.roundings[max(arrival.roundings)] if arrival.roundings else None
+            if crowded and kind in kinds:
+                made, memory, node = kinds[kind]
+                memory.level |= level
+            else:
+                memory, node = Memory(level), Node(self._rounding(index, step))
+                if kind is not None:  # it is of the dtype of where it arrived, not of the root's
+                    self.roundings[node.rounding] = kind
+                if create:
+                    node.parents = {*ran, *nodes_of(begun)}
+                    node.keeps = {memory}.union(*(each.keeps for each in ran))
+                    node.operands = set().union(*(each.operands for each in ran))
+                    node.rounds = any(each.rounds for each in ran)
+                made = memory.owner = Tensor({memory}, {Family(node)}, create)
+                kinds[kind] = made, memory, node
+            for carrier in arrival.carriers:
+                memory.may_be(carrier)
+            if create:
+                node.parents |= nodes_of(old) | before
+                before.add(node)
+            made.join(families_of(sharing(begun, arrival.carriers)))
+            return made
+
+        captures = step.op == "torch.autograd.grad"
+        everyone = not captures and all(value is None for value in given["inputs"])
+        mine: list[set[Tensor]] = [set() for _ in inputs]
+        asked = [self._tensors([name]) for name in inputs] if captures and done else []
+        for tensor, arrival in arrived.items():
+            for found, wanted in zip(mine, asked, strict=False):
+                if tensor in wanted:
+                    found.add(gradient(arrival, set()))
+            if tensor.made or everyone or (not captures and tensor in targets):
+                # Under create_graph the sum is a new tensor.
+                for memory in memory_of(tensor.grads) if not create else ():
+                    memory.write(arrival.onto(memory.level))
+                tensor.grads = {*tensor.grads, gradient(arrival, tensor.grads)}
+        if captures and done:
+            for found, wanted in zip(mine, asked, strict=True):
+                found |= {gradient(Arrival(), set()) for _ in wanted - arrived.keys()}
+            handed_out = begun.union(*mine)
+            for name, found in zip(binds(step), mine, strict=False):
+                # One gradient may be handed out twice, or be what it began as.
+                self._names[name] = sharing(handed_out, memory_of(found))

@@ -1,0 +1,64 @@
+"""The reference with every rounding off by as much as it may be: how far values move tells how sensitive
+they are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from conformance.adapters import load
+from conformance.adapters.reference import Reference
+from conformance.comparison.tolerance.bounds import EPSILON
+from conformance.execution.run import run
+from conformance.execution.trace import Trace
+from conformance.program import Program
+
+RUNS = 4
+"""How many times a program is shaken: a value that stays where it is in one run moves in another."""
+
+_FINEST = 2.0**12
+"""Exact values are whole multiples of a fraction, in nearly all programs of one far coarser than this."""
+
+
+class Shaken(Reference):
+    """The reference, whose inexact results are moved by what their op may be off, up or down by lot."""
+
+    def __init__(self, seed: int) -> None:
+        vars(self).update(vars(load("reference")))  # and so of the release that it models
+        self._seed = seed
+
+    def start(self) -> None:
+        super().start()
+        self._lots = np.random.default_rng(self._seed)
+        self.move_results(self._shake)
+
+    def stop(self, session: None) -> None:
+        self.move_results(None)
+        super().stop(session)
+
+    def _shake(self, op: Any, result: Any) -> Any:
+        array = np.asarray(result)
+        if array.dtype.name not in EPSILON or array.dtype.kind not in "fc":
+            return result
+        parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
+        whole = [np.mod(np.abs(part) * _FINEST, 1) == 0 for part in parts]
+        inexact = np.isfinite(array) & ~np.logical_and.reduce(whole)
+        if not inexact.any():
+            return result
+        up = 1 + max(op.ulp, 1) * EPSILON[array.dtype.name] * self._lots.choice((-1.0, 1.0), array.shape)
+        moved = array.copy(order="K")
+        moved[inexact] = (array * up).astype(array.dtype)[inexact]
+        return moved
+
+
+@cache
+def _adapters() -> tuple[Shaken, ...]:
+    return tuple(Shaken(seed) for seed in range(RUNS))
+
+
+def shaken(program: Program, density: str) -> tuple[Trace, ...]:
+    """The program's traces with roundings off, another time in each."""
+    return tuple(run(program, adapter, density) for adapter in _adapters())

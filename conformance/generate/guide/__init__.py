@@ -1,0 +1,1 @@
+"""Which step comes next, by the features that a program may use."""

@@ -1,0 +1,138 @@
+"""What may be drawn for an implementation: the recipes of the op table, sorted by what a step of that
+kind is for.
+
+How one recipe is drawn lives in ``maths``; how often each sort comes up in ``swarm``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.generate.ops.recipe import Recipe
+from conformance.generate.steps import autograd_grad, backward, call_op, hooks, inplace, requires_grad
+from specs import ops
+from specs.op import Op
+
+COMMON = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "sum",
+        "relu",
+        "neg",
+        "mean",
+        "pow",
+        "clone",
+        "matmul",
+        "where",
+        "maximum",
+        "mul_",
+        "add_",
+        "prod",
+        "amax",
+        "gather",
+        "index_select",
+    ]
+)
+"""Ops that come up oftener: between them they save operands, results, both and nothing."""
+
+FILLS = frozenset(["copy_", "zero_", "fill_", "setitem"])
+OFTEN = 4
+
+
+class Vocabulary:
+    """The recipes drawn for one implementation, with or without ops that round."""
+
+    def __init__(self, recipes: Recipes, *, views: bool, writes: bool, rounding: bool) -> None:
+        methods = [r for r in recipes.methods if rounding or r.exact]
+        self.views = _often([r for r in methods if r.view and views], _view_weight)
+        self.maths = _often([r for r in methods if not r.view and not r.mutates], _common)
+        mutating = [r for r in methods if r.mutates and writes]
+        self.writes = _often([r for r in mutating if r.op.name not in FILLS], _common)
+        self.fills = _often([r for r in mutating if r.op.name in FILLS], _fill_weight)
+        signs = [r for r in recipes.operators if rounding or r.exact]
+        self.operators = tuple(r for r in signs if not r.mutates)
+        self.assigns = tuple(r for r in signs if writes and r.mutates)
+        self.edit = inplace.write
+        self.scatter = inplace.scatter
+        self.backward = backward.backward
+        self.reach = backward.reach
+        self.kink = autograd_grad.kink
+        self.mix = inplace.mix
+        self.resize = requires_grad.set_data
+        self.use = call_op.maths
+        self.overlook = hooks.on_sibling
+        sorts = {
+            call_op.maths: self.maths,
+            call_op.view: self.views,
+            call_op.operator: self.operators,
+            inplace.write: self.writes,
+            inplace.assign_operator: self.assigns,
+            inplace.fill: self.fills,
+        }
+        self.each = self.recipes
+        self.empty = frozenset(action for action, recipes in sorts.items() if not recipes)
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Everything that can be drawn from the op table, each once."""
+        every = (*self.maths, *self.views, *self.writes, *self.fills, *self.operators, *self.assigns)
+        return tuple(dict.fromkeys(every))
+
+
+class Recipes:
+    """What an implementation that ``may`` do some operations can be asked to do: methods and operators."""
+
+    def __init__(self, may: Callable[[str], bool]) -> None:
+        ops.load()
+        methods = [*_named(ops.ALL), *_named(ops.IN_PLACE)]
+        self.methods = [Recipe(op, name, may=may) for op, name in methods if may(name)]
+        self.operators = [
+            Recipe(op, sign, reflected=sign.startswith("__r"), may=may)
+            for sign, op in _operators()
+            if may(sign)
+        ]
+
+
+def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
+    """The public overloads that take a tensor and are called as methods, with their spelling."""
+    for name, overloads in table.items():
+        spelled = f"__{name}__" if name in ("getitem", "setitem") else name
+        for op in overloads:
+            if not op.internal and _drawable(op) and name not in ("rsub", "rtruediv", "rpow", "rmatmul"):
+                yield op, spelled
+
+
+def _drawable(op: Op) -> bool:
+    """Whether an op is a method of a tensor operand."""
+    return any(o.kind.tensor and o.name == "x" for o in op.operands)
+
+
+def _operators() -> Iterator[tuple[str, Op]]:
+    for sign, name in ops.OPERATORS.items():
+        for op in ops.ALL.get(name, ops.IN_PLACE.get(name, ())):
+            if sign not in ("__getitem__", "__setitem__") and not op.internal and _drawable(op):
+                yield sign, op
+
+
+def _often(recipes: list[Recipe], weight: Callable[[Recipe], int]) -> tuple[Recipe, ...]:
+    return tuple(recipe for recipe in recipes for _ in range(weight(recipe)))
+
+
+def _common(recipe: Recipe) -> int:
+    return OFTEN if recipe.op.name in COMMON else 1
+
+
+def _view_weight(recipe: Recipe) -> int:
+    return OFTEN if recipe.spelled in ("__getitem__", "view") else 2 if recipe.multi else 1
+
+
+def _fill_weight(recipe: Recipe) -> int:
+    return 3 if recipe.name == "setitem" else 1
+
+
+def allows(names: Any) -> Callable[[str], bool]:
+    """Whether an operation is among those an implementation has; None means all."""
+    return (lambda op: True) if names is None else names.__contains__

@@ -1,0 +1,1 @@
+"""The kinds of step a program may consist of, one module a kind."""

@@ -1,0 +1,163 @@
+"""Calls with something in the wrong place: the wrong kind of argument, too few, too many, none at all.
+
+Steps that are merely drawn without regard to validity come from every family; here are the ones that no
+table of fitting arguments contains.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.generate.scene.choices import weighted
+from conformance.generate.scene.features import DATA, FLAGS, GRAD_CALL, GRADS, INPLACE, MODES
+from conformance.generate.scene.scene import Live, Scene
+from conformance.generate.steps import leaves
+from conformance.generate.steps.backward import root
+
+Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
+"""An operation, its arguments (the names of `MADE`, `X` and `Y` stand for tensors), keywords, and how many
+results.
+"""
+
+
+class _Tensor:
+    """Stands for a tensor to be picked."""
+
+
+X, Y, C, N, B, D, S, V, E = (_Tensor() for _ in range(9))
+MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
+    C: ("complex", "complex128", ()),
+    N: ("indices", "int64", ()),
+    B: ("bool", "bool", ()),
+    D: ("any", "float64", ()),
+    S: ("any", "float32", ((),)),
+    V: ("any", "float32", ((2, 1, 2), (1, 2, 3))),
+    E: ("any", "float32", ((0,), (2, 0), (0, 2))),
+}
+"""The stand-ins that are made for the call: what they hold, their dtype, and the shapes, that of X if there
+are none.
+"""
+
+CALLS: tuple[Astray, ...] = (
+    ("backward", (X, 1.0), (), 0),
+    ("backward", (X, C), (), 0),
+    ("backward", (X, C), (), 0),
+    ("backward", (X, None), (("inputs", 1.0),), 0),
+    ("backward", (X,), (("inputs", [1.0]),), 0),
+    ("backward", (X,), (("inputs", []),), 0),
+    ("torch.autograd.backward", ([1.0],), (), 0),
+    ("torch.autograd.backward", (1.0,), (), 0),
+    ("torch.autograd.backward", (X, [1.0]), (), 0),
+    ("torch.autograd.backward", ([X, Y], [None]), (), 0),
+    ("torch.autograd.backward", (X,), (("grad_variables", [Y]),), 0),
+    ("torch.autograd.backward", (X, [Y]), (("grad_variables", [Y]),), 0),
+    ("torch.autograd.grad", (X, []), (), 1),
+    ("torch.autograd.grad", (X, [1.0]), (), 1),
+    ("torch.autograd.grad", (1.0, X), (), 1),
+    ("torch.autograd.grad", ([X, Y], X, [Y]), (), 1),
+    ("torch.autograd.grad", (X, Y), (("materialize_grads", True), ("allow_unused", False)), 1),
+    ("torch.autograd.grad", (X, Y), (("only_inputs", False), ("allow_unused", True)), 1),
+    ("requires_grad_", (X, 1), (), 0),
+    (".requires_grad=", (X, 1), (), 0),
+    ("torch.tensor", ([1.0, 2.0],), (("requires_grad", 1),), 1),
+    (".grad=", (X, 1.0), (), 0),
+    (".data=", (X, 1.0), (), 0),
+    ("__setitem__", (X, 0, "one"), (), 0),
+    ("__getitem__", (X, slice(None, None, -1)), (), 1),
+    ("__getitem__", (X, 1.5), (), 1),
+    ("__getitem__", (X, Y), (), 1),
+    ("clamp", (X,), (), 1),
+    ("neg", (X, Y), (), 1),
+    ("add_", (X,), (), 0),
+    ("item", (X,), (), 1),
+    ("__len__", (X,), (), 1),
+    ("__len__", (S,), (), 1),
+    ("__bool__", (X,), (), 1),
+    ("t", (V,), (), 1),
+    ("flatten", (V, 2, 0), (), 1),
+    ("gather", (V, 0, N), (), 1),
+    ("index_select", (V, 1, N), (), 1),
+    ("index_select", (S, 0, N), (), 1),
+    ("__getitem__", (V, ([0, 1], [0, 0, 0])), (), 1),
+    ("__getitem__", (V, [True, False, True, False]), (), 1),
+    ("__setitem__", (X, [0], D), (), 0),
+    ("abs", (B,), (), 1),
+    ("maximum", (C, C), (), 1),
+    ("maximum", (X, C), (), 1),
+    ("masked_fill", (N, B, X), (), 1),
+    ("amax", (E,), (), 1),
+    ("amin", (E,), (), 1),
+    ("amax", (E, 0), (), 1),
+    ("amin", (E, -1), (), 1),
+    ("mean", (N,), (), 1),
+    ("sub", (B, B), (), 1),
+    ("pow", (N, -1), (), 1),
+    ("torch.where", (X, X, Y), (), 1),
+    ("masked_fill", (X, X, 1.0), (), 1),
+    ("index_select", (X, 0, X), (), 1),
+    ("index_select", (X, 0, N), (), 1),
+    ("gather", (X, 0, X), (), 1),
+    ("gather", (X, -1, N), (), 1),
+    ("gather", (Y, 0, N), (), 1),
+    ("index_select", (Y, 0, N), (), 1),
+    ("__setitem__", (X, [0], N), (), 0),
+    ("fill_", (X, 1j), (), 0),
+    (".data=", (X, N), (), 0),
+    ("torch.set_grad_enabled", (1,), (), 0),
+    ("is_inference", (X,), (), 1),
+    ("is_inference", (X,), (), 1),
+    ("torch.is_inference_mode_enabled", (), (), 1),
+    ("torch.is_grad_enabled", (), (), 1),
+)
+"""What people get wrong, as calls."""
+
+GROUPS = {
+    ".data=": DATA,
+    ".grad=": GRADS,
+    ".requires_grad=": FLAGS,
+    "requires_grad_": FLAGS,
+    "torch.set_grad_enabled": MODES,
+    "is_inference": MODES,
+    "torch.is_inference_mode_enabled": MODES,
+    "torch.is_grad_enabled": MODES,
+    "torch.autograd.grad": GRAD_CALL,
+    "__setitem__": INPLACE,
+    "add_": INPLACE,
+    "fill_": INPLACE,
+}
+"""The group that an operation belongs to, where it has one."""
+
+_ROOT = weighted({True: 3, False: 1})
+
+
+def astray(scene: Scene, about: Any = None) -> bool:
+    """One such call, on whatever is at hand."""
+    op, args, kwargs, outs = scene.pick(CALLS)
+    if not scene.may(op) or GROUPS.get(op, 0) & ~scene.groups:
+        return False
+    x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
+    given = {X: x, Y: scene.some()}
+    for stand_in, (row, dtype, shapes) in MADE.items():
+        if stand_in in args:
+            if not (dtype in scene.dtypes or dtype in scene.floats) or (shapes and not scene.optional):
+                return False
+            given[stand_in] = leaves.needed(scene, scene.pick(shapes) if shapes else x.shape, row, dtype)
+    names = (scene.fresh(),) if outs else ()
+    done = scene.emit(
+        op,
+        tuple([_put(value, given) for value in args]),
+        tuple([(name, _put(value, given)) for name, value in kwargs]),
+        names,
+    )
+    if done:
+        for name in names:
+            scene.bind_gradient(name, (x,))
+        if "inputs" not in dict(kwargs):
+            scene.look_around(x)
+    return True
+
+
+def _put(value: Any, given: dict[_Tensor, Live]) -> Any:
+    if isinstance(value, _Tensor):
+        return given[value].ref
+    return [_put(item, given) for item in value] if isinstance(value, list) else value

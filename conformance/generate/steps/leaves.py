@@ -1,0 +1,156 @@
+"""Leaves: literal tensors with values chosen so that arithmetic on them is exact.
+
+The literals are tables, so that a leaf costs three decisions. What is computed from leaves is drawn
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+from conformance.generate.scene.scene import Live, Scene, Store
+from conformance.program import Device, Dtype
+
+Shape = tuple[int, ...]
+
+PALETTES: tuple[tuple[Shape, ...], ...] = (
+    ((2,), (), (2,), (1,)),
+    ((2,), (2, 2), (), (2, 2)),
+    ((2, 2), (2,), (2, 1), (2, 2)),
+    ((4,), (2, 2), (2,), (4,)),
+    ((3,), (2, 3), (), (3,)),
+    ((2, 3), (3,), (3, 2), (1, 3)),
+    ((2, 4), (4,), (4, 2), (2,)),
+    ((1, 2), (2, 1), (2, 2), (2,)),
+    ((2, 2, 2), (2, 2), (2,), (2, 1, 2)),
+    ((), (1,), (), (2,)),
+    ((4,), (2, 2), (), (1, 4)),
+    ((2, 2), (2, 2), (1,), ()),
+    ((2,), (0,), (2, 0), ()),
+)
+"""Shapes that go together; a program draws its leaves from one palette, so that most of them broadcast
+or multiply.
+"""
+
+SCALAR: tuple[tuple[Shape, ...], ...] = (((),),)
+
+FLOATS: dict[str, tuple[tuple[float, ...], ...]] = {
+    "any": (
+        (1.0, 2.0, 3.0, 4.0, -1.0, -2.0),
+        (2.0, -1.0, 3.0, 1.0, -2.0),
+        (-3.0, 2.0, 0.0, 1.0, 4.0, -1.0, 2.0),
+        (0.5, -1.5, 2.0, 1.0, -0.5),
+        (4.0, 1.0, -2.0, 3.0, 2.0, -4.0, -3.0),
+        (0.0, 1.0, -1.0),
+        (3.0, 3.0, -2.0, 0.0, 2.0),
+    ),
+    "power_of_two": ((1.0, 2.0, -1.0), (2.0, 4.0, -2.0, 1.0, 0.5), (-4.0, 0.5, 2.0)),
+    "positive": ((1.0, 2.0, 3.0), (2.0, 0.5, 4.0, 1.0), (3.0, 4.0, 1.0, 2.0, 0.5)),
+}
+INDICES = ((0, 1, 1, 0, 1), (1, 0, 0), (0,))
+INTEGERS = ((2, 1, 3, 0), (0, 1, 1, 0, 1), (-1, 2, 5))
+BOOLS = ((True, False, False), (False, True), (True, True, False, True))
+
+
+def _nested(flat: tuple[Any, ...], shape: Shape, at: int) -> Any:
+    if not shape:
+        return flat[at % len(flat)]
+    step = 1
+    for extent in shape[1:]:
+        step *= extent
+    return [_nested(flat, shape[1:], at + k * step) for k in range(shape[0])]
+
+
+@cache
+def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
+    """Nested lists of that shape: a row of values begun at each of its places."""
+    if kind == "int64":
+        rows: Any = INTEGERS
+    elif kind == "indices":
+        rows = INDICES
+    elif kind == "bool":
+        rows = BOOLS
+    elif kind == "complex":
+        rows = tuple(
+            tuple(complex(v, w) for v, w in zip(r, (*r[1:], r[0]), strict=True)) for r in FLOATS["any"]
+        )
+    else:
+        rows = FLOATS[kind]
+    found = [_nested(row, shape, at) for row in rows for at in range(len(row))]
+    return tuple(value for n, value in enumerate(found) if value not in found[:n])
+
+
+_KINDS = tuple(
+    product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
+)
+"""What a leaf holds, and whether it requires grad."""
+FLOATING = ("float64", "float32", "float16", "bfloat16")
+
+
+def leaf(scene: Scene, about: Any = None) -> bool:
+    """A new leaf in the program's palette, more often than not requiring grad."""
+    kind, flag = scene.pick(_KINDS)
+    shape = scene.pick(scene.palette)
+    dtype = scene.dtype
+    if scene.dtypes and scene.below(2):
+        dtype = scene.pick(scene.dtypes)
+    flag = flag or scene.always_grad
+    if dtype in ("int64", "bool"):
+        flag = scene.wild and flag
+        return literal(scene, shape, dtype, dtype, flag)
+    if kind == "ones" or kind == "zeros":
+        if scene.may(f"torch.{kind}"):
+            return filled(scene, f"torch.{kind}", shape, dtype, flag)
+        kind = "plain"
+    if dtype.startswith("complex"):
+        kind = "complex"
+    return literal(scene, shape, "any" if kind == "plain" else kind, dtype, flag)
+
+
+def first_leaf(scene: Scene) -> bool:
+    """The leaf a program begins with; it requires grad."""
+    return literal(scene, scene.palette[0], "any", scene.dtype, True)
+
+
+def literal(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool) -> bool:
+    """A ``torch.tensor`` of one of the tabled values; whether it was made."""
+    values = scene.pick(literals(shape, kind))
+    name = scene.name()
+    kwargs = _keywords(dtype, flag, 0 in shape, scene.here)
+    if not scene.emit("torch.tensor", (values,), kwargs, (name,)):
+        return True
+    live = scene.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
+    if dtype not in FLOATING and live is not None and not flag and not scene.below(3):
+        scene.then(scene.vocabulary.mix, live)
+    return True
+
+
+def needed(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool = False) -> Live:
+    """A leaf that the next step needs, under a name of its own."""
+    scene.again = False
+    literal(scene, shape, kind, dtype, flag)
+    return scene.lives[-1]
+
+
+def filled(scene: Scene, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
+    """A leaf of ones or zeros."""
+    name = scene.name()
+    args = shape if shape and scene.below(2) else (shape,)
+    if scene.emit(op, args, _keywords(dtype, flag, here=scene.here), (name,)):
+        scene.bind(name, Store(2))
+    return True
+
+
+@cache
+def _keywords(dtype: str, flag: bool, empty: bool = False, here: str = "cpu") -> tuple[tuple[str, Any], ...]:
+    """NB: int64 and bool literals, and float32 ones, come out right without a dtype, as people write them;
+    but for empty ones, which all are float32.
+    """
+    kwargs: tuple[tuple[str, Any], ...] = ()
+    if dtype != "float32" and (empty or dtype not in ("int64", "bool")):
+        kwargs = (("dtype", Dtype(dtype)),)
+    if here != "cpu":
+        kwargs = (*kwargs, ("device", Device(here)))
+    return (*kwargs, ("requires_grad", True)) if flag else kwargs

@@ -1,0 +1,185 @@
+"""The witness cases on one implementation: held, broken or unsupported, and what a broken one shows.
+
+A torch-shaped implementation runs a case as it stands, any other runs the program that it parses to. What
+cases are lives in ``specs.case``; what their results mean for the rules in ``standing``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from conformance import adapters
+from conformance.adapters.capabilities import Capabilities
+from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
+from conformance.execution.isolate import PRELOAD, Died, note, survive
+from conformance.execution.run import run
+from conformance.execution.trace import Crashed, Refused, Trace
+from conformance.program import DELETE, Program
+from conformance.program.parsing import ProgramError
+from conformance.program.printing import script, statement, to_text
+from conformance.report import words
+from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
+from specs.case import Case, cases, run_case
+from specs.fact import POSITION
+
+_SECOND = re.compile(r"cuda(:1\b|\(1\))")
+"""How a step speaks of a second device."""
+
+
+def witness(
+    spec: str,
+    chosen: Iterable[Case],
+    workers: int,
+    release: str = "",
+    preload: Iterable[str] = PRELOAD,
+) -> Iterator[Witnessed]:
+    """Run the cases on the implementation that ``spec`` names, in processes that may die; the reference
+    models that torch ``release``, or the one that is installed.
+    """
+    listed = list(chosen)
+    jobs = [(spec, case.id, release) for case in listed]
+    results = survive(_witness, jobs, workers=workers, chunk=40, preload=preload)
+    for case, result in zip(listed, results, strict=True):
+        if isinstance(result, Died):
+            yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)
+        else:
+            yield result
+
+
+def _witness(job: tuple[str, str, str]) -> Witnessed:
+    spec, wanted, release = job
+    adapter, reference = adapters.load(spec), adapters.load("reference")
+    with reference.modelling(release or reference.torch):
+        return witnessed(case_of(wanted), adapter)
+
+
+def case_of(id: str) -> Case:
+    """The case of that id; raises KeyError where there is none."""
+    return {case.id: case for case in cases()}[id]
+
+
+def witnessed(case: Case, adapter: Any) -> Witnessed:
+    """Run one case, here and now."""
+    namespace = getattr(adapter, "namespace", None)
+    if namespace is not None:
+        beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
+        if beyond:
+            return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
+        result = run_case(case, namespace, cuda=getattr(adapter, "stands_for_cuda", "cuda"))
+        if result.passed:
+            return Witnessed(case.id, case.rules, HELD)
+        return Witnessed(case.id, case.rules, BROKEN, result.source or "", result.why or "")
+    try:
+        parsed = parse_case(case)
+    except ProgramError as error:
+        return Witnessed(
+            case.id, case.rules, UNSUPPORTED, why=f"needs a torch-shaped implementation: {error}"
+        )
+    lacking = lacks(adapters.capabilities(adapter), parsed.program)
+    if lacking:
+        return Witnessed(case.id, case.rules, UNSUPPORTED, why=lacking)
+    note(parsed.program)
+    try:
+        trace = run(parsed.program, adapter)
+    except Exception as error:
+        return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
+    return judged(case, parsed, trace)
+
+
+def lacks(limits: Capabilities, program: Program) -> str:
+    """What a program needs that an implementation says it has not, or nothing; shapes and dtypes are the
+    reference's.
+    """
+    missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
+    if missing:
+        return f"needs {missing[0]}"
+    if lacks_device(limits, program):
+        return lacks_device(limits, program)
+    if "modes" not in limits.features and any(step.mode for step in program):
+        return "needs grad modes"
+    trace = run(program, adapters.load("reference"))
+    for facts in (facts for seen in trace.observations for facts in seen.facts.values() if len(facts) > 1):
+        shape, dtype = facts[POSITION["shape"]], facts[POSITION["dtype"]]
+        if limits.shapes == "scalar" and shape != ():
+            return "needs more than scalars"
+        # NB: whoever has one float dtype only runs the default one in it.
+        if dtype not in (*limits.dtypes, "float32"):
+            return f"needs {dtype}"
+    return ""
+
+
+def lacks_device(limits: Capabilities, program: Program) -> str:
+    """Whether a program moves where an implementation says that it cannot, in words, or nothing."""
+    said = [to_text(Program((step,))) for step in program]
+    if "devices" not in limits.features and any("cuda" in step for step in said):
+        return "needs a device besides the CPU"
+    second = "two_devices" not in limits.features and any(map(_SECOND.search, said))
+    return "needs two devices besides the CPU" if second else ""
+
+
+def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
+    """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked."""
+    allowed = {
+        step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)
+    }
+    found = check_case(parsed, trace)
+    broken = next((finding for finding in found if finding.status == BROKEN), None)
+    for index, seen in enumerate(trace.observations):
+        if broken is not None and broken.expectation.step < index:
+            break
+        if isinstance(seen.outcome, Refused | Crashed) and index not in allowed:
+            return Witnessed(
+                case.id, case.rules, BROKEN, statement(parsed.program[index]), words.outcome(seen.outcome)
+            )
+    if broken is not None:
+        expected = broken.expectation
+        steps = parsed.program.steps[expected.start : expected.step + 1]
+        last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
+        return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
+    return Witnessed(case.id, case.rules, HELD if any(f.status == HELD for f in found) else UNSUPPORTED)
+
+
+def _told(broken: CaseFinding) -> str:
+    """What was expected and what was seen, in a line."""
+    expected, actual = broken.expectation, broken.actual
+    if expected.fact == "outcome":
+        seen = ", ".join(map(words.outcome, actual)) or "no refusal"
+        return f"expected a refusal by {expected.value}, got {seen}"
+    if expected.fact == "warnings":
+        return f"expected a warning by {expected.value}, got {', '.join(actual) or 'none'}"
+    return (
+        f"expected {expected.name}.{expected.fact} {words.value(expected.value)}, got {words.value(actual)}"
+    )
+
+
+def finding(result: Witnessed, side: str, blames: Verdict) -> Finding:
+    """A broken case as the report tells it."""
+    case = case_of(result.case)
+    return Finding(
+        where=f"case {case.id}",
+        blames=blames,
+        line=result.line,
+        name="",
+        fact="case",
+        expected="as the case says",
+        actual=result.why,
+        because=case.rules,
+        downstream=0,
+        script=_script(case),
+        sides=("the case", side),
+        ops=(case.id,),
+    )
+
+
+def _script(case: Case) -> str:
+    """The case as a script that runs by itself under torch."""
+    try:
+        parsed = parse_case(case)
+    except ProgramError:
+        imports = "import torch\n\nfrom specs.case import refused, warned\n\n\n"
+        name = ast.parse(case.text).body[0].name  # type: ignore[attr-defined]
+        return f"{imports}{case.text}\n\n\n{name}()\n"
+    return script(parsed.program, refused=run(parsed.program, adapters.load("reference")).refused)

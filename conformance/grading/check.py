@@ -1,0 +1,306 @@
+"""The one public call: check an implementation, get a report.
+
+Here the work is handed out and put together. What a chunk of programs does lives in ``campaign``, cases in
+``witness``, what both mean for a rule in ``standing``; printing is the command line's.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from conformance import adapters
+from conformance.adapters.errors import AdapterError
+from conformance.comparison.known_crashes import issue_of, said
+from conformance.execution.isolate import PRELOAD, Died, survive
+from conformance.grading.campaign import REFERENCE, SIZE, TORCH, Chunk, work
+from conformance.grading.cases import finding, witness
+from conformance.grading.isolated import run_isolated
+from conformance.grading.rule_status import standings
+from conformance.grading.tally import Tally
+from conformance.program import Program
+from conformance.program.printing import to_text
+from conformance.report.value import (
+    BROKEN,
+    CASE_STATUSES,
+    NOT_EXERCISED,
+    UNSUPPORTED,
+    Crash,
+    Finding,
+    Report,
+    Subject,
+    Verdict,
+    Witnessed,
+)
+from specs.case import cases
+from specs.fact import DENSITIES
+from specs.rule import RULES
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+SOURCES = ("hypothesis", "prng")
+DEPARTED = "torch departs from its rule, as is on record"
+STALE = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
+LONGEST = 120.0
+"""Seconds a chunk may take before a program in it counts as hanging."""
+
+
+def check(
+    adapter: Any,
+    *,
+    against: str = TORCH,
+    programs: int = 1000,
+    seed: int = 0,
+    source: str = "hypothesis",
+    rules: str = "*",
+    fail_fast: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Grade an implementation: the witness cases, then ``programs`` drawn ones; the same seed gives the same
+    report.
+
+    ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
+    module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
+    ``rules`` narrows the cases and findings to those of matching rules. Raises AdapterError where an adapter
+    cannot be loaded, ValueError for an unknown ``against`` or ``source``.
+    """
+    spec = name_of(adapter)
+    if against not in (TORCH, REFERENCE) or source not in SOURCES:
+        raise ValueError(f"against {against!r} or source {source!r} is unknown")
+    if spec == against:
+        against = REFERENCE if spec == TORCH else TORCH
+    started = time.perf_counter()
+    workers = workers or os.cpu_count() or 1
+    tick = progress or (lambda what, done, total: None)
+    subject = adapters.load(spec)
+    release = adapters.load(REFERENCE).torch
+    chosen = [id for id, rule in RULES.items() if fnmatchcase(id, rules) and rule.holds_for(release)]
+    witnessed, tally = _cases(spec, against, chosen, workers, tick)
+    after_cases = time.perf_counter()
+    if not (tally.broken or (fail_fast and tally.findings)):
+        tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
+    return reported(
+        subject,
+        tally,
+        witnessed,
+        chosen,
+        narrowed=rules != "*",
+        subject=Subject(subject.name, subject.version),
+        against=against,
+        seed=seed,
+        source=source,
+        device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
+        versions=versions(spec, against),
+        times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
+    )
+
+
+def reported(
+    adapter: Any,
+    tally: Tally,
+    witnessed: Sequence[Witnessed],
+    rules: Sequence[str],
+    narrowed: bool,
+    **said: Any,
+) -> Report:
+    """The report of what was found about an adapter, and where each of the rules stands for it; ``narrowed``
+    to findings about them. What else is ``said`` are fields of the report.
+    """
+    by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
+    standing = standings(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
+    if narrowed:
+        tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(rules)))
+    return Report(
+        totals=tally.totals,
+        cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
+        rules=standing,
+        findings=told(tally),
+        crashes=tally.crashes,
+        incomparable=tally.incomparable,
+        known=tally.known,
+        broken=tally.broken,
+        unrun=tally.unrun,
+        **said,
+    )
+
+
+def _device(side: Any) -> str:
+    """What stood for `cuda` on that side, or why nothing did."""
+    device, lacking = getattr(side, "device", "cpu"), getattr(side, "lacking", "")
+    return f"{device} ({lacking})" if lacking else device
+
+
+def told(tally: Tally) -> tuple[Finding, ...]:
+    """The findings, those that blame the suite first, and in each because the rules first that fire most
+    rarely.
+    """
+
+    def rarity(rule: str) -> tuple[int, str]:
+        return tally.fired.get(rule, 0), rule
+
+    sorted_out = (replace(f, because=tuple(sorted(f.because, key=rarity))) for f in tally.findings)
+    return tuple(sorted(sorted_out, key=lambda f: -f.blames))
+
+
+def name_of(adapter: Any) -> str:
+    """The name under which other processes can load an adapter; raises AdapterError where it has none."""
+    if isinstance(adapter, str):
+        return adapter
+    for name in adapters.BUILT_IN:
+        if type(adapter).__module__ == f"conformance.adapters.{name}":
+            return name
+    path = getattr(adapter, "__file__", None)
+    if path is not None:
+        return str(path)
+    raise AdapterError(
+        f"{adapter!r} cannot be loaded by name in another process",
+        "pass 'module:attribute' or the path of a file",
+    )
+
+
+def versions(*specs: str) -> dict[str, str]:
+    """Of everything that a report may depend on, what version took part."""
+    found = {"python": platform.python_version()}
+    for package in ("autograd-conformance", "numpy", "hypothesis"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    for spec in dict.fromkeys((REFERENCE, *specs)):
+        adapter = adapters.load(spec)
+        found[adapter.name] = adapter.version
+    return found
+
+
+def _cases(
+    spec: str, against: str, rules: Iterable[str], workers: int, tick: Progress
+) -> tuple[list[Witnessed], Tally]:
+    """The cases of the rules on the implementation, and what they found.
+
+    A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
+    Where torch is on record as departing from a case's rule, it must fail on torch, and nobody is blamed for
+    doing as torch does. A case that they cannot run here, for want of a device, does not count as exercised
+    by the implementation that passes it.
+    """
+    wanted = set(rules)
+    release = adapters.load(REFERENCE).torch
+    chosen = [case for case in cases() if wanted & set(case.rules) and case.holds_for(release)]
+    judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
+    total = len(chosen) * (1 + len(judges))
+    done = 0
+
+    version = adapters.load(TORCH).version if TORCH in (spec, against) else ""
+    departed = {case.id for case in chosen if version and case.departed_by(version)}
+
+    def run(side: str) -> list[Witnessed]:
+        nonlocal done
+        results = []
+        for result in witness(side, chosen, workers):
+            results.append(departing(result, side) if result.case in departed else result)
+            done += 1
+            tick("cases", done, total)
+        return results
+
+    judged = [(side, result) for side in judges for result in run(side)]
+    stale = {
+        result.case: finding(result, side, Verdict.BROKEN_SUITE) for side, result in judged if result.broken
+    }
+    beyond = {
+        result.case: replace(result, status=NOT_EXERCISED)
+        for _, result in judged
+        if result.unsupported and result.case not in departed
+    }
+    results = [
+        beyond.get(result.case, result) if result.held else result
+        for result in run(spec)
+        if result.case not in stale
+    ]
+    blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
+    raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
+    side = adapters.load(spec).name
+    found = (finding(result, side, blames) for result in results if result.broken and not result.adapter)
+    return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
+
+
+def departing(result: Witnessed, side: str) -> Witnessed:
+    """What a case of a rule comes to that torch is on record as departing from."""
+    if side == TORCH and result.held:
+        return replace(result, status=BROKEN, why=STALE)
+    if side != REFERENCE and result.broken:
+        return replace(result, status=UNSUPPORTED, why=DEPARTED)
+    return result
+
+
+Work = Callable[[Chunk], Tally]
+"""What is done with a chunk; to be found by its name in other processes."""
+
+
+def in_chunks(
+    whole: Chunk, workers: int, tick: Progress, work: Work = work, preload: Iterable[str] = PRELOAD
+) -> Tally:
+    """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
+    ends it, and what was found until then stands.
+    """
+    chunks = [
+        replace(whole, first=first, count=min(SIZE, whole.count - first))
+        for first in range(0, whole.count, SIZE)
+    ]
+    total, tally = whole.count, Tally()
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=preload)
+    done = 0
+    try:
+        for chunk, result in zip(chunks, results, strict=True):
+            tally += _surviving(chunk, result, work)
+            done = chunk.first + chunk.count
+            tick("programs", done, total)
+            if tally.broken or (
+                whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
+            ):
+                break
+    except KeyboardInterrupt:
+        tally = replace(tally, unrun=total - done)
+    return tally
+
+
+def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
+    """The tally of a chunk; where a program killed its process, the chunk is worked through again without
+    it.
+    """
+    crashes = Tally()
+    while isinstance(result, Died):
+        if result.program is None or to_text(result.program) in chunk.skip:
+            crashes += Tally(
+                broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
+            )
+            return crashes
+        crashes += _crash(chunk, result.program, result.step, result.how)
+        chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
+        (result,) = survive(work, [chunk], chunk=1, timeout=LONGEST)
+    return result + crashes
+
+
+def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
+    """What is to be said of a program that killed its process: who died, at which step, and whether it is on
+    record.
+    """
+    who = TORCH if side == 0 else chunk.subject
+    # What dies when nobody looks may live when somebody does.
+    traces = (run_isolated(program, who, density) for density in DENSITIES)
+    seen = (pair for trace in traces for pair in enumerate(trace.observations))
+    # An error that no rule words may come before; it does not kill.
+    at = next((i for i, each in seen if each.crash == how), len(program) - 1)
+    cut = Program(program.steps[: at + 1])
+    known = issue_of(said(cut), who, adapters.load(who).version, how)
+    blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
+    crash = Crash(
+        f"programs {chunk.first} to {chunk.first + chunk.count - 1}", who, blames, how, to_text(cut), known
+    )
+    return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

@@ -1,0 +1,1 @@
+"""Programs whose result depends on how they are observed."""

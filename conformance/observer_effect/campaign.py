@@ -1,0 +1,167 @@
+"""Many programs, each looked at more and less densely: how many come out otherwise, and why.
+
+What holds of one program is in ``looking``; here programs are drawn and counted, and what was found is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.comparison.compare import Incomparable
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.campaign import REFERENCE, TORCH, Chunk, Sums, of_chunk, printing
+from conformance.grading.check import Progress, in_chunks, versions
+from conformance.grading.tally import Tally
+from conformance.observer_effect.examine import (
+    Dependent,
+    alike,
+    compared,
+    examine,
+    reading_behind,
+    rules_behind,
+    run_both,
+    shown_by_the_reference,
+    traces_on,
+    with_reading,
+)
+from conformance.program import Program
+from conformance.program.printing import script, statement
+from conformance.program.shrink import reduce
+from conformance.report import words
+from conformance.report.value import Finding, Observed, Verdict
+
+LOOKED = ("looked at", "not looked at")
+"""The sides of a finding on a program that comes out otherwise for one reading more."""
+
+
+def observed(
+    *,
+    programs: int = 1000,
+    seed: int = 0,
+    source: str = "prng",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Observed:
+    """Run drawn programs on torch at every density, and explain by rules what differs."""
+    tick = progress or (lambda what, done, total: None)
+    whole = Chunk(TORCH, REFERENCE, source, seed, 0, programs)
+    found = in_chunks(whole, workers or os.cpu_count() or 1, tick, work)
+    unexplained = tuple(one for one in found.findings if one.blames)
+    explained = [one for one in found.findings if not one.blames]
+    return Observed(
+        seed,
+        source,
+        versions(TORCH),
+        found.totals,
+        kinds(explained),
+        unexplained,
+        found.crashes,
+        (*found.broken, *([f"interrupted: {found.unrun:,} programs were not run"] if found.unrun else ())),
+    )
+
+
+def kinds(findings: list[Finding]) -> tuple[Finding, ...]:
+    """One finding for each set of rules, the shortest, counting the others; the most frequent first."""
+    by_rules: dict[tuple[str, ...], Finding] = {}
+    for one in findings:
+        known = by_rules.get(one.because)
+        if known is not None:
+            one = replace(min(known, one, key=_length), alike=known.alike + one.alike)
+        by_rules[one.because] = one
+    return tuple(sorted(by_rules.values(), key=lambda one: -one.alike))
+
+
+def _length(finding: Finding) -> int:
+    return len(finding.script.splitlines())
+
+
+class Looks(Sums):
+    """The counts of a chunk in progress."""
+
+    def program(self, number: int, drawn: Drawn) -> None:
+        """Run one program at each density, and count what comes of it."""
+        program, counts = drawn.program, self.counts
+        if self.over:
+            return
+        counts["programs"] += 1
+        counts["steps"] += len(program)
+        if self.kills(program):
+            counts["crashed"] += 1
+            return
+        traces = traces_on(TORCH, program)
+        for density, trace in traces.items():
+            if any(seen.crash is not None for seen in trace.observations):
+                counts["crashed"] += 1
+                self._crash(self.chunk.named(number), drawn._replace(density=density))
+                return
+        pairs = compared(traces).values()
+        counts["compared"] += sum(pair.compared for pair in pairs)
+        if any(isinstance(pair, Incomparable) for pair in pairs):
+            counts["incomparable"] += 1
+            return
+        found = examine(program, traces)
+        if found is None:
+            counts["agree"] += 1
+        else:
+            counts["diverge" if found.unexplained else "known"] += 1
+            self.findings[number] = self._told(f"program {number}", drawn, found)
+
+    def _told(self, where: str, drawn: Drawn, found: Dependent) -> Finding:
+        """The finding about a program that depends on being looked at, reduced."""
+        if found.unexplained is not None:
+            density, judgement = found.unexplained
+            if judgement.first is not None:
+                told = self._reduced(where, drawn._replace(density=density), judgement)
+                return replace(told, blames=Verdict.NONCONFORMANCE)
+            return replace(told_of(where, drawn.program, found, self.kills), blames=Verdict.NONCONFORMANCE)
+        small, again = self._smallest(drawn.program, found)
+        return told_of(where, small, again, self.kills)
+
+    def _smallest(self, program: Program, found: Dependent) -> tuple[Program, Dependent]:
+        """The program reduced as far as the reference shows the same, and how it depends on torch."""
+        if shown_by_the_reference(program, found, program):
+            small = reduce(program, lambda smaller: shown_by_the_reference(program, found, smaller)).program
+            again = None if self.kills(small) else examine(small)
+            if (
+                again is not None
+                and not again.unexplained
+                and alike(program, found.first, small, again.first)
+            ):
+                return small, again
+        return program, found
+
+
+def told_of(where: str, program: Program, found: Dependent, kills: Callable[[Program], bool]) -> Finding:
+    """The finding, by the one reading that makes the difference if there is one, else by the densities."""
+    shown, first, refused, notes = program, found.first, set[int](), dict[int, list[str]]()
+    sides = found.densities
+    reading = reading_behind(program, found)
+    if reading is not None and not kills(longer := with_reading(program, reading)):
+        runs = run_both(TORCH, program, found.densities, reading)
+        if runs.first is not None and alike(program, first, program, runs.first):
+            shown, first, sides = longer, runs.first, LOOKED
+            refused = {step + (step > reading.after) for step in runs.refused}
+            notes[reading.after + 1] = ["# ^ this reading makes the difference"]
+    told = words.value(first.expected), words.value(first.actual)
+    at = first.step + len(shown) - len(program)
+    return Finding(
+        where=where,
+        blames=Verdict.CONFORMS,
+        line=statement(program[first.step]),
+        name=first.name or "",
+        fact=first.fact,
+        expected=told[0],
+        actual=told[1],
+        because=rules_behind(program, found, reading),
+        downstream=0,
+        script=script(shown, refused=refused, notes=notes | {at: printing(first, sides, told)}),
+        sides=sides,
+        ops=tuple(dict.fromkeys(step.op for step in program)),
+    )
+
+
+def work(chunk: Chunk) -> Tally:
+    """Work through a chunk; the same chunk gives the same tally in any process."""
+    return of_chunk(Looks(chunk))

@@ -1,0 +1,189 @@
+"""Whether one program comes out otherwise when it is looked at, and why.
+
+Reading the history of a stale view makes it anew, so that how densely a program is observed is part of it.
+Torch is held against itself, over what shows at any density. Where that differs, the reference must do at
+each density what torch does; then the rules behind its own difference explain torch's. Many programs are run
+by ``observed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from conformance import adapters
+from conformance.comparison.compare import Comparison, Diverge, Divergence, compare
+from conformance.comparison.judge import Finding, Judgement
+from conformance.execution.isolate import note
+from conformance.execution.run import run
+from conformance.execution.trace import Trace
+from conformance.grading.campaign import REFERENCE, TORCH, Sides
+from conformance.program import Program, Step, binds, decoration, ref
+from specs.active_rules import knocked_out
+from specs.fact import DENSITIES, UNSEEN, WIRED
+
+PAIRS = (("each", "end"), ("each", "touched"))
+"""What agrees in both pairs agrees at all densities."""
+
+_AGE = WIRED.index("age")
+_SIDES = Sides(TORCH, REFERENCE)
+
+Traces = Mapping[str, Trace]
+"""By density."""
+
+
+class Dependent(NamedTuple):
+    """How a program depends on being looked at: the densities that differ, and where they do first.
+
+    `unexplained` is the first density at which the reference does otherwise than torch, with the judgement;
+    `departs` are the rules that torch breaks there as is on record.
+    """
+
+    densities: tuple[str, str]
+    first: Divergence
+    unexplained: tuple[str, Judgement] | None
+    departs: tuple[str, ...]
+
+
+def at_any_density(trace: Trace) -> Trace:
+    """What a trace shows however densely it was taken: outcome, warnings and calls of each step, and all
+    facts in the end.
+
+    NB: but for the ages of nodes. A history that looking makes is as old as the looking, which says nothing
+    of what came of it.
+    """
+    *before, last = trace.observations
+    bare = tuple(seen._replace(facts={}) for seen in before)
+    wiring = trace.wiring
+    if wiring is not None:
+        wiring = {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in wiring.items()}
+    return replace(trace, observations=(*bare, last), wiring=wiring)
+
+
+def traces_on(side: str, program: Program, densities: Iterable[str] = DENSITIES) -> Traces:
+    """The program's traces at those densities."""
+    if side == TORCH:
+        note(program, 0)
+    return {density: run(program, adapters.load(side), density) for density in densities}
+
+
+def compared(traces: Traces) -> dict[tuple[str, str], Comparison]:
+    """The comparisons between those of the densities."""
+    shown = {density: at_any_density(trace) for density, trace in traces.items()}
+    return {(x, y): compare(shown[x], shown[y]) for x, y in PAIRS if x in shown and y in shown}
+
+
+def differing(traces: Traces) -> tuple[tuple[str, str], Divergence] | None:
+    """Which two of the densities differ, and where they do first."""
+    found = ((pair, each.first) for pair, each in compared(traces).items() if isinstance(each, Diverge))
+    return next(found, None)
+
+
+def examine(program: Program, traces: Traces | None = None) -> Dependent | None:
+    """How the program depends on being looked at on torch, whose ``traces`` may be at hand; None if it does
+    not.
+    """
+    found = differing(traces or traces_on(TORCH, program))
+    if found is None:
+        return None
+    judged = [(density, _SIDES.judged(program, density)[0]) for density in DENSITIES]
+    departs = {rule for _, each in judged if each.finding is Finding.KNOWN for rule in each.because}
+    wrong = (pair for pair in judged if pair[1].finding not in (Finding.AGREE, Finding.KNOWN))
+    return Dependent(*found, next(wrong, None), tuple(sorted(departs)))
+
+
+def alike(program: Program, first: Divergence, other: Program, again: Divergence) -> bool:
+    """Whether two differences are of one kind: about one fact and, if of a step, after one operation."""
+    if first.fact != again.fact or type(first.expected) is not type(again.expected):
+        return False
+    return first.name is not None or program[first.step].op == other[again.step].op
+
+
+def shown_by_the_reference(program: Program, found: Dependent, smaller: Program) -> bool:
+    """Whether the smaller program depends on being looked at as the program does, by the reference."""
+    with knocked_out(*found.departs):
+        again = differing(traces_on(REFERENCE, smaller, found.densities))
+    return again is not None and alike(program, found.first, smaller, again[1])
+
+
+class Reading(NamedTuple):
+    """A step of a program after which the history of a name is read."""
+
+    after: int
+    name: str
+
+
+def with_reading(program: Program, reading: Reading) -> Program:
+    """The program with ``name.grad_fn`` as one more step."""
+    steps, after = program.steps, reading.after
+    blocks, decorated = decoration(steps[after].mode)
+    look = Step(".grad_fn", (ref(reading.name),), mode=() if decorated else blocks)
+    return Program((*steps[: after + 1], look, *steps[after + 1 :]))
+
+
+class Runs(NamedTuple):
+    """A program looked at more, and less, as traces of the same steps; the rules that looking obeyed."""
+
+    more: Trace
+    less: Trace
+    by_looking: frozenset[str]
+
+    @property
+    def refused(self) -> set[int]:
+        """The steps refused in either."""
+        return {*self.more.refused, *self.less.refused}
+
+    @property
+    def first(self) -> Divergence | None:
+        """Where they first differ, expected where more was looked at."""
+        found = compare(at_any_density(self.more), at_any_density(self.less))
+        return found.first if isinstance(found, Diverge) else None
+
+
+def run_both(side: str, program: Program, densities: tuple[str, str], reading: Reading | None = None) -> Runs:
+    """The runs at two densities; with a reading, those with it and without, looked at in the end."""
+    if reading is None:
+        more, less = traces_on(side, program, densities).values()
+        pairs = zip(more.observations, less.observations, strict=True)
+        return Runs(more, less, frozenset(rule for x, y in pairs for rule in set(x.fired) ^ set(y.fired)))
+    at = reading.after + 1
+    (more,) = traces_on(side, with_reading(program, reading), ("end",)).values()
+    (less,) = traces_on(side, program, ("end",)).values()
+    rest = (*more.observations[:at], *more.observations[at + 1 :])
+    return Runs(replace(more, program=program, observations=rest), less, frozenset(more[at].fired))
+
+
+def reading_behind(program: Program, found: Dependent) -> Reading | None:
+    """The one reading, as late as can be, that makes the difference on the reference; None if it takes
+    more.
+    """
+    with knocked_out(*found.departs):
+        for after in reversed(range(found.first.step)):
+            bound = (name for step in program.steps[: after + 1] for name in binds(step))
+            for name in dict.fromkeys(bound):
+                reading = Reading(after, name)
+                first = run_both(REFERENCE, program, found.densities, reading).first
+                if first is not None and alike(program, found.first, program, first):
+                    return reading
+    return None
+
+
+def rules_behind(program: Program, found: Dependent, reading: Reading | None) -> tuple[str, ...]:
+    """The rules that the reference obeys in one run and not in the other, or for looking, and without which
+    the program comes out alike.
+    """
+    with knocked_out(*found.departs):
+        runs = run_both(REFERENCE, program, found.densities, reading)
+    first = runs.first
+    if first is None:
+        return found.departs
+    more, less = (
+        {rule for seen in trace.observations[: first.step + 1] for rule in seen.fired} for trace in runs[:2]
+    )
+    behind = []
+    for rule in sorted(more ^ less | runs.by_looking):
+        with knocked_out(rule, *found.departs):
+            if run_both(REFERENCE, program, found.densities, reading).first is None:
+                behind.append(rule)
+    return (*behind, *found.departs)

@@ -1,0 +1,360 @@
+"""A PyTorch script read back as a program.
+
+Accepted is the straight line a program prints as, and what people write by hand: nested expressions become
+steps on temporaries (`_1`, `_2`) that are deleted when their statement is over, as Python drops them. `print`
+and `try` are observation, not program, and are passed over. Expectations (`assert`, `refused`) are read by
+`case`.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from conformance.program.syntax import BINARY, IN_PLACE, REFLECTED, TUPLES
+from conformance.program.value import (
+    DELETE,
+    GRAD_MODES,
+    MODES,
+    REST,
+    Device,
+    Dtype,
+    Function,
+    Program,
+    Ref,
+    Step,
+    is_device,
+)
+from specs.callbacks import CLASSES, MENU, class_of
+
+_FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
+_COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
+_INTEGER = ("int64", "long", "int32", "int", "int16", "short", "int8", "uint8", "bool")
+DTYPES = frozenset([*_FLOATING, *_COMPLEX, *_INTEGER])
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Gt: ">",
+    ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+_METHOD = {sign: op for op, sign in BINARY.items()}
+_REFLECTED = {sign: op for op, sign in REFLECTED.items()}
+_REFLECTED.update(
+    {">": "__lt__", "<": "__gt__", ">=": "__le__", "<=": "__ge__", "==": "__eq__", "!=": "__ne__"}
+)
+_IN_PLACE = {sign[:-1]: op for op, sign in IN_PLACE.items()}
+_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
+}  # fmt: skip
+_BUILTINS: dict[str, Callable[..., Any]] = {"float": float, "complex": complex, "int": int, "slice": slice}
+
+
+class ProgramError(ValueError):
+    """A script that is no program: what, where, and what to do about it."""
+
+    def __init__(self, node: ast.AST | None, problem: str, hint: str = "") -> None:
+        self.line = getattr(node, "lineno", None)
+        self.problem, self.hint = problem, hint
+        where = f"line {self.line}: " if self.line else ""
+        super().__init__(f"{where}{problem}" + (f" (hint: {hint})" if hint else ""))
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`torch.autograd.grad` of such an expression, or None where it is none."""
+    words: list[str] = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        return ".".join([node.id, *reversed(words)])
+    return None
+
+
+def mode_of(node: ast.AST) -> str | None:
+    """The mode that `torch.no_grad()` or `torch.set_grad_enabled(False)` names, or None."""
+    if isinstance(node, ast.Call):
+        path = dotted(node.func)
+        if path is not None and path.startswith("torch."):
+            text = f"{path[6:]}({', '.join(map(ast.unparse, node.args))})"
+            text = text.removesuffix("()")
+            if text in MODES and not node.keywords:
+                return text
+    return None
+
+
+class Lowering:
+    """Turns statements into steps, temporaries and all."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.steps: list[Step] = []
+        self.mode: tuple[str, ...] = ()
+        self._taken = set(taken)
+        self._count = 0
+        self._temporaries: list[str] = []
+
+    # statements
+
+    def statements(self, nodes: Iterable[ast.stmt]) -> None:
+        for node in nodes:
+            self.statement(node)
+
+    def statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Pass():
+                return
+            case ast.ClassDef(name=name):
+                if ast.unparse(node) != ast.unparse(ast.parse(CLASSES.get(name, ""))):
+                    raise ProgramError(node, f"{name} is not on the menu of functions", "see specs.callbacks")
+                return
+            case ast.Expr(value=ast.Constant(value=str())):
+                return
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+                return
+            case ast.Expr(value=value):
+                self.bind((), value)
+            case ast.Assign(targets=[target], value=value):
+                self.assign(target, value)
+            case ast.AugAssign(target=target, op=sign, value=value):
+                self.augment(target, sign, value)
+            case ast.Delete(targets=targets):
+                names = tuple(Ref(t.id) for t in targets if isinstance(t, ast.Name))
+                if len(names) != len(targets):
+                    raise ProgramError(node, "only names can be deleted")
+                self.emit(DELETE, names)
+            case ast.With(items=items, body=body):
+                self.block(node, [item.context_expr for item in items], body)
+            case ast.Try(body=body):
+                self.statements(body)
+            case ast.Assert():
+                raise ProgramError(
+                    node, "a program holds no assert", "write it as a case, or leave the line out"
+                )
+            case _:
+                kind = type(node).__name__.lower()
+                raise ProgramError(node, f"a program is a straight line; {kind} has no place in it")
+        self.release()
+
+    def block(self, node: ast.stmt, openers: list[ast.expr], body: list[ast.stmt]) -> None:
+        modes = [mode_of(opener) for opener in openers]
+        if None in modes:
+            text = ast.unparse(openers[modes.index(None)])
+            known = f"{', '.join(GRAD_MODES)}, or hooks around what is saved: a pair of specs.callbacks"
+            raise ProgramError(node, f"with {text}: is no mode of a program", f"one of {known}")
+        outer = self.mode
+        self.mode = (*outer, *(mode for mode in modes if mode is not None))
+        self.statements(body)
+        self.mode = outer
+
+    def release(self) -> None:
+        """Delete the temporaries of the statement just lowered."""
+        if self._temporaries:
+            self.emit(DELETE, tuple(map(Ref, self._temporaries)))
+            self._temporaries = []
+
+    def assign(self, target: ast.expr, value: ast.expr) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.bind((name,), value)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                self.bind(tuple(self._target(e, last=e is elements[-1]) for e in elements), value)
+            case ast.Attribute(value=owner, attr=attribute):
+                given = self.value(value)
+                self.emit(f".{attribute}=", (self.operand(owner), given))
+            case ast.Subscript(value=owner, slice=index):
+                given = self.value(value)
+                self.emit("__setitem__", (self.operand(owner), self.value(index), given))
+            case _:
+                raise ProgramError(target, f"cannot assign to {ast.unparse(target)}")
+
+    def _target(self, node: ast.expr, last: bool) -> str:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Starred(value=ast.Name(id="_")) if last:
+                return REST
+        raise ProgramError(node, f"cannot bind {ast.unparse(node)}", "names, and *_ at the end")
+
+    def augment(self, target: ast.expr, sign: ast.operator, value: ast.expr) -> None:
+        op = _IN_PLACE.get(_OPERATORS.get(type(sign), ""))
+        if op is None:
+            raise ProgramError(target, "this in-place operator has no place in a program")
+        match target:
+            case ast.Name(id=name):
+                self.emit(op, (Ref(name), self.value(value)), out=(name,))
+            case ast.Attribute(value=owner, attr=attribute):
+                holder = self.operand(owner)
+                held = self.temporary()
+                self.emit(f".{attribute}", (holder,), out=(held.name,))
+                self.emit(op, (held, self.value(value)), out=(held.name,))
+                self.emit(f".{attribute}=", (holder, held))
+            case ast.Subscript(value=owner, slice=index):
+                holder, at = self.operand(owner), self.value(index)
+                held = self.temporary()
+                self.emit("__getitem__", (holder, at), out=(held.name,))
+                self.emit(op, (held, self.value(value)), out=(held.name,))
+                self.emit("__setitem__", (holder, at, held))
+
+    # expressions
+
+    def emit(self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (),
+             out: tuple[str, ...] = ()) -> None:  # fmt: skip
+        self.steps.append(Step(op, args, kwargs, out, self.mode))
+
+    def temporary(self) -> Ref:
+        while True:
+            self._count += 1
+            name = f"_{self._count}"
+            if name not in self._taken:
+                self._temporaries.append(name)
+                return Ref(name)
+
+    def operand(self, node: ast.expr) -> Ref:
+        value = self.value(node)
+        if type(value) is not Ref:
+            raise ProgramError(node, f"{ast.unparse(node)} is no tensor")
+        return value
+
+    def value(self, node: ast.expr) -> Any:
+        """A literal, a name, or a temporary bound to what the expression computes."""
+        match node:
+            case ast.Constant(value=value):
+                return Device(value) if isinstance(value, str) and is_device(value) else value
+            case ast.Name(id=name):
+                if name == "torch":
+                    raise ProgramError(node, "torch itself is no value")
+                return Ref(name)
+            case ast.Tuple(elts=elements):
+                return tuple(self.value(element) for element in elements)
+            case ast.List(elts=elements):
+                return [self.value(element) for element in elements]
+            case ast.Slice(lower=low, upper=high, step=stride):
+                return slice(*(None if part is None else self.value(part) for part in (low, high, stride)))
+            case ast.Attribute():
+                path = dotted(node)
+                if path is not None and path.startswith("torch."):
+                    if path[6:] in DTYPES:
+                        return Dtype(path[6:])
+                    if path in ("torch.inf", "torch.nan"):
+                        return float(path[6:])
+                    raise ProgramError(node, f"{path} is no value of a program")
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _BUILTINS:
+                return _BUILTINS[name](*(self.value(arg) for arg in args))
+            case ast.Lambda():
+                text = ast.unparse(node)
+                if text not in MENU:
+                    raise ProgramError(node, f"{text} is not on the menu of functions", "see specs.callbacks")
+                return Function(text)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                value = self.value(operand)
+                if type(value) is not Ref:
+                    return -value
+                return self._temporary_of("__neg__", (value,))
+            case ast.BinOp(left=left, op=sign, right=right):
+                parts = self._binary(node, left, _OPERATORS.get(type(sign), "?"), right)
+                return parts if not isinstance(parts, Step) else self._temporary_of(parts.op, parts.args)
+        held = self.temporary()
+        self.bind((held.name,), node)
+        return held
+
+    def _temporary_of(self, op: str, args: tuple[Any, ...]) -> Ref:
+        held = self.temporary()
+        self.emit(op, args, out=(held.name,))
+        return held
+
+    def _binary(self, node: ast.expr, left: ast.expr, sign: str, right: ast.expr) -> Any:
+        x, y = self.value(left), self.value(right)
+        if type(x) is Ref and sign in _METHOD:
+            return Step(_METHOD[sign], (x, y))
+        if type(y) is Ref and sign in _REFLECTED:
+            return Step(_REFLECTED[sign], (y, x))
+        if sign in _NUMBERS and type(x) is not Ref and type(y) is not Ref:
+            return _NUMBERS[sign](x, y)
+        raise ProgramError(node, f"{ast.unparse(node)} is no expression of a program")
+
+    def bind(self, out: tuple[str, ...], node: ast.expr) -> None:
+        """Lower an expression whose result takes the names `out` (or none)."""
+        match node:
+            case ast.Call(func=ast.Call(func=opener, args=[ast.Lambda(body=body)]), args=[], keywords=[]):
+                mode = mode_of(opener)
+                if mode is None:
+                    raise ProgramError(
+                        node, f"{ast.unparse(opener)} decorates nothing", "torch.no_grad()(lambda: ...)()"
+                    )
+                outer, self.mode = self.mode, (*self.mode, f"@{mode}")
+                self.bind(out, body)
+                self.mode = outer
+            case ast.Call(
+                func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str() as name), value]
+            ):
+                self.emit(f".{name}=", (self.operand(owner), self.value(value)), out=out)
+            case ast.Call(func=ast.Attribute(value=owner, attr=method) as function):
+                path = dotted(function)
+                if path is not None and (path.startswith("torch.") or class_of(path)):
+                    self.emit(path, *self._arguments((), node), out=out)
+                else:
+                    self.emit(method, *self._arguments((self.operand(owner),), node), out=out)
+            case ast.Subscript(value=owner, slice=ast.Constant(value=int() as at)) if (
+                at >= 0 and self._is_tuple(owner)
+            ):
+                if len(out) != 1:
+                    raise ProgramError(node, "one name for one element")
+                skipped = tuple(self.temporary().name for _ in range(at))
+                self.bind((*skipped, *out, REST), owner)
+            case ast.Subscript(value=owner, slice=index):
+                self.emit("__getitem__", (self.operand(owner), self.value(index)), out=out)
+            case ast.Attribute(value=owner, attr=attribute) if not (dotted(node) or "").startswith("torch."):
+                self.emit(f".{attribute}", (self.operand(owner),), out=out)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                self.emit("__neg__", (self.operand(operand),), out=out)
+            case ast.BinOp(left=left, op=sign, right=right):
+                self._operator(node, left, _OPERATORS.get(type(sign), "?"), right, out)
+            case ast.Compare(left=left, ops=[compared], comparators=[right]):
+                self._operator(node, left, _OPERATORS.get(type(compared), "?"), right, out)
+            case _:
+                raise ProgramError(node, f"{ast.unparse(node)} is no operation on tensors")
+
+    def _operator(
+        self, node: ast.expr, left: ast.expr, sign: str, right: ast.expr, out: tuple[str, ...]
+    ) -> None:
+        made = self._binary(node, left, sign, right)
+        if not isinstance(made, Step):
+            raise ProgramError(node, f"{ast.unparse(node)} is a number", "write it as an argument")
+        self.emit(made.op, made.args, out=out)
+
+    def _is_tuple(self, node: ast.expr) -> bool:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return False
+        path = dotted(node.func) or ""
+        return (path if path.startswith("torch.") else node.func.attr) in TUPLES
+
+    def _arguments(
+        self, first: tuple[Any, ...], node: ast.Call
+    ) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]:
+        for given in node.args:
+            if isinstance(given, ast.Starred):
+                raise ProgramError(node, "starred arguments have no place in a program")
+        args = (*first, *(self.value(given) for given in node.args))
+        kwargs = []
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise ProgramError(node, "starred arguments have no place in a program")
+            kwargs.append((keyword.arg, self.value(keyword.value)))
+        return args, tuple(kwargs)
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Every name a piece of source mentions."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def parse(text: str) -> Program:
+    """The program a script spells; raises `ProgramError` where it is none."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise ProgramError(None, f"line {error.lineno}: not Python: {error.msg}") from None
+    lowering = Lowering(names_in(tree))
+    lowering.statements(tree.body)
+    if not lowering.steps:
+        raise ProgramError(None, "there is no step in it", "a program is PyTorch, one operation a line")
+    return Program(tuple(lowering.steps))

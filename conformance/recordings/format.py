@@ -1,0 +1,337 @@
+"""What torch did, on record: its traces of cases and of drawn programs on one device, one JSON value a line.
+
+The first line says where they come from, each other what became of one case or program;
+``recorded.schema.json`` beside the specs describes both. Here lives the form; how a recording is made lives
+in ``recording``, how an implementation is held against one in ``replay``.
+
+A trace is kept short by writing only what is news: of a name that was seen before the facts that changed, of
+a new one those in which it is not what `_new` says. Words of refusals are not kept, since they are not
+compared.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import specs
+from conformance.execution.json_form import FORMAT as TRACE_FORMAT
+from conformance.execution.json_form import to_json, trace_from_json, trace_to_json
+from conformance.execution.trace import Trace
+from conformance.program.parsing import ProgramError, parse
+from conformance.program.printing import to_text
+from specs.case import Case
+from specs.fact import FACTS, GRAD_FACTS, WIRED
+
+FORMAT = 1
+FOLDER = Path(specs.__file__).parent / "recorded"
+"""Where the recordings that come with the project are."""
+
+TORCH = "torch"
+Form = dict[str, Any]
+
+
+class RecordingError(ValueError):
+    """A file that is no recording: what is wrong, and in which line if it is in one."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem, line)
+        self.problem, self.line = problem, line
+
+
+class Stale(ValueError):
+    """What is on record is of another text than the case has now, or of none that a program can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a recording comes from: its first line.
+
+    `device` is what stood for `cuda` (cuda, standin or cpu), `device_name`, `driver` and `cuda` (the version
+    of the CUDA runtime) are None where there is nothing to say; `left_out` names what was not recorded, by
+    why.
+    """
+
+    torch: str
+    device: str
+    device_name: str | None
+    driver: str | None
+    cuda: str | None
+    machine: str
+    versions: Mapping[str, str]
+    source: str
+    seed: int
+    drawn: int
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def release(self) -> str:
+        """The torch release that a reference must model to be compared."""
+        return self.torch.partition("+")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Where it comes from, and its lines: by case id, and by the number of the drawn program."""
+
+    name: str
+    origin: Origin
+    cases: Mapping[str, Form]
+    programs: Mapping[int, Form]
+
+    def trace(self, form: Form) -> Trace:
+        """The trace of one of its lines; raises as `trace_of` does, and says which it is."""
+        try:
+            return trace_of(form)
+        except RecordingError as error:
+            which = f"case {form['case']}" if "case" in form else f"program {form['program']}"
+            raise RecordingError(f"{self.name}, {which}: {error.problem}") from None
+
+
+# files
+
+
+def to_lines(origin: Origin, entries: Iterable[Form]) -> Iterator[str]:
+    """The lines of a recording, each with its end."""
+    yield _line({"format": FORMAT, **asdict(origin)})
+    yield from map(_line, entries)
+
+
+def _line(form: Form) -> str:
+    return json.dumps(form, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def parse_recording(name: str, text: str) -> tuple[Form, ...]:
+    """The JSON values of a recording's text; raises RecordingError."""
+    forms = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            forms.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise RecordingError(f"{name} is no JSON there: {error.msg}", number) from None
+    if not forms or not isinstance(forms[0], dict) or forms[0].get("format") != FORMAT:
+        raise RecordingError(f"{name} does not begin as a recording of format {FORMAT}", 1)
+    return tuple(forms)
+
+
+def recording(name: str, forms: Iterable[Form]) -> Recording:
+    """The recording that these lines make, if they keep to the schema; raises RecordingError where one is
+    there twice.
+    """
+    head, *entries = forms
+    told = {key: value for key, value in head.items() if key != "format"}
+    left_out = {why: tuple(names) for why, names in told.pop("left_out").items()}
+    cases: dict[str, Form] = {}
+    programs: dict[int, Form] = {}
+    for number, form in enumerate(entries, 2):
+        key, held = ("case", cases) if "case" in form else ("program", programs)
+        if form[key] in held:
+            raise RecordingError(f"{name}: {key} {form[key]} is there twice", number)
+        held[form[key]] = form
+    return Recording(name, Origin(**told, left_out=left_out), cases, programs)
+
+
+@cache
+def read(path: Path) -> Recording:
+    """The recording in a file; raises RecordingError or OSError."""
+    return recording(path.stem, parse_recording(path.name, path.read_text(encoding="utf-8")))
+
+
+def in_place(folder: Path = FOLDER) -> tuple[Path, ...]:
+    """The files of the recordings that come with the project."""
+    return tuple(sorted(folder.glob("*.jsonl")))
+
+
+# traces
+
+
+def trace_form(trace: Trace) -> Form:
+    """A trace in short: its density, its program as a script, and what was news at each step."""
+    whole = trace_to_json(trace)
+    known: dict[str, Form] = {}
+    form: Form = {"density": trace.density, "script": to_text(trace.program), "steps": []}
+    for seen in whole["observations"]:
+        step: Form = {}
+        if "done" not in seen["outcome"]:
+            step["outcome"] = {key: value for key, value in seen["outcome"].items() if key != "message"}
+        if seen.get("warnings", True):
+            step["warnings"] = seen.get("warnings")
+        if seen.get("calls"):
+            step["calls"] = [call | {"given": _each(_short, call["given"])} for call in seen["calls"]]
+        if seen["facts"]:
+            step["seen"] = {name: _news(known.get(name), facts) for name, facts in seen["facts"].items()}
+            known.update(seen["facts"])
+        form["steps"].append(step)
+    if "wiring" in whole:
+        form["wiring"] = {
+            name: _news(_alone(name, known[name]), facts) for name, facts in whole["wiring"].items()
+        }
+    return form
+
+
+def trace_of(form: Form) -> Trace:
+    """The trace of its short form; raises Stale where its script is no longer read as the same program,
+    RecordingError where what was seen cannot be of that program.
+    """
+    try:
+        program = parse(form["script"])
+    except ProgramError as error:
+        raise Stale(str(error)) from error
+    if to_text(program) != form["script"]:
+        raise Stale("the script is no longer read as it is written")
+    if len(program) != len(form["steps"]):
+        raise RecordingError(f"{len(form['steps'])} steps are on record of a program of {len(program)}")
+    known: dict[str, Form] = {}
+    observations = [_observation(step, known) for step in form["steps"]]
+    whole = {
+        "format": TRACE_FORMAT,
+        "adapter": TORCH,
+        "density": form["density"],
+        "program": to_json(program),
+        "observations": observations,
+    }
+    if "wiring" in form:
+        last = observations[-1]["facts"]
+        if set(form["wiring"]) != {name for name, facts in last.items() if "plain" not in facts}:
+            raise RecordingError("the wiring on record is not that of what is live in the end")
+        whole["wiring"] = {
+            name: _after(_alone(name, last[name]), news) for name, news in form["wiring"].items()
+        }
+    return replace(trace_from_json(whole), program=program, complete=True)
+
+
+def _observation(step: Form, known: dict[str, Form]) -> Form:
+    """What was seen at a step, in full, by what is `known` of the names so far; brings that up to date."""
+    facts = {name: _after(known.get(name), news) for name, news in step.get("seen", {}).items()}
+    known.update(facts)
+    whole: Form = {"outcome": step.get("outcome", {"done": True}), "facts": facts}
+    if step.get("warnings", True) is not None:
+        whole["warnings"] = step.get("warnings", [])
+    if "calls" in step:
+        whole["calls"] = [call | {"given": _each(_long, call["given"])} for call in step["calls"]]
+    return whole
+
+
+def digest(case: Case) -> str:
+    """What tells the text of a case that is no program from any other, but for its layout and docstring."""
+    (function,) = ast.parse(case.text).body
+    assert isinstance(function, ast.FunctionDef)
+    said = [ast.dump(statement) for statement in function.body[1:]]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
+
+
+# what is news
+
+
+def _news(before: Form | None, now: Form) -> Form:
+    """The facts that are not as before, and under `unseen` those that were seen before only."""
+    if "plain" in now:
+        return {} if before is not None and _same(before, now) else now
+    if before is None or "plain" in before:
+        before = _new(now.get("value"), now.get("grad_fn"))
+    news = {fact: held for fact, held in now.items() if fact not in before or not _same(before[fact], held)}
+    if isinstance(news.get("grad"), dict):
+        news["grad"] = _short(news["grad"], now)
+    gone = [fact for fact in before if fact not in now]
+    return news | {"unseen": gone} if gone else news
+
+
+def _after(before: Form | None, news: Form) -> Form:
+    """The facts that such news leaves; the inverse of `_news`."""
+    if "plain" in news or (not news and before is not None):
+        return before if before is not None and not news else news
+    if before is None or "plain" in before:
+        before = _new(news.get("value"), news.get("grad_fn"))
+    gone = news.get("unseen", ())
+    now = {fact: held for fact, held in (before | news).items() if fact not in gone and fact != "unseen"}
+    if isinstance(news.get("grad"), dict):
+        now["grad"] = _long(news["grad"], now)
+    return {fact: now[fact] for fact in (*FACTS, *WIRED) if fact in now}
+
+
+def _new(value: Any, node: Any) -> Form:
+    """What a name's first tensor is taken to be by its value and the node that made it, which is news."""
+    leaf = node is None
+    return {
+        "dtype": "float32",
+        "shape": _sizes(value),
+        "device": "cpu",
+        "is_leaf": leaf,
+        "requires_grad": not leaf,
+        "retains_grad": False,
+        "grad_fn": None,
+        "output_nr": 0,
+        "is_view": False,
+        "version": 0,
+    } | ({"grad": None} if leaf else {})
+
+
+def _grad(value: Any, of: Form) -> Form:
+    """What a gradient is taken to be by its value and the tensor that it is of."""
+    return {
+        "dtype": of.get("dtype"),
+        "shape": _sizes(value),
+        "device": of.get("device"),
+        "requires_grad": False,
+        "is_leaf": True,
+        "grad_fn": None,
+    }
+
+
+_GIVEN = {"dtype": "float32", "device": "cpu"}
+"""Of what a function's argument is taken to be a gradient."""
+
+
+def _short(grad: Form, of: Form = _GIVEN) -> Form:
+    """A gradient's facts but for those that go without saying."""
+    if "value" not in grad:  # its reading failed
+        return grad
+    taken = _grad(grad["value"], of)
+    return {fact: held for fact, held in grad.items() if fact not in taken or not _same(taken[fact], held)}
+
+
+def _long(grad: Form, of: Form = _GIVEN) -> Form:
+    """All of a gradient's facts; the inverse of `_short`."""
+    if "value" not in grad:
+        return grad
+    taken = _grad(grad["value"], of) | grad
+    return {fact: taken[fact] for fact in GRAD_FACTS}
+
+
+def _each(change: Any, given: Any) -> Any:
+    """What a function was given, with each gradient in it changed."""
+    if isinstance(given, list):
+        return [_each(change, item) for item in given]
+    return change(given) if isinstance(given, dict) else given
+
+
+def _alone(name: str, facts: Form) -> Form:
+    """How a tensor is taken to hang together with others: not at all."""
+    strides: list[int] = []
+    size = 1
+    shape = facts.get("shape")
+    for extent in reversed(shape if isinstance(shape, list) else []):
+        if extent != 1:
+            strides.insert(0, size)
+        size *= extent
+    return {"history": None, "age": [], "memory": [name, 0, strides] if size else [name], "grad_memory": None}
+
+
+def _sizes(value: Any) -> list[int]:
+    """The sizes of nested lists."""
+    sizes = []
+    while isinstance(value, list):
+        sizes.append(len(value))
+        value = value[0] if value else None
+    return sizes
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two JSON values are the same to the letter: 1 is not 1.0 here, nor 0.0 minus zero."""
+    return x is y or repr(x) == repr(y)

@@ -1,0 +1,146 @@
+"""Making a recording: the cases and drawn programs, run on the torch that is installed, and what was seen.
+
+Everything runs in processes that may die, and twice: what kills torch, crashes it or does not come out the
+same again is left out and named. The form of a recording lives in ``recorded``.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance import adapters
+from conformance.execution.case import parse_case
+from conformance.execution.isolate import Died, note, survive
+from conformance.execution.run import run
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.cases import case_of, witnessed
+from conformance.grading.check import Progress, versions
+from conformance.grading.sources import programs_from
+from conformance.program import Program
+from conformance.program.parsing import ProgramError
+from conformance.recordings.format import FOLDER, TORCH, Form, Origin, digest, to_lines, trace_form
+from specs.case import Case, cases
+
+PROGRAMS = 300
+"""How many programs a recording is drawn of."""
+
+DIED, CRASHED, UNSTEADY = "died", "crashed", "unsteady"
+"""Why something is left out: its process died, torch raised what no rule words, or it came out otherwise the
+second time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A recording as it is written, with what it holds."""
+
+    text: str
+    origin: Origin
+    cases: int
+    programs: int
+
+
+def record(
+    *,
+    programs: int = PROGRAMS,
+    seed: int = 0,
+    chosen: Iterable[Case] | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Recorded:
+    """Record the ``chosen`` cases (all) that speak of the installed torch, and so many ``programs`` drawn.
+
+    The same torch on the same device and processor gives the same text. Raises AdapterError where torch is
+    missing, or the device that the environment asks for.
+    """
+    torch = adapters.load(TORCH)
+    workers = workers or os.cpu_count() or 1
+    tick = progress or (lambda what, done, total: None)
+    wanted = [case for case in (cases() if chosen is None else chosen) if case.holds_for(torch.version)]
+    jobs: list[tuple[str, list[Any], Any]] = [
+        ("cases", [case.id for case in wanted], _case),
+        ("programs", [(seed, number) for number in range(programs)], _program),
+    ]
+    left_out: dict[str, list[str]] = {}
+    entries: list[Form] = []
+    for what, items, work in jobs:
+        results = survive(work, items, workers=workers, chunk=20)
+        for done, (item, found) in enumerate(zip(items, results, strict=True), 1):
+            name = f"case {item}" if what == "cases" else f"program {item[1]}"
+            form, why = ({}, DIED) if isinstance(found, Died) else found
+            if why:
+                left_out.setdefault(why, []).append(name)
+            if form:
+                entries.append(form)
+            tick(what, done, len(items))
+    origin = Origin(
+        torch=torch.version,
+        device=torch.device,
+        **torch.hardware(),
+        machine=platform.machine(),
+        versions={name: told for name, told in versions().items() if name in MADE_WITH},
+        source="prng",
+        seed=seed,
+        drawn=programs,
+        left_out={why: tuple(names) for why, names in sorted(left_out.items())},
+    )
+    count = sum("case" in form for form in entries)
+    return Recorded("".join(to_lines(origin, entries)), origin, count, len(entries) - count)
+
+
+MADE_WITH = ("python", "numpy", "reference")
+"""What a recording says the versions of, besides torch's own; programs are drawn beside the reference."""
+
+
+def place_for(torch: Any, folder: Path = FOLDER) -> Path:
+    """Where a recording of that torch and its device belongs."""
+    name = torch.hardware()["device_name"] if torch.device == "cuda" else None
+    words = [torch.device, *"".join(c if c.isalnum() else " " for c in (name or "").lower()).split()]
+    return folder / f"torch-{torch.version.partition('+')[0]}-{'-'.join(words)}.jsonl"
+
+
+def write(path: Path, text: str) -> None:
+    """Put the file there in one go, so that being interrupted leaves what was there."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _case(id: str) -> tuple[Form, str]:
+    """What became of one case: as it stands and, where it can be read as a program, its trace."""
+    torch, case = adapters.load(TORCH), case_of(id)
+    came_to = witnessed(case, torch)
+    form: Form = {"case": id, "status": came_to.status}
+    form |= {key: told for key, told in (("line", came_to.line), ("why", came_to.why)) if told}
+    trace, why = Form(), ""
+    with suppress(ProgramError):
+        program = parse_case(case).program
+        if not torch.beyond(case):
+            trace, why = _traced(program, "each")
+    return form | (trace or {"of": digest(case)}), why
+
+
+def _program(job: tuple[int, int]) -> tuple[Form, str]:
+    """What became of one drawn program."""
+    found: list[Drawn] = []
+    seed, number = job
+    limits = adapters.capabilities(adapters.load(TORCH))
+    programs_from("prng", seed, number, 1, limits, lambda _, drawn: found.append(drawn))
+    trace, why = _traced(found[0].program, found[0].density)
+    return ({"program": number} | trace if trace else {}), why
+
+
+def _traced(program: Program, density: str) -> tuple[Form, str]:
+    """A program's trace, or why there is none."""
+    note(program, 0)
+    traces = [run(program, adapters.load(TORCH), density) for _ in range(2)]
+    if any(seen.crash is not None for trace in traces for seen in trace.observations):
+        return {}, CRASHED
+    once, again = map(trace_form, traces)
+    return (once, "") if repr(once) == repr(again) else ({}, UNSTEADY)

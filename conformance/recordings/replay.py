@@ -1,0 +1,327 @@
+"""Holding an implementation against recordings: what torch did stands on record, so that none is needed.
+
+It is judged as with torch at hand: where the reference does not do as recorded the suite is at fault, and
+nobody else is blamed. The reference models the release that each recording is of. How recordings are made
+lives in ``recording``, their form in ``recorded``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from conformance import adapters
+from conformance.comparison.judge import Finding as Found
+from conformance.execution.case import parse_case
+from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
+from conformance.execution.trace import Trace
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.campaign import REFERENCE, AdapterBroke, Chunk, Sides, Sums, explain
+from conformance.grading.cases import case_of, finding, lacks, lacks_device, witness
+from conformance.grading.check import (
+    DEPARTED,
+    Progress,
+    departing,
+    in_chunks,
+    name_of,
+    reported,
+    versions,
+)
+from conformance.grading.tally import Tally
+from conformance.program.parsing import ProgramError
+from conformance.program.printing import to_text
+from conformance.recordings.format import TORCH, Recording, Stale, digest, in_place, read
+from conformance.report.value import (
+    BROKEN,
+    HELD,
+    UNSUPPORTED,
+    Finding,
+    Replayed,
+    Report,
+    Subject,
+    Verdict,
+    Witnessed,
+)
+from specs.case import Case, cases
+from specs.fact import POSITION
+from specs.rule import RULES
+
+RECORDED = "recorded"
+"""What takes torch's place, in a report."""
+
+STALE = "stale"
+"""What becomes of a case whose text has changed since; else it is held, broken or unsupported."""
+
+_WORST = (UNSUPPORTED, HELD, BROKEN)
+
+
+def check(
+    adapter: Any,
+    *,
+    recordings: Sequence[Path] | None = None,
+    rules: str = "*",
+    fail_fast: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Grade an implementation by the cases and programs of ``recordings`` (those that come with the project).
+
+    ``adapter`` and ``rules`` are as in ``grading.check``. Raises AdapterError where the adapter cannot be
+    loaded, RecordingError or OSError where a file is no recording.
+    """
+    started = time.perf_counter()
+    spec = name_of(adapter)
+    subject, reference = adapters.load(spec), adapters.load(REFERENCE)
+    workers = workers or os.cpu_count() or 1
+    tick = progress or (lambda what, done, total: None)
+    paths = [path.absolute() for path in (in_place() if recordings is None else recordings)]
+    chosen = [id for id in RULES if fnmatchcase(id, rules)]
+    tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
+    said: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
+    stood: dict[str, Stood] = {}
+    for path in paths:
+        recording = read(path)
+        release = recording.origin.release
+        if release not in stood:
+            alike = [read(other) for other in paths if read(other).origin.release == release]
+            on_record = {id for each in alike for id in each.cases}
+            wanted = [case for case in cases() if case.id in on_record and set(chosen) & set(case.rules)]
+            stood[release] = Stood.of(spec, release, wanted, workers, tick)
+            with reference.modelling(release):
+                for side in (subject, reference):
+                    said[side.name][side.version] = None
+        of_cases = _cases(spec, path, stood[release], workers, tick)
+        tally += of_cases.tally
+        for result in of_cases.results:
+            before = witnessed.setdefault(result.case, result)
+            witnessed[result.case] = max(before, result, key=lambda each: _WORST.index(each.status))
+        programs = Tally()
+        if not (tally.broken or (fail_fast and tally.findings)):
+            programs = _programs(spec, path, fail_fast, workers, tick)
+        tally += programs
+        counts = of_cases.compared, programs.totals.programs, of_cases.stale + programs.stale
+        made = recording.origin
+        replayed.append(
+            Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
+        )
+    told = {name: ", ".join(models) for name, models in said.items()}
+    rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in stood)]
+    return reported(
+        subject,
+        tally,
+        list(witnessed.values()),
+        rules_met,
+        narrowed=rules != "*",
+        subject=Subject(subject.name, told[subject.name]),
+        against=RECORDED,
+        seed=0,
+        source=RECORDED,
+        device=", ".join(dict.fromkeys(each.device for each in replayed)),
+        versions=versions(spec) | told,
+        recordings=tuple(replayed),
+        times={RECORDED: time.perf_counter() - started},
+    )
+
+
+# cases
+
+
+@dataclass(frozen=True)
+class Stood:
+    """What cases come to as they stand, on the reference that models a release and on the implementation."""
+
+    cases: tuple[Case, ...]
+    reference: dict[str, Witnessed]
+    subject: dict[str, Witnessed]
+
+    @staticmethod
+    def of(spec: str, release: str, wanted: Iterable[Case], workers: int, tick: Progress) -> Stood:
+        chosen = tuple(case for case in wanted if case.holds_for(release))
+        sides = dict.fromkeys((REFERENCE, spec))
+        found: dict[str, dict[str, Witnessed]] = {side: {} for side in sides}
+        for side in sides:
+            for done, result in enumerate(witness(side, chosen, workers, release, preload_for(spec)), 1):
+                found[side][result.case] = result
+                tick(f"cases on {side}", done, len(chosen))
+        return Stood(chosen, found[REFERENCE], found[spec])
+
+
+@dataclass
+class _OfCases:
+    """What the cases of one recording came to: those that blame the suite are among the findings alone."""
+
+    results: list[Witnessed] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    compared: int = 0
+    stale: int = 0
+
+
+def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) -> _OfCases:
+    """The cases of a recording: what torch made of them, and the implementation, as they stand and by their
+    traces.
+    """
+    recording, found = read(path), _OfCases()
+    known = {case.id for case in cases()}
+    found.stale = sum(id not in known for id in recording.cases)
+    chosen = [case for case in stood.cases if case.id in recording.cases]
+    jobs = [(spec, str(path), case.id) for case in chosen]
+    traces = survive(_traced, jobs, workers=workers, chunk=40, preload=preload_for(spec))
+    side = adapters.load(spec).name
+    findings: list[Finding] = []
+    for done, (case, traced) in enumerate(zip(chosen, traces, strict=True), 1):
+        tick(f"cases of {recording.name}", done, len(chosen))
+        if isinstance(traced, Died):
+            traced = Witnessed(case.id, case.rules, BROKEN, "the process died", traced.how), None
+        by_trace, difference = traced
+        if by_trace.status == STALE:
+            found.stale += 1
+            continue
+        found.compared += 1
+        suite, own = _as_it_stands(spec, case, recording, stood)
+        if difference is not None:
+            (suite if difference.blames is Verdict.BROKEN_SUITE else findings).append(difference)
+        if suite:
+            findings += suite
+            continue
+        if own.adapter or by_trace.adapter:
+            found.tally += Tally(broken=(f"case {case.id}: {own.adapter or by_trace.adapter}",))
+        elif difference is None and (own.broken or by_trace.broken):
+            blames = Verdict.BROKEN_SUITE if spec == REFERENCE else Verdict.NONCONFORMANCE
+            findings.append(finding(own if own.broken else by_trace, side, blames))
+        found.results.append(max(own, by_trace, key=lambda each: _WORST.index(each.status)))
+    found.tally += Tally(findings=tuple(findings))
+    return found
+
+
+def _as_it_stands(
+    spec: str, case: Case, recording: Recording, stood: Stood
+) -> tuple[list[Finding], Witnessed]:
+    """The findings of a case as it stands that blame the suite, and what it is on the implementation."""
+    form, own = recording.cases[case.id], stood.subject[case.id]
+    torch = Witnessed(case.id, case.rules, form["status"], form.get("line", ""), form.get("why", ""))
+    if case.departed_by(recording.origin.torch):
+        torch = departing(torch, TORCH)
+        own = own if spec == REFERENCE else departing(own, RECORDED)
+    judges = {TORCH: torch, REFERENCE: stood.reference[case.id]}
+    suite = [finding(result, side, Verdict.BROKEN_SUITE) for side, result in judges.items() if result.broken]
+    return suite, own
+
+
+def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
+    """What a case's trace on record comes to for an implementation, and the difference if there is one."""
+    spec, path, id = job
+    recording, case = read(Path(path)), case_of(id)
+    form = recording.cases[id]
+    result = Witnessed(id, case.rules, UNSUPPORTED)
+    if "script" not in form:
+        return (result if form["of"] == digest(case) else replace(result, status=STALE)), None
+    try:
+        trace = recording.trace(form)
+        if to_text(parse_case(case).program) != form["script"]:
+            raise Stale
+    except (ProgramError, Stale):
+        return replace(result, status=STALE), None
+    _, reference = adapters.load(spec), adapters.load(REFERENCE)
+    with reference.modelling(recording.origin.release):
+        lacking = lacking_for(spec, trace)
+        if lacking:
+            return replace(result, why=lacking), None
+        try:
+            found, _, right = sides_of(spec, recording, trace).judged(trace.program, trace.density)
+        except AdapterBroke as broke:
+            return replace(result, status=BROKEN, adapter=str(broke)), None
+        if found.first is None or found.finding is Found.KNOWN:
+            held = found.finding is Found.AGREE
+            why = DEPARTED if found.finding is Found.KNOWN else getattr(found.comparison, "why", "")
+            return replace(result, status=HELD if held else UNSUPPORTED, why=why), None
+        difference = explain(f"case {id} of {recording.name}", trace.program, found, right)
+    difference = replace(difference, because=tuple(dict.fromkeys((*difference.because, *case.rules))))
+    if found.finding is Found.CRASH:  # of the reference: what crashed torch is not on record
+        difference = replace(difference, blames=Verdict.BROKEN_SUITE)
+    return replace(result, status=BROKEN), difference
+
+
+# programs
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Chunk):
+    """So many programs of a recording, from the ``first`` of its lines on."""
+
+    recording: Path = Path()
+
+    def named(self, number: int) -> str:
+        return f"program {number} of {self.recording.stem}"
+
+
+class _Replays(Sums):
+    """The counts of a stretch in progress."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        super().__init__(stretch)
+        self.twice = False  # what is on record is on record where it ran
+        self.recording, self.stale = read(stretch.recording), 0
+
+    def all(self) -> Tally:
+        """Hold each program's trace against the implementation."""
+        forms = list(self.recording.programs.items())
+        for number, form in forms[self.chunk.first : self.chunk.first + self.chunk.count]:
+            try:
+                trace = self.recording.trace(form)
+            except Stale:
+                self.stale += 1
+                continue
+            lacking = lacking_for(self.chunk.subject, trace)
+            if lacking:
+                self.counts.update(programs=1, incomparable=1)
+                self.incomparable[lacking] += 1
+                continue
+            self.sides = sides_of(self.chunk.subject, self.recording, trace)
+            self.program(number, Drawn(trace.program, trace.density, ""))
+        return replace(self.tally(), stale=self.stale)
+
+
+def _programs(spec: str, path: Path, fail_fast: bool, workers: int, tick: Progress) -> Tally:
+    """The programs of a recording, in stretches that processes work through."""
+    recording = read(path)
+    whole = Stretch(spec, RECORDED, RECORDED, 0, 0, len(recording.programs), fail_fast, recording=path)
+
+    def named(what: str, done: int, total: int) -> None:
+        tick(f"{what} of {recording.name}", done, total)
+
+    return in_chunks(whole, workers, named, _work, preload_for(spec))
+
+
+def _work(stretch: Any) -> Tally:
+    """Work through a stretch, in any process."""
+    adapters.load(stretch.subject)
+    replays = _Replays(stretch)
+    with adapters.load(REFERENCE).modelling(replays.recording.origin.release):
+        return replays.all()
+
+
+def preload_for(spec: str) -> tuple[str, ...]:
+    """What processes that grade an implementation find imported: torch only where it is graded itself."""
+    return PRELOAD if spec == TORCH else WITHOUT_TORCH
+
+
+def sides_of(spec: str, recording: Recording, trace: Trace) -> Sides:
+    """Who judges the program of a trace on record."""
+    return Sides(spec, RECORDED, trace, recording.origin.torch)
+
+
+def lacking_for(spec: str, trace: Trace) -> str:
+    """What an implementation has not, by its own word, that a trace shows; the reference has everything."""
+    if spec == REFERENCE:
+        return ""
+    limits = adapters.capabilities(adapters.load(spec))
+    if not limits.limited:
+        return lacks_device(limits, trace.program)
+    shown = (facts for seen in trace.observations for facts in seen.facts.values() if len(facts) > 1)
+    foreign = {facts[POSITION["dtype"]] for facts in shown} - limits.dtypes
+    return lacks(limits, trace.program) or (f"needs {min(foreign, key=str)}" if foreign else "")

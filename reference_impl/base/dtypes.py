@@ -1,0 +1,171 @@
+"""Element types under PyTorch's names, which of them can carry gradients, and how they promote.
+
+Casting a tensor is an op and does not live here. Numpy has no bfloat16 of its own; the one of ``ml_dtypes``
+is of kind "V" to numpy, as nothing else is that comes here, and so "V" goes with "f" wherever kinds tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from reference_impl.base.rules import by
+
+
+class NoSuchDtype(NotImplementedError):
+    """PyTorch has a dtype here that numpy has not."""
+
+
+class dtype:
+    """One element type; prints as PyTorch's does."""
+
+    __slots__ = ("name", "numpy")
+
+    def __init__(self, name: str, numpy: Any) -> None:
+        self.name = name
+        self.numpy = np.dtype(numpy)
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.numpy.kind in REAL
+
+    @property
+    def is_signed(self) -> bool:
+        return self.numpy.kind not in "bu"
+
+    @property
+    def itemsize(self) -> int:
+        return self.numpy.itemsize
+
+    @property
+    def is_complex(self) -> bool:
+        return self.numpy.kind == "c"
+
+
+float64 = dtype("float64", np.float64)
+float32 = dtype("float32", np.float32)
+complex128 = dtype("complex128", np.complex128)
+complex64 = dtype("complex64", np.complex64)
+int64 = dtype("int64", np.int64)
+int32 = dtype("int32", np.int32)
+bool_ = dtype("bool", np.bool_)
+float16 = dtype("float16", np.float16)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16)
+int16 = dtype("int16", np.int16)
+int8 = dtype("int8", np.int8)
+uint8 = dtype("uint8", np.uint8)
+# NB: no complex32, which numpy has not: a stand-in would round otherwise.
+
+ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, bfloat16, int16, int8, uint8)
+BY_NUMPY = {known.numpy: known for known in ALL}
+_COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy, bfloat16.numpy: complex64.numpy}
+WIDER = {float16.numpy: float32.numpy, bfloat16.numpy: float32.numpy}
+"""What is computed in the second for the first, and rounded once when it is done."""
+REAL = "fV"
+"""Numpy's kinds of real floating-point numbers."""
+DIFFERENTIABLE = "fcV"
+"""Numpy's kinds that can carry gradients."""
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+_default = float32
+
+
+def _named(name: str) -> dtype:
+    """The one object there is of each dtype, which pickling goes by."""
+    return next(known for known in ALL if known.name == name)
+
+
+def default() -> dtype:
+    """What Python floats become."""
+    return _default
+
+
+def set_default(to: dtype) -> None:
+    """Make Python floats become that floating-point dtype from now on."""
+    global _default
+    if not to.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = to
+
+
+def printed(numpy: np.dtype) -> bool:
+    """Whether a tensor's repr names this dtype: where its elements would not be read back as such."""
+    complex_too = _COMPLEX.get(_default.numpy, complex64.numpy)
+    return numpy not in (_default.numpy, int64.numpy, bool_.numpy, complex_too)
+
+
+def of(numpy: np.dtype) -> dtype:
+    """PyTorch's name for a numpy dtype."""
+    return BY_NUMPY[numpy]
+
+
+def differentiable(numpy: np.dtype) -> bool:
+    """Whether elements of that type can carry gradients."""
+    return numpy.kind in DIFFERENTIABLE
+
+
+def complex_of(numpy: np.dtype) -> np.dtype:
+    """The complex dtype of that precision."""
+    if numpy not in _COMPLEX or (numpy == bfloat16.numpy and not by("op/bfloat16-meets-complex")):
+        raise NoSuchDtype(f"numpy has no complex dtype as narrow as {numpy}")
+    return _COMPLEX[numpy]
+
+
+def of_number(number: Any) -> np.dtype:
+    """The dtype a Python number has when it stands alone."""
+    if isinstance(number, bool):
+        return bool_.numpy
+    if isinstance(number, int):
+        return int64.numpy
+    return _default.numpy if isinstance(number, float) else complex_of(_default.numpy)
+
+
+def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dtype:
+    """torch.result_type: dimensioned tensors decide within a category, then 0-d tensors, then Python
+    numbers.
+    """
+    ranks: list[np.dtype | None] = [None, None, None]
+    for array in arrays:
+        rank = 0 if array.ndim else 1
+        known = ranks[rank]
+        ranks[rank] = array.dtype if known is None else _join(known, array.dtype)
+    for number in numbers:
+        known = ranks[2]
+        ranks[2] = of_number(number) if known is None else _join(known, of_number(number))
+    result: np.dtype | None = None
+    for candidate in ranks:
+        if candidate is None:
+            continue
+        if result is None:
+            result = candidate
+        elif CATEGORY[candidate.kind] > CATEGORY[result.kind]:
+            # A weaker operand of a higher category lifts the category only: complex keeps the width of the
+            # floats.
+            result = complex_of(result) if candidate.kind == "c" and result.kind in REAL else candidate
+    assert result is not None
+    return result
+
+
+def castable(result: np.dtype, target: np.dtype) -> bool:
+    """torch.can_cast: never down a category (complex, float, integer, bool)."""
+    return CATEGORY[result.kind] <= CATEGORY[target.kind]
+
+
+def _join(a: np.dtype, b: np.dtype) -> np.dtype:
+    if a == b:
+        return a
+    if CATEGORY[a.kind] < CATEGORY[b.kind]:
+        a, b = b, a
+    if a.kind in DIFFERENTIABLE and b.kind in "biu":
+        return a
+    if a in WIDER and b in WIDER:
+        return float32.numpy
+    return np.promote_types(a, b)

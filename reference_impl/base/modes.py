@@ -1,0 +1,218 @@
+"""The grad modes and inference mode: whether what happens now is recorded.
+
+Context managers and decorators alike, as PyTorch's are.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.base.rules import by, refuse
+
+
+class _State:
+    """The grad mode, whether inference mode is on, who watches for anomalies, the level of forward mode, how
+    much memory of devices there is and on which device new memory is made (None: the CPU), for the one thread
+    the reference runs in.
+    """
+
+    __slots__ = (
+        "anomaly",
+        "devices",
+        "enabled",
+        "grad_dtypes",
+        "inference",
+        "level",
+        "moves",
+        "multithreading",
+        "place",
+    )
+
+    def __init__(self) -> None:
+        self.enabled = True
+        self.inference = False
+        self.anomaly: Any = None
+        self.grad_dtypes = False
+        self.level: Any = None
+        self.multithreading = True
+        self.devices = 0
+        self.place: Any = None
+        self.moves: Callable[[Any, Any], Any] | None = None  # moves the results of ops, to see what it does
+
+
+STATE = _State()
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops on tensors that require grad are recorded now."""
+    return STATE.enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether what is made now are inference tensors."""
+    return STATE.inference
+
+
+class _Mode:
+    """A grad mode for a block or a function; remembers what it replaced, so that modes nest."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(STATE.enabled)
+        STATE.enabled = self._enabled
+
+    def __exit__(self, *exc: object) -> None:
+        previous = self._previous.pop()
+        if by("mode/restored-at-exit"):
+            STATE.enabled = previous
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, type):
+            text = "Decorating classes is deprecated: only their __init__ runs in the mode"
+            warnings.warn(text, FutureWarning, stacklevel=2)
+            function.__init__ = self(function.__init__)  # type: ignore[misc]
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._each_turn(function)
+
+        @functools.wraps(function)
+        def in_mode(*args: Any, **kwargs: Any) -> Any:
+            if not by("mode/decorator"):
+                return function(*args, **kwargs)
+            with type(self)._again(self):
+                return function(*args, **kwargs)
+
+        return in_mode
+
+    def _each_turn(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A generator function whose body runs in the mode, and whose caller does not."""
+
+        @functools.wraps(function)
+        def generating(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            resume, given = generator.send, None
+            while True:
+                try:
+                    with type(self)._again(self):
+                        made = resume(given)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    resume, given = generator.send, (yield made)
+                except GeneratorExit:
+                    with type(self)._again(self):
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, given = generator.throw, error
+
+        return generating
+
+    @staticmethod
+    def _again(mode: _Mode) -> _Mode:
+        return _Mode(mode._enabled)
+
+
+class no_grad(_Mode):
+    """Nothing is recorded in the block."""
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__(not by("mode/no-grad-records-nothing"))
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return object.__new__(cls) if function is None else cls()(function)
+
+
+class enable_grad(_Mode):
+    """Recording is on in the block, also inside ``no_grad``."""
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__(True if by("mode/enable-grad-inside") else STATE.enabled)
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return object.__new__(cls) if function is None else cls()(function)
+
+
+class set_grad_enabled(_Mode):
+    """Sets the mode at once; as a context manager or a decorator it gives back the old one.
+
+    Raises TypeError for anything but a bool.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            refuse("mode/must-be-bool", type=type(mode).__name__)
+        super().__init__(bool(mode))
+        self._outside = STATE.enabled
+        if not by("mode/set-grad-enabled"):
+            self._enabled = STATE.enabled
+        if by("mode/set-grad-enabled-acts-at-once"):
+            STATE.enabled = self._enabled
+
+    def __enter__(self) -> None:
+        self._previous.append(self._outside)
+        STATE.enabled = self._enabled
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        STATE.enabled = self._outside
+        return super().__call__(function)
+
+
+class set_multithreading_enabled(_Mode):
+    """Says, for nothing here depends on it, whether backwards may use several threads."""
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            refuse("mode/must-be-bool", type=type(mode).__name__)
+        super().__init__(bool(mode))
+        self._outside = STATE.multithreading
+        STATE.multithreading = self._enabled
+
+    def __enter__(self) -> None:
+        self._previous.append(self._outside)
+        STATE.multithreading = self._enabled
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.multithreading = self._previous.pop()
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last given."""
+    return STATE.multithreading
+
+
+class inference_mode(_Mode):
+    """Nothing is recorded in the block, and what is made there can be neither saved nor written outside.
+
+    ``inference_mode(False)`` is the opposite, whatever it stands in: grad mode and no inference mode.
+    """
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__(not mode if by("inference/sets-the-grad-mode") else STATE.enabled)
+        self._inference = bool(mode)
+        self._before: list[bool] = []
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before.append(STATE.inference)
+        STATE.inference = self._inference if by("inference/blocks-nest") else True
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        before = self._before.pop()
+        if by("mode/restored-at-exit"):
+            STATE.inference = before
+
+    @staticmethod
+    def _again(mode: Any) -> inference_mode:
+        return inference_mode(mode._inference)

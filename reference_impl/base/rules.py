@@ -1,0 +1,90 @@
+"""Marks that tie a line of the machine to the rule it embodies, and switch it off.
+
+``specs.active_rules`` decides the answer of ``by``; the machine refuses and warns by a rule here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from specs.active_rules import by, fired, knocked_out
+from specs.errors import refusal, warning
+
+__all__ = [
+    "Unspecified", "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse",
+    "release_warnings", "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
+]  # fmt: skip
+
+
+class Unspecified(NotImplementedError):
+    """What comes of it PyTorch leaves to the processor, or to what lies in its memory."""
+
+
+def refuse(rule: str, **details: Any) -> None:
+    """Raise the refusal of ``rule``; return, as if nothing forbade it, when the rule is not in force."""
+    if by(rule):
+        raise refusal(rule, **details)
+
+
+def warn(rule: str, **details: Any) -> None:
+    """Warn as ``rule`` says."""
+    if by(rule):
+        warnings.warn(warning(rule, **details), stacklevel=3)
+
+
+_warned: set[str] = set()
+_always = False
+
+
+def set_warn_always(flag: bool) -> None:
+    """Whether warnings that come once a process come every time."""
+    global _always
+    _always = flag
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was last given."""
+    return _always
+
+
+_held: list[list[str] | None] = []
+"""The warnings of the calls that run now, innermost last; None where warnings are not held back."""
+
+
+def warn_once(rule: str) -> None:
+    """Warn as ``rule`` says, the first time only unless `set_warn_always` is on."""
+    if _always or rule not in _warned:
+        _warned.add(rule)
+        warn_or_hold(rule)
+
+
+def warn_or_hold(rule: str) -> None:
+    """Warn as ``rule`` says, now or when the engine lets go of what it holds back."""
+    if _held and _held[-1] is not None:
+        _held[-1].append(rule)
+    else:
+        warn(rule)
+
+
+def hold_warnings() -> None:
+    """Hold back what warns from now on, as PyTorch does with the warnings of its engine."""
+    _held.append([])
+
+
+def release_warnings() -> None:
+    """Warn of what was held back since the last `hold_warnings`."""
+    for rule in _held.pop() or ():
+        warn(rule)
+
+
+@contextmanager
+def warning_at_once() -> Iterator[None]:
+    """Hold nothing back: what users wrote runs here."""
+    _held.append(None)
+    try:
+        yield
+    finally:
+        _held.pop()

@@ -1,0 +1,1 @@
+"""The machine: tensors, the graph of their histories, and the engine."""

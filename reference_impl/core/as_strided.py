@@ -1,0 +1,206 @@
+"""Windows on memory: `as_strided`, whose window is any on the storage, and complex numbers as pairs of reals.
+
+What a view is lives in ``views``, changes of a tensor's own window in ``resized``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from reference_impl.base.dtypes import NoSuchDtype
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.tensor import Tensor, wrap
+from specs.kind import IntList, Kind, Offset
+from specs.kind import Tensor as TensorOperand
+from specs.op import op
+from specs.ops.shapes import placed, strides_of
+
+Window = tuple[tuple[int, ...], tuple[int, ...], int]
+"""Shape, strides and offset of elements in a storage."""
+Memory = Annotated[Any, Kind("memory", "the storage behind operand x", (object,))]
+
+
+def elements_of(storage: np.ndarray, dtype: np.dtype) -> int:
+    """How many elements of ``dtype`` a storage holds, whatever lies between those it shows."""
+    if storage.flags.c_contiguous:
+        return storage.nbytes // dtype.itemsize
+    first, end = np.lib.array_utils.byte_bounds(storage)
+    return (end - first) // dtype.itemsize
+
+
+def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarray:
+    """A window on a storage; refused where it reaches beyond."""
+    shape, strides, offset = window
+    size = elements_of(storage, dtype)
+    end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    if offset < 0 or (end > size and 0 not in shape):
+        refuse("view/window-outside-base", offset=offset, end=end, size=size)
+    if not storage.flags.c_contiguous or 0 in shape:
+        return placed(storage, dtype, shape, strides, offset)
+    return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, [s * dtype.itemsize for s in strides])
+
+
+@op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)
+def _as_strided(x: TensorOperand, *, size: IntList, stride: IntList, offset: Offset, storage: Memory) -> Any:
+    """A window on the storage behind ``x``, in elements of its dtype."""
+    if len(size) != len(stride):
+        refuse("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
+    if any(step < 0 for step in stride):
+        refuse("window/strides", why=f"negative strides in {list(stride)}")
+    return window_on(storage, x.dtype, (size, stride, offset))
+
+
+_as_strided.wrt(
+    x=lambda g, x_shape, x_strides, x_offset, size, stride, offset: as_strided_backward(
+        g, (x_shape, x_strides, x_offset), (size, stride, offset)
+    )
+)
+
+
+def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of any window on the storage behind this tensor, also where this tensor does not reach.
+
+    NB: an offset counts from where the storage begins; without one it is this tensor's own.
+    """
+    if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
+        refuse("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
+    storage = self._storage if by("window/on-the-storage") else self._array
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)
+
+
+def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
+    """Lay ``g`` into zeros shaped like the storage behind both windows, and look at that as the base does.
+
+    Elements that a window shows several times receive the sum; a base that itself shows elements several
+    times shares it out evenly.
+    """
+    base_shape, base_strides, base_offset = base
+    shape, strides, offset = window
+    kept: list[int] = []
+    # NB: so ``g`` is looked at for what stands behind a dimension of none.
+    for dim in reversed(range(len(shape))):
+        if not shape[dim]:
+            return wrap(np.zeros(base_shape, g._array.dtype))
+        if shape[dim] == 1:
+            g = g.squeeze(dim)
+        elif strides[dim] == 0:
+            g = g.sum(dim, False)
+        else:
+            kept.insert(0, dim)
+    if 0 in base_shape:
+        return wrap(np.zeros(base_shape, g._array.dtype))
+    shape, strides = tuple(shape[d] for d in kept), tuple(strides[d] for d in kept)
+    lowest = min(base_offset, offset)
+    extent = max(_end(base) - lowest, _end((shape, strides, offset)) - lowest, 0)
+    storage = wrap(np.zeros(extent, g._array.dtype))
+    if _may_overlap(shape, strides) and by("window/sums-what-it-repeats"):
+        storage.index_add_(0, wrap(_positions((shape, strides, offset), lowest)), g.reshape(-1))
+    else:
+        storage.as_strided(shape, strides, offset - lowest).copy_(g)
+    wide = [d for d, n in enumerate(base_shape) if n != 1]
+    if _may_overlap([base_shape[d] for d in wide], [base_strides[d] for d in wide]):
+        counts = wrap(np.zeros(extent, g._array.dtype))
+        np.add.at(counts._array, _positions(base, lowest), 1)
+        storage.div_(counts)
+    return storage.as_strided(base_shape, base_strides, base_offset - lowest)
+
+
+def _may_overlap(shape: Any, strides: Any) -> bool:
+    """Whether a window may show an element twice, as PyTorch tells: dimension by dimension, the finest first,
+    each has to step over all before it.
+    """
+    reach = 0
+    for stride, n in sorted(zip(strides, shape, strict=True), key=lambda dim: dim[0]):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _end(window: Window) -> int:
+    shape, strides, offset = window
+    return (
+        offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    )
+
+
+def _positions(window: Window, lowest: int) -> np.ndarray:
+    shape, strides, offset = window
+    where = np.full(shape, offset - lowest)
+    for dim, (n, s) in enumerate(zip(shape, strides, strict=True)):
+        where += (np.arange(n) * s).reshape([-1 if d == dim else 1 for d in range(len(shape))])
+    return where.reshape(-1)
+
+
+# -- complex numbers as pairs ------------------------------------------------------------------------------
+@op(internal=True, node="ViewAsRealBackward0", view=True, dtypes="keep", complex=True)
+def view_as_real(x: TensorOperand) -> Any:
+    """Real and imaginary parts along a new last dimension, in the same memory."""
+    if x.dtype.kind != "c":
+        refuse("window/reals-of-complex", dtype=str(x.dtype))
+    return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+
+
+view_as_real.wrt(x=lambda g: g.contiguous().view_as_complex())
+
+_COMPLEX: dict[np.dtype, np.dtype] = {
+    np.dtype(np.float64): np.dtype(np.complex128),
+    np.dtype(np.float32): np.dtype(np.complex64),
+}
+
+
+@op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)
+def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> Any:
+    """Pairs along the last dimension as complex numbers, in the same memory."""
+    if x.dtype not in _COMPLEX:
+        _refuse_pairs(f"elements of {x.dtype}")
+    if not x.ndim:
+        _refuse_pairs("a tensor without dimensions")
+    if x.shape[-1] != 2:
+        _refuse_pairs(f"a last dimension of size {x.shape[-1]}")
+    strides = strides_of(x)
+    if strides[-1] != 1:
+        _refuse_pairs(f"a last dimension with stride {strides[-1]}")
+    if any(step % 2 and n != 1 for step, n in zip(strides[:-1], x.shape[:-1], strict=True)):
+        _refuse_pairs(f"the strides {strides}")
+    if offset % 2:
+        _refuse_pairs(f"the offset {offset}")
+    halved = tuple([step // 2 for step in strides[:-1]])
+    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], halved, offset // 2))
+
+
+def _refuse_pairs(what: str) -> None:
+    refuse("window/pairs-side-by-side", what=what)
+
+
+_view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())
+
+
+def view_as_complex(self: Tensor) -> Tensor:
+    """Pairs along the last dimension as complex numbers: a view; refused where they do not lie as such."""
+    if self._array.dtype == np.float16:
+        raise NoSuchDtype("numpy has no complex dtype as narrow as float16")
+    return self._view_as_complex(offset=self.storage_offset(), storage=self._storage)
+
+
+def real(self: Tensor) -> Tensor:
+    """The real parts: a view; a real tensor itself."""
+    return self.view_as_real().select(-1, 0) if self.is_complex() else self
+
+
+def imag(self: Tensor) -> Tensor:
+    """The imaginary parts, as a view."""
+    if not self.is_complex():
+        refuse("window/imaginary-of-complex", dtype=self.dtype)
+    return self.view_as_real().select(-1, 1)
+
+
+METHODS: dict[str, Any] = {"as_strided": as_strided, "view_as_complex": view_as_complex}
+"""The methods by name."""
+PROPERTIES: dict[str, Any] = {"real": property(real), "imag": property(imag)}
+"""The attributes by name."""
+FUNCTIONS: dict[str, Any] = {**METHODS, "real": real, "imag": imag}
+"""Functions of the namespace, by name."""

@@ -1,0 +1,266 @@
+"""Views: which tensor is a window on which base, how far its history is up to date, and how it is brought
+up to date.
+
+The ops that make views are in the op table; writes through views are in ``write``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reference_impl.base.device import geometry, place_of
+from reference_impl.base.grad_dtype import OwnDtype, cast_to, grad_dtype_of
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import Unspecified, by, refuse
+from reference_impl.core.as_strided import Window, as_strided_backward
+from reference_impl.core.graph import Node, empty_strided, gradient_edge
+from reference_impl.core.tensor import UNTRACKED, Tensor, wrap
+from specs.memory import dense
+
+if TYPE_CHECKING:
+    from reference_impl.core.graph_task import Task
+
+
+class Tag(Enum):
+    """How a view came about, as far as that forbids tracked writes through it."""
+
+    DEFAULT = 0
+    NO_GRAD = 1
+    MULTI_OUTPUT = 2
+    FUNCTION = 3
+    INFERENCE = 4
+
+
+class ViewOf:
+    """What a tensor is a differentiable view of.
+
+    ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up
+    to date; ``replay`` how it is made of the base, step by step, where the dtype changes on the way, and
+    ``kept`` what PyTorch holds on to for that: the tensors whose dtype was changed.
+    """
+
+    __slots__ = ("base", "kept", "replay", "seen", "tag")
+
+    def __init__(self, base: Tensor, tag: Tag, seen: int) -> None:
+        self.base = base
+        self.tag = tag
+        self.seen = seen
+        self.replay: Replay = ()
+        self.kept: tuple[Tensor, ...] = ()
+
+    def history(self, view: Tensor) -> Node | None:
+        """The view's node, made anew if the storage was written since it was made."""
+        node = view._node
+        if node is None and not self.base.requires_grad:
+            return None
+        version = view._counter[0]
+        if self.seen != version and by("view/stale-regenerates"):
+            if self.tag is not Tag.DEFAULT:
+                refuse("view/stale-tag-refused", which=described(view, self))
+            fresh = self.replayed() if self.replay else AsStridedBackward0(self.base, view)
+            self.seen = version
+            view._node = fresh
+            if fresh is not None:
+                change_history(view, node, fresh)
+        return view._node
+
+    def replayed(self) -> Node | None:
+        """The node of a view made anew by the steps on record, which are not recorded in inference mode."""
+        was, STATE.enabled = STATE.enabled, True
+        try:
+            return replayed(self.base, self.replay)._node
+        finally:
+            STATE.enabled = was
+
+
+def replayed(base: Tensor, replay: Replay) -> Tensor:
+    """The view of ``base`` that these steps make."""
+    for step in replay:
+        base = getattr(base, step)() if isinstance(step, str) else base.as_strided(*step)
+    return base
+
+
+def described(tensor: Tensor, view: ViewOf) -> str:
+    """A tagged view, as PyTorch speaks of it when it refuses."""
+    modes = {Tag.NO_GRAD: "no_grad", Tag.INFERENCE: "inference"}
+    mode = f"created in {modes.get(view.tag, 'no_grad')} mode"
+    if tensor._node is None:
+        return f"A view was {mode}"
+    name = tensor._node.name().rstrip("0123456789").removesuffix("Backward")
+    which = f"Output {tensor._nr} of {name} is a view"
+    return f"{which} of a view which was {mode}" if view.tag in modes else which
+
+
+def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
+    """Make ``view`` a differentiable view of ``source``'s root."""
+    if source._inference and by("inference/views-are-none"):
+        view._counter = UNTRACKED
+        return
+    tag = Tag.DEFAULT
+    if STATE.inference and by("inference/view-tag"):
+        tag = Tag.INFERENCE
+    elif not STATE.enabled:
+        if by("view/no-grad-tag"):
+            tag = Tag.NO_GRAD
+    elif multi and by("view/multi-output-tag"):
+        tag = Tag.MULTI_OUTPUT
+    parent = source._view
+    base = source
+    if parent is not None and by("view/base-is-the-root"):
+        base = parent.base
+        inherits = tag is Tag.DEFAULT and by("view/tag-is-inherited")
+        if inherits or (parent.tag is Tag.INFERENCE and by("inference/tag-prevails")):
+            tag = parent.tag
+    if not by("version/shared-by-views"):
+        view._counter = [0]
+    view._view = made = ViewOf(base, tag, view._counter[0])
+    changes = view._array.dtype is not source._array.dtype
+    if changes or (parent is not None and parent.replay):
+        before = () if parent is None else parent.replay or (geometry_of(source),)
+        step = "view_as_complex" if view._array.dtype.kind == "c" else "view_as_real"
+        made.replay = (*before, step if changes else geometry_of(view))
+        made.kept = (*(() if parent is None else parent.kept), *((source,) if changes else ()))
+
+
+def change_history(tensor: Tensor, old: Node | None, new: Node, was: int | None = None) -> None:
+    """A tensor that retains its grad goes on doing so under its new history; its hooks stay with the old
+    one, of which it was the output number ``was`` (that of now, if None).
+    """
+    if tensor._hooks is not None and by("hook/stays-with-old-history"):
+        tensor._hooks = None
+    if not tensor._retains or old is None or old.retained is None:
+        return
+    nr = tensor._nr
+    if was is None or (was != nr and not by("retain/moves-by-its-own-number")):
+        was = nr
+    moving = [holder for holder in old.retained if holder[0] == was]
+    if moving and by("retain/moves-with-write"):
+        old.retained = [holder for holder in old.retained if holder[0] != was]
+        new.retained = [*(new.retained or ()), *((nr, reference) for _, reference in moving)]
+
+
+class AsStridedBackward0(Node):
+    """The history of a view whose storage was written: a strided window on its base."""
+
+    __slots__ = ("base_geometry", "geometry")
+
+    def __init__(self, base: Tensor, view: Tensor) -> None:
+        super().__init__((gradient_edge(base),))
+        self.base_geometry = geometry_of(base)
+        self.geometry = geometry_of(view)
+        # NB: a view whose data was assigned belongs where its base is, and is complex or not as that is.
+        dtype, of = grad_dtype_of(view), base._array.dtype
+        if of is not view._array.dtype:
+            dtype = OwnDtype(of, cast_to(dtype))
+        self.metadata.append(geometry(view._array.shape, dtype, place_of(base)))
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        g = grads[0]
+        if g is None or not task.wants(self, 0):
+            return [None]
+        return [as_strided_backward(g, self.base_geometry, self.geometry)]
+
+
+Replay = tuple[str | Window, ...]
+
+
+def geometry_of(tensor: Tensor) -> Window:
+    """Shape, strides and offset, in elements."""
+    return tensor._array.shape, tensor.stride(), tensor.storage_offset()
+
+
+def _need_covered(window: Window, base: Window) -> None:
+    """Refuse to say what the gradient of a window is that shows memory between the elements of its base."""
+    if not np.isin(_places(window), _places(base)).all():
+        raise Unspecified("PyTorch reads memory that nobody wrote, between the elements of a view's base")
+
+
+def _places(window: Window) -> np.ndarray:
+    """Where in its memory a window's elements are."""
+    places = np.array(window[2])
+    for count, stride in zip(window[0], window[1], strict=True):
+        places = np.add.outer(places, np.arange(count) * stride)
+    return places
+
+
+class CopySlices(Node):
+    """The history of a base written through a view: the write's node for the window, the old history for
+    the rest.
+    """
+
+    __slots__ = ("base_geometry", "geometry", "replay", "write")
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __init__(self, base: Tensor, view: Tensor, write: Node) -> None:
+        super().__init__((gradient_edge(base), *write.edges[1:]))
+        self.base_geometry = geometry_of(base)
+        self.geometry = geometry_of(view)
+        self.replay: Replay = () if view._view is None else view._view.replay
+        self.write: Node | None = write
+        self.add_output(base)
+
+    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+        g = grads[0]
+        if g is None:
+            return [None] * len(self.edges)
+        if self.write is None:
+            refuse("save/freed-refused")
+            return [g] + [None] * (len(self.edges) - 1)
+        shape, strides, offset = self.base_geometry
+        size = g._array.itemsize
+        whole = wrap(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
+        whole.copy_(g)
+        if self.replay:
+            window = replayed(whole, self.replay)
+        else:
+            window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
+            if not whole._array.flags.forc:
+                # What the write makes of each element by itself stays where the base does not show it.
+                seen = range(0 if self.write.across else 1, len(self.edges))
+                if any(task.wants(self, i) for i in seen):
+                    _need_covered(self.geometry, self.base_geometry)
+        if task.wants(self, 0):
+            # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
+            task.want(self.write.edges[0][0])
+        results = self.write.apply([window.clone_contiguous()], task)
+        out: list[Tensor | None] = [None] * len(self.edges)
+        for i, result in enumerate(results):
+            if result is None or not task.wants(self, i):
+                continue
+            if i == 0:
+                window.copy_(result)
+                out[0] = whole
+            else:
+                out[i] = result
+        return out
+
+    def release(self) -> None:
+        self.write = None
+
+
+def has_internal_overlap(array: np.ndarray) -> bool:
+    """Whether some element of memory shows up twice, as far as a stride of 0 tells."""
+    if array.flags.c_contiguous:
+        return False
+    return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
+
+
+def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
+    """Whether two dense tensors on one storage share some memory without being the same window on it (or,
+    ``fully_too``, also so).
+    """
+    if written is read:
+        return fully_too
+    a, b = written._array, read._array
+    if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
+        return False
+    a_begin, b_begin = written.storage_offset() * a.itemsize, read.storage_offset() * b.itemsize
+    a_end, b_end = a_begin + a.nbytes, b_begin + b.nbytes
+    if (a_begin, a_end) == (b_begin, b_end):
+        return fully_too or written.stride() != read.stride()
+    return a_begin < b_end and b_begin < a_end

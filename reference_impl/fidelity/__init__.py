@@ -1,0 +1,1 @@
+"""PyTorch's rarer conduct, one theme a file, hooked into the core."""

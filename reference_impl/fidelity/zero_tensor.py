@@ -1,0 +1,157 @@
+"""Zeros that have no memory: what PyTorch hands out as the gradient of a sign.
+
+Views of them, products with them and sums of them are again without memory; whatever else is made of them
+has it, but they themselves can be neither read nor written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.apply import call, call_view
+from reference_impl.core.inplace import call_in_place, check_recorded
+from reference_impl.core.record import Kernel
+from reference_impl.core.tensor import Tensor, hold, wrap
+from specs.layout import laid_out_like
+
+PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
+QUOTIENTS = frozenset({"div"})
+SUMS = frozenset({"add", "sub"})
+COMPOSED = frozenset({"matmul", "sum_to_size"})
+
+
+class Zeros(Tensor):
+    """A tensor of zeros without memory. NB: it has an array, which nobody gets to see."""
+
+    __slots__ = ()
+
+    def _listed(self) -> Any:
+        if self._array.size and self.is_cpu and by("op/zeros-are-not-read"):
+            refuse("op/zeros-are-not-read")
+        return super()._listed()
+
+    def _lent(self) -> np.ndarray:
+        if self.is_cpu or not by("device/numpy-takes-the-cpu-s"):
+            refuse("copy/zeros-refuse-numpy")
+        return super()._lent()
+
+
+Zeros._plain = Zeros
+
+
+def without_memory(like: Tensor) -> Tensor:
+    """Zeros of that shape and dtype."""
+    kind = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
+    return wrap(np.zeros(like._array.shape, like._array.dtype), kind=kind)
+
+
+def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Run an op that was given such zeros."""
+    if kernel.op.mutates:
+        if isinstance(operands[0], Zeros):
+            check_recorded(kernel, operands, attributes)
+            refuse("write/zeros-without-memory")
+        if kernel.copies:  # NB: whatever the shapes
+            with _shown(operands[1:], _one_zero):
+                return call_in_place(kernel, operands, attributes)
+        return call_in_place(kernel, operands, attributes)
+    if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
+        operands = tuple([_unwrapped(operand) for operand in operands])
+    if kernel.op.name == "sub":
+        operands = tuple(map(_counted, operands))
+    if kernel.op.view:
+        result = call_view(kernel, operands, attributes)
+    else:
+        # A clone is laid out as the tensor itself says.
+        with _shown(operands if kernel.op.name != "clone" else (), _one_for_all):
+            result = call(kernel, operands, attributes)
+    if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
+        whole, shape = other._array, result._array.shape
+        if whole.shape != shape:  # NB: numpy gives a dimension of one element stride 0 all the same
+            whole = np.broadcast_to(whole, shape)
+        made = np.empty_like(whole, result._array.dtype)
+        made[...] = result._array
+        hold(result, laid_out_like(made, whole))
+    if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
+        # PyTorch looks at no element, nor at its sign.
+        filled = np.nan if isinstance(operands[0], Zeros) else np.inf
+        hold(result, np.full(result._array.shape, filled, result._array.dtype))
+    if _passes(kernel, operands) and by("op/zeros-pass-on"):
+        for made in result if isinstance(result, tuple) else (result,):
+            made.__class__ = Zeros
+            if not kernel.op.view:
+                hold(made, np.zeros(made._array.shape, made._array.dtype))
+    return result
+
+
+@contextmanager
+def _shown(operands: tuple[Any, ...], as_what: Callable[[np.ndarray], np.ndarray]) -> Iterator[None]:
+    """Have zeros looked at otherwise than they say that they are laid out."""
+    zeros = {x: x._array for x in operands if isinstance(x, Zeros)}
+    for x, array in zeros.items():
+        x._array = as_what(array)
+    try:
+        yield
+    finally:
+        for x, array in zeros.items():
+            x._array = array
+
+
+def _one_zero(array: np.ndarray) -> np.ndarray:
+    return np.zeros((), array.dtype)
+
+
+def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Take an op apart that was given such zeros.
+
+    NB: in inference mode PyTorch gives them memory first, of one element.
+    """
+    if STATE.inference and kernel.op.name in COMPOSED:
+        operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, Zeros) else x for x in operands])
+    return kernel.op.body(*operands, **attributes)
+
+
+def _one_for_all(array: np.ndarray) -> np.ndarray:
+    """One zero in memory, shown in that shape."""
+    return as_strided(np.zeros((), array.dtype), array.shape, (0,) * array.ndim)
+
+
+def _only_other(operands: tuple[Any, ...]) -> Tensor | None:
+    """Of two tensors the one that has memory, which a sum is a copy of."""
+    others = [x for x in operands if isinstance(x, Tensor) and not isinstance(x, Zeros)]
+    return others[0] if len(others) == 1 < len(operands) else None
+
+
+def _unwrapped(operand: Any) -> Any:
+    """A float as the 0-d tensor that these ops get for it, which yields to others less than a number."""
+    return (
+        operand
+        if isinstance(operand, Tensor) or not isinstance(operand, float)
+        else wrap(np.asarray(operand))
+    )
+
+
+def _counted(operand: Any) -> Any:
+    """A bool as a number: PyTorch subtracts it from, or subtracts from it, what it does not look at."""
+    if isinstance(operand, Tensor):
+        plain = operand._array.dtype.kind == "b" and not operand.requires_grad
+        return wrap(operand._array.astype(np.uint8)) if plain else operand
+    return int(operand) if isinstance(operand, bool) else operand
+
+
+def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
+    """Whether the result is without memory, too."""
+    name = kernel.op.name
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    if name in QUOTIENTS:
+        return isinstance(operands[0], Zeros) and not isinstance(operands[1], Zeros)
+    if name in SUMS:
+        return len(tensors) == len(operands) and all(isinstance(tensor, Zeros) for tensor in tensors)
+    return bool(kernel.op.view) or name in PRODUCTS

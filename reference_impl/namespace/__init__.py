@@ -1,0 +1,1 @@
+"""PyTorch's public names on top of the core: methods, factories and functions."""

@@ -1,0 +1,306 @@
+"""What a tensor tells about itself, and its ways out: to numpy, to Python numbers, to text.
+
+What the machine itself reads stands in ``tensor``; casts are in ``casts``, copies in ``copying``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.base.device import CPU, place_of
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse, warn_once
+from reference_impl.base.size import Size, contiguous_format, layout, strided
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.tensor_repr import tensor_repr
+
+
+def shape(self: Tensor) -> Size:
+    """The extent of each dimension."""
+    return Size(self._array.shape)
+
+
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The shape, or its extent along ``dim``."""
+    return Size(self._array.shape) if dim is None else self._array.shape[_axis(self, dim)]
+
+
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """The strides in elements, or the one along ``dim``."""
+    strides = tuple([step // self._array.itemsize for step in self._array.strides])
+    return strides if dim is None else strides[_axis(self, dim)]
+
+
+def _axis(self: Tensor, dim: int) -> int:
+    ndim = self._array.ndim
+    if not -ndim <= dim < ndim:
+        refuse("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
+    return dim
+
+
+def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
+    """Whether the elements lie by rows without gaps."""
+    return bool(self._array.flags.c_contiguous)
+
+
+def element_size(self: Tensor) -> int:
+    """The bytes of one element."""
+    return self._array.itemsize
+
+
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self._array.__array_interface__["data"][0]
+
+
+def get_device(self: Tensor) -> int:
+    """The number of its device; -1 stands for the CPU."""
+    index = place_of(self).index
+    return -1 if index is None else index
+
+
+class Storage:
+    """The memory that a tensor and its views look at."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+
+    @property
+    def _cdata(self) -> int:
+        """What tells it from every other."""
+        return id(self._array)
+
+    def data_ptr(self) -> int:
+        """The address of its first byte."""
+        return self._array.__array_interface__["data"][0]
+
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._array.nbytes
+
+    def size(self) -> int:
+        """How many elements of its tensors' dtype it has."""
+        return self._array.size
+
+    __len__ = size
+
+
+def storage(self: Tensor) -> Storage:
+    """The memory behind this tensor."""
+    return Storage(self._storage)
+
+
+# -- ways out --------------------------------------------------------------------------------------
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
+    array = np.array(self._array) if force else self._lent()
+    if array.dtype == dtypes.bfloat16.numpy:
+        refuse("copy/bfloat16-refuses-numpy")
+    if force:
+        return array
+    if not array.size:
+        return np.empty(array.shape, array.dtype)  # as numpy makes one, which has no strides
+    return array if by("copy/numpy-shares") else array.copy()
+
+
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What numpy's functions get for a tensor."""
+    return np.array(numpy(self), dtype, copy=copy)
+
+
+def _number(self: Tensor, kind: type) -> Any:
+    """The one element as a number of that kind."""
+    if self.requires_grad and STATE.enabled and kind is not int:
+        warn_once("copy/number-leaves-the-graph-warns")
+    if self._array.size != 1:
+        refuse("copy/number-of-one-element")
+    number = self._array.item()
+    if isinstance(number, complex) and kind is not complex:
+        if number.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind.__name__} without overflow")
+        number = number.real
+    return kind(number)
+
+
+def to_float(self: Tensor) -> float:
+    """The one element as a float."""
+    return _number(self, float)
+
+
+def to_int(self: Tensor) -> int:
+    """The one element as an int."""
+    return _number(self, int)
+
+
+def to_complex(self: Tensor) -> complex:
+    """The one element as a complex number."""
+    return _number(self, complex)
+
+
+def index(self: Tensor) -> int:
+    """The one integer, where Python wants an index."""
+    if self._array.dtype.kind not in "iub" or self._array.size != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._array.item())
+
+
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The positions along the first dimension, one node behind them all."""
+    if not self._array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether some element equals that number or tensor."""
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+    return bool(self.eq(element)._array.any())
+
+
+def formatted(self: Tensor, spec: str) -> str:
+    """A single element as its number is formatted, anything else as its repr."""
+    if self._array.ndim == 0 and type(self) is Tensor:
+        return format(self._array.item(), spec)
+    return object.__format__(self, spec)
+
+
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the one element is not zero."""
+    return bool(self)
+
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether both have one shape."""
+    return self._array.shape == other._array.shape
+
+
+def warned_of_storage(self: Tensor) -> Storage:
+    """The memory behind this tensor, under its old name."""
+    warnings.warn("TypedStorage is deprecated, use untyped_storage()", UserWarning, stacklevel=2)
+    return storage(self)
+
+
+def _set_hooks(self: Tensor, hooks: Any) -> None:
+    """Put these hooks in place of those there are."""
+    node = self.grad_fn
+    self._hooks = hooks
+    if node is not None and hooks is not None:
+        node.own_hooks().tensors.append((self._nr, hooks))
+
+
+def _no_deleting(name: str, read: Any, write: Any = None) -> property:
+    """An attribute that torch keeps for itself, and says so when it is deleted."""
+
+    def deleting(self: Tensor) -> None:
+        raise RuntimeError(f"{name} cannot be deleted")
+
+    return property(read, write, deleting)
+
+
+def volatile(self: Tensor) -> bool:
+    """False; what it once was, `no_grad` is now."""
+    warnings.warn("volatile was removed, no_grad is there instead", UserWarning, stacklevel=2)
+    return False
+
+
+# -- parts -----------------------------------------------------------------------------------------
+def transposed(self: Tensor) -> Tensor:
+    """All dimensions in reverse, as ``x.T``."""
+    if self._array.ndim != 2:
+        return self.permute(tuple(range(self._array.ndim))[::-1])
+    return self.permute((1, 0))
+
+
+def matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions swapped, as ``x.mT``; a 0-d tensor is returned itself."""
+    if self._array.ndim == 1:
+        raise RuntimeError("mT and mH are for matrices and batches of them, not for one dimension")
+    return self.transpose(-2, -1) if self._array.ndim else self
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The matrices transposed and conjugated, as ``x.mH``; a real 0-d tensor is returned itself."""
+    return matrix_transposed(self).conj()
+
+
+def matrix_adjoint(self: Tensor) -> Tensor:
+    """The same of one matrix, as ``x.H``."""
+    if self._array.ndim > 2:
+        raise RuntimeError(f"H is for a matrix, not for {self._array.ndim} dimensions")
+    return adjoint(self)
+
+
+def _constant(value: Any) -> property:
+    return property(lambda self: value)
+
+
+PROPERTIES: dict[str, Any] = {
+    "shape": property(shape),
+    "_backward_hooks": _no_deleting("_backward_hooks", lambda self: self._hooks, _set_hooks),
+    "_grad_fn": _no_deleting("_grad_fn", lambda self: self.grad_fn),
+    "device": property(place_of),
+    "volatile": property(volatile),
+    "layout": _constant(strided),
+    "is_cuda": property(lambda self: place_of(self) is not CPU),
+    "is_cpu": property(lambda self: place_of(self) is CPU),
+    "is_sparse": _constant(False),
+    "is_quantized": _constant(False),
+    "is_meta": _constant(False),
+    "is_mkldnn": _constant(False),
+    "is_nested": _constant(False),
+    "itemsize": property(element_size),
+    "nbytes": property(lambda self: self._array.nbytes),
+    "T": property(transposed),
+    "mT": property(matrix_transposed),
+    "mH": property(adjoint),
+    "H": property(matrix_adjoint),
+}
+"""The attributes that are no methods, by name."""
+
+METHODS: dict[str, Any] = {
+    "size": size,
+    "stride": stride,
+    "is_contiguous": is_contiguous,
+    "element_size": element_size,
+    "data_ptr": data_ptr,
+    "get_device": get_device,
+    "storage": storage,
+    "untyped_storage": storage,
+    "_typed_storage": storage,
+    "numpy": numpy,
+    "is_nonzero": is_nonzero,
+    "is_same_size": is_same_size,
+    "nelement": Tensor.numel,
+    "ndimension": Tensor.dim,
+    "is_signed": lambda self: self._array.dtype.kind not in "bu",
+    "is_inference": lambda self: self._inference,
+    "is_conj": lambda self: False,
+    "is_neg": lambda self: False,
+    "resolve_conj": lambda self: self,
+    "resolve_neg": lambda self: self,
+    "__array__": as_array,
+    "__float__": to_float,
+    "__int__": to_int,
+    "__complex__": to_complex,
+    "__index__": index,
+    "__iter__": iterate,
+    "__contains__": contains,
+    "__format__": formatted,
+    "__repr__": tensor_repr,
+}
+"""The methods by name."""
+FUNCTIONS: dict[str, Any] = {
+    name: METHODS[name]
+    for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
+}
+"""Functions of the namespace, by name."""
+
+__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "Storage", "layout"]

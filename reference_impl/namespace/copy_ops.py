@@ -1,0 +1,85 @@
+"""Ops that only the machine calls: casts, copies between devices and row-major copies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from reference_impl.base.device import device, place_of
+from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.rules import by, warn_once
+from reference_impl.core.record import real_part
+from specs.kind import Dtype, Kind, Tensor
+from specs.layout import converted, laid_out_like
+from specs.op import op
+from specs.ops import create
+
+Place = Annotated[Any, Kind("place", "a device", (device,))]
+
+
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
+def cast(x: Tensor, *, dtype: Dtype) -> Any:
+    """The same values as another dtype."""
+    real = x
+    if x.dtype.kind == "c" != np.dtype(dtype).kind:
+        real = x.real
+        if x.size:
+            warn_once("data/complex-to-real-warns")
+    return laid_out_like(converted(real, dtype), x)
+
+
+def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
+    g = real_part(g, x_dtype)
+    if g._array.dtype == x_dtype:
+        return g
+    # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
+    return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).cast(x_dtype)
+
+
+cast.wrt(x=_cast_backward)
+
+
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
+def copy_to(x: Tensor, *, dtype: Dtype, place: Place) -> Any:
+    """The same values on that device, as that dtype."""
+    if x.dtype == dtype:
+        return laid_out_like(converted(x, dtype), x)
+    return cast.body(x, dtype=dtype)
+
+
+def _copied_back(g: Any, x_dtype: np.dtype, x_place: device) -> Any:
+    g = real_part(g, x_dtype)
+    if place_of(g) is x_place or not by("device/gradient-comes-back"):
+        return _cast_backward(g, x_dtype)
+    return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).copy_to(x_dtype, x_place)
+
+
+copy_to.wrt(x=_copied_back)
+
+
+@op(internal=True, node="CloneBackward0", dtypes="keep", complex=True)
+def clone_contiguous(x: Tensor) -> Any:
+    """A copy in row-major order, whatever the order of ``x``."""
+    return x.copy(order="C")
+
+
+clone_contiguous.wrt(x=lambda g: g)
+
+
+@op(
+    internal=True,
+    inplace="only",
+    name="_fill_across_",
+    node="FillBackward3",
+    dtypes="keep",
+    memory="constant",
+    overwrites="fill",
+    complex=True,
+)
+def fill_across_(x: Tensor, value: Tensor):
+    """Overwrite with the one element of a 0-d tensor of another device, which is brought over as a number."""
+    return create.fill_number_.compute((x, value.item()), {})
+
+
+fill_across_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())

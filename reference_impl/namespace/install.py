@@ -1,0 +1,232 @@
+"""The tensor's methods and the namespace's functions: every op of the table, and what is no op in PyTorch's
+sense either.
+
+The semantics are elsewhere; here names are tied to them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from reference_impl import autograd
+from reference_impl.base import grad_dtype
+from reference_impl.base.device import beside_its_operands
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse, warn
+from reference_impl.core import as_strided, hooks
+from reference_impl.core.dispatch import dispatch
+from reference_impl.core.graph import alias
+from reference_impl.core.tensor import Tensor, counter_of_alias
+from reference_impl.core.views import Tag, ViewOf
+from reference_impl.fidelity.zero_tensor import without_memory
+from reference_impl.namespace import (
+    attributes,
+    composite,
+    copy_ops,
+    einsum,
+    factories,
+    non_differentiable,
+    random_inplace,
+    resize,
+    serialization,
+    sorting,
+    var_mean,
+)
+from reference_impl.namespace.casts import CASTS
+from specs import ops
+from specs.kind import NUMBERS
+from specs.op import Overloads
+
+FUNCTIONS: dict[str, Any] = {}
+"""The ops as functions of the namespace: ``torch.maximum(x, y)``."""
+
+
+def install() -> None:
+    """Make every op of the table a method of `Tensor` and a function of the namespace."""
+    ops.load()
+    own = {
+        op.name: Overloads(op.name, [op])
+        for op in (
+            copy_ops.cast,
+            copy_ops.copy_to,
+            copy_ops.clone_contiguous,
+            copy_ops.fill_across_,
+            as_strided._as_strided,
+            as_strided.view_as_real,
+            as_strided._view_as_complex,
+        )
+    }
+    for name in (*ops.ALL, *ops.IN_PLACE, *own):
+        overloads = own.get(name) or ops.overloads(name)
+        if not overloads.ops[0].operands:
+            continue  # makes a tensor from nothing: `factories`
+        function = dispatch(overloads)
+        FUNCTIONS[name] = _taking_tuples(function, overloads)
+        setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
+    METHODS["reshape"] = _reshaping(vars(Tensor)["reshape"])
+    for operator, name in ops.OPERATORS.items():
+        setattr(
+            Tensor,
+            operator,
+            _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
+        )
+    for name, extended in composite.WRAPPED.items():
+        FUNCTIONS[name] = extended(FUNCTIONS[name])
+        setattr(Tensor, name, FUNCTIONS[name])
+    for name, same in composite.ALIASES.items():
+        FUNCTIONS[name] = FUNCTIONS[same]
+        setattr(Tensor, name, getattr(Tensor, same))
+    for table in (
+        METHODS,
+        CASTS,
+        attributes.METHODS,
+        attributes.PROPERTIES,
+        serialization.METHODS,
+        grad_dtype.METHODS,
+        resize.METHODS,
+        as_strided.METHODS,
+        as_strided.PROPERTIES,
+    ):
+        for name, attribute in table.items():
+            setattr(Tensor, name, attribute)
+    for functions in (non_differentiable, sorting, composite, einsum):
+        for name, function in functions.BOTH.items():
+            FUNCTIONS[name] = beside_its_operands(function)
+            setattr(Tensor, name, FUNCTIONS[name])
+    for name, function in random_inplace.METHODS.items():
+        setattr(Tensor, name, beside_its_operands(function))
+    FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
+    FUNCTIONS.update(
+        non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
+    )
+    FUNCTIONS.update(var_mean.FUNCTIONS | as_strided.FUNCTIONS)
+    for operator, name in non_differentiable.OPERATORS.items():
+        setattr(Tensor, operator, getattr(Tensor, name))
+
+
+_COMPARISONS = frozenset({"__eq__", "__ne__"})
+
+
+def _operator(method: Any) -> Any:
+    """``==`` with something that is neither tensor nor number is Python's business."""
+
+    def operator(self: Tensor, other: Any) -> Any:
+        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+
+    return operator
+
+
+def _taking_tuples(function: Any, overloads: Overloads) -> Any:
+    """The function of an op: where its method takes ints one by one, it takes them as a tuple only."""
+    places = [at for op in overloads.ops for at, kind in enumerate(op._kinds) if kind.variadic]
+    if not places:
+        return function
+
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        if any(len(args) > at and isinstance(args[at], int) for at in places):
+            refuse("op/arguments", name=overloads.name, given="ints one by one")
+        return function(*args, **kwargs)
+
+    return taking
+
+
+def _method(function: Any, receiver: int) -> Any:
+    """A method whose receiver is not the first parameter: ``x.where(condition, y)``."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(*args[:receiver], self, *args[receiver:], **kwargs)
+
+    return method
+
+
+def detach(self: Tensor) -> Tensor:
+    """The same elements without history, under the same version counter; not a view."""
+    made = alias(self)
+    if not by("detach/cuts"):
+        made._node, made._nr, made._flag = self.grad_fn, self._nr, self._flag
+    if not by("detach/shares-storage"):
+        made._array = made._storage = self._array.copy()
+    if not by("version/shared-by-detach"):
+        made._counter = [0]
+    elif self._inference and by("inference/detached-counts"):
+        made._counter = counter_of_alias(self)
+    if not by("detach/is-no-view"):
+        made._view = ViewOf(self, Tag.DEFAULT, made._counter[0])
+    return made
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Drop the history in place; refused on views."""
+    if (STATE.inference or self._inference) and by("inference/detach-in-place-is-nothing"):
+        return self
+    if self._view is not None:
+        refuse("detach/view-refused")
+    self.__dict__.pop("_tangent", None)
+    if by("detach/in-place-makes-a-leaf"):
+        self._flag = False
+        self._node = None
+        self._nr = 0
+    if not by("retain/outlives-detach-in-place"):
+        self._retains = False
+    if not by("detach/keeps-version"):
+        self._counter[0] += 1
+    return self
+
+
+def retain_grad(self: Tensor) -> None:
+    """Ask for a non-leaf's gradient to be kept in ``grad``."""
+    if not self.requires_grad:
+        refuse("retain/needs-requires-grad")
+    if self._node is None and by("retain/leaf-is-noop"):
+        return
+    if self._retains and by("retain/twice-is-once"):
+        return
+    node = self.grad_fn
+    if node is not None:
+        node.retained = [*(node.retained or ()), (self._nr, weakref.ref(self))]
+    if by("retain/flag"):
+        self._retains = True
+
+
+def backward(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate this tensor's gradients into the leaves of its graph."""
+    autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def _reshaping(op: Any) -> Any:
+    """The op as a method that must copy sometimes."""
+
+    def reshape(self: Tensor, *shape: Any) -> Tensor:
+        if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
+            return self.view(*shape)
+        return op(self, *shape)
+
+    return reshape
+
+
+METHODS = {
+    "backward": backward,
+    "detach": detach,
+    "detach_": detach_,
+    "_without_memory": without_memory,
+    "_is_recorded": lambda self: STATE.enabled,
+    "_warn_of_list": lambda self: warn("op/list-as-tuple-warns"),
+    "new": factories.new,
+    "new_empty": factories.new_empty,
+    "new_empty_strided": factories.new_empty_strided,
+    "new_full": factories.new_full,
+    "new_ones": factories.new_ones,
+    "new_tensor": factories.new_tensor,
+    "new_zeros": factories.new_zeros,
+    "register_hook": hooks.register_hook,
+    "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
+    "retain_grad": retain_grad,
+}
+"""What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""

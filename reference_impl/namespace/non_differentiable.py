@@ -1,0 +1,325 @@
+"""Functions that PyTorch never records: comparisons of whole tensors, positions, counts, bits.
+
+Ops with gradients are declared in ``specs/ops``; where a function has values that can carry a gradient
+beside positions that cannot (``max`` along a dimension), it is in ``selections``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.base.dtypes import dtype
+from reference_impl.base.modes import STATE
+from reference_impl.base.size import Size
+from reference_impl.core.graph import NotImplementedNode, gradient_edge
+from reference_impl.core.tensor import Tensor, wrap
+from specs.ops.reduce import axis_of
+
+
+def _array(x: Any) -> Any:
+    return x._array if isinstance(x, Tensor) else x
+
+
+def _tensor(array: Any) -> Tensor:
+    """A plain tensor in memory of its own."""
+    array = np.asarray(array)
+    return wrap(array.copy() if array.base is not None else array)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor."""
+    return isinstance(value, Tensor)
+
+
+def is_floating_point(x: Tensor) -> bool:
+    """Whether the elements are floats."""
+    return x.is_floating_point()
+
+
+def is_complex(x: Tensor) -> bool:
+    """Whether the elements are complex."""
+    return x.is_complex()
+
+
+def numel(x: Tensor) -> int:
+    """How many elements there are."""
+    return x.numel()
+
+
+def equal(x: Tensor, y: Tensor) -> bool:
+    """Whether both have one shape and the same elements."""
+    return x._array.shape == y._array.shape and bool((x._array == y._array).all())
+
+
+def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
+    """Where elements are equal but for rounding."""
+    _one_dtype(x, y)
+    return _tensor(np.isclose(x._array, y._array, rtol, atol, equal_nan))
+
+
+def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal but for rounding."""
+    _one_dtype(x, y)
+    return bool(np.allclose(x._array, y._array, rtol, atol, equal_nan))
+
+
+def _one_dtype(x: Tensor, y: Tensor) -> None:
+    if x._array.dtype != y._array.dtype:
+        raise RuntimeError(f"{x.type()} did not match {y.type()}")
+
+
+def result_type(x: Any, y: Any) -> dtype:
+    """The dtype that arithmetic on both gives."""
+    given = [_array(x), _array(y)]
+    arrays = [a for a in given if isinstance(a, np.ndarray)]
+    return dtypes.of(dtypes.promote(arrays, [a for a in given if not isinstance(a, np.ndarray)]))
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that both go into."""
+    return dtypes.of(dtypes.promote([np.empty(1, a.numpy), np.empty(1, b.numpy)]))
+
+
+def can_cast(a: dtype, b: dtype) -> bool:
+    """Whether a result of the first dtype may be written to the second."""
+    return dtypes.castable(a.numpy, b.numpy)
+
+
+def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """A test of all elements, or of those along dimensions."""
+
+    def test(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+        axis = tuple(dim) if isinstance(dim, (list, tuple)) else dim
+        if isinstance(axis, int) and not x._array.ndim:
+            axis = None
+        found = function(x._array, axis=axis, keepdims=keepdim)
+        return _tensor(found.astype(np.uint8) if x._array.dtype == np.uint8 else found)
+
+    return test
+
+
+def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Where an extreme is, counted in the flattened tensor or along a dimension."""
+
+    def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        if not x._array.ndim:
+            return _tensor(np.int64(0))
+        return _tensor(function(x._array, axis=dim, keepdims=keepdim and dim is not None))
+
+    return at
+
+
+def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The order of the elements along a dimension."""
+    return wrap(order(x._array, dim, descending))
+
+
+def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
+    """The positions that sort ``x`` along a dimension; equal elements keep their order."""
+    if not x.ndim:
+        return np.zeros((), np.int64)
+    axis = axis_of(dim, x.ndim)
+    if x.dtype.kind == "V":
+        x = x.astype(np.float32)  # numpy does not know where NaNs of bfloat16 go
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return np.ascontiguousarray(np.flip(x.shape[axis] - 1 - flipped, axis))
+
+
+def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Elementwise, with a result that is bool or an integer."""
+
+    def mapped(*operands: Any) -> Tensor:
+        return _tensor(function(*[_array(x) for x in operands]))
+
+    return mapped
+
+
+def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Elementwise on bools and integers, promoted."""
+
+    def mapped(x: Any, y: Any) -> Tensor:
+        target = result_type(x, y).numpy
+        if target.kind not in "biu":
+            raise NotImplementedError(f'"bitwise" is not implemented for {dtypes.of(target)!r}')
+        return _tensor(function(np.asarray(_array(x)).astype(target), np.asarray(_array(y)).astype(target)))
+
+    return mapped
+
+
+def bitwise_not(x: Tensor) -> Tensor:
+    """Each bit turned round; of bools, each of them."""
+    return _tensor(np.invert(x._array))
+
+
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """The positions of elements that are not zero: one a row, or one tensor a dimension."""
+    where = np.nonzero(np.atleast_1d(x._array))
+    if as_tuple:
+        return tuple(_tensor(index) for index in where)
+    return _tensor(np.stack(where, 1).astype(np.int64)[:, : x._array.ndim])
+
+
+def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
+    """How many elements are not zero."""
+    return _tensor(np.int64(np.count_nonzero(x._array)) if dim is None else np.count_nonzero(x._array, dim))
+
+
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct elements in order, with where each went and how often it comes if asked for."""
+    found, inverse, counts = np.unique(x._array, return_inverse=True, return_counts=True, axis=dim)
+    inverse = inverse.reshape(x._array.shape if dim is None else -1)
+    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
+
+
+def unique_consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements without those that equal the one before."""
+    rows = x._array.reshape(-1) if dim is None else np.moveaxis(x._array, dim, 0)
+    differs = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), -1).any(1)
+    first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
+    starts = np.flatnonzero(first)
+    counts = np.diff([*starts, len(rows)])
+    found = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
+    inverse = (np.cumsum(first) - 1).reshape(x._array.shape if dim is None else -1)
+    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
+
+
+def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+    first = underivable(_tensor(found), x, "unique")
+    chosen = [_tensor(array) for wanted, array in more if wanted]
+    return (first, *chosen) if chosen else first
+
+
+def underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
+    """The result of an op without a derivative: with a history that refuses to be gone back."""
+    if x.requires_grad and STATE.enabled and not STATE.inference:
+        made._node = NotImplementedNode((gradient_edge(x),), name)
+        made._node.add_output(made)
+    return made
+
+
+def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each integer from 0 on comes, or the sum of what comes with it."""
+    counted = np.bincount(x._array, _array(weights), minlength)
+    if not isinstance(weights, Tensor):
+        return _tensor(counted)
+    kept = weights._array.dtype if weights._array.dtype == np.float32 else counted.dtype
+    return underivable(_tensor(counted.astype(kept)), weights, "bincount")
+
+
+def isin(x: Any, among: Any) -> Tensor:
+    """Which elements come among others."""
+    return _tensor(np.isin(_array(x), _array(among)))
+
+
+def searchsorted(sorted_sequence: Tensor, x: Any, *, right: bool = False) -> Tensor:
+    """Where elements would go in an ordered vector."""
+    return _tensor(np.searchsorted(sorted_sequence._array, _array(x), "right" if right else "left"))
+
+
+def bucketize(x: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
+    """Between which of the ordered boundaries elements lie."""
+    return searchsorted(boundaries, x, right=right)
+
+
+def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements are in each of some bins of one width."""
+    ends = (float(x._array.min()), float(x._array.max())) if min == max == 0 else (min, max)
+    return _tensor(np.histogram(x._array, bins, ends)[0].astype(x._array.dtype))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
+    """The rows and columns of the elements on and below a diagonal."""
+    return _tensor(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
+    """The rows and columns of the elements on and above a diagonal."""
+    return _tensor(np.stack(np.triu_indices(row, offset, col)))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that several broadcast to."""
+    try:
+        return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
+    except ValueError:
+        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+
+
+BOTH: dict[str, Any] = {
+    "equal": equal,
+    "isclose": isclose,
+    "allclose": allclose,
+    "all": _found(np.all),
+    "any": _found(np.any),
+    "argmax": _position(np.argmax),
+    "argmin": _position(np.argmin),
+    "argsort": argsort,
+    "isnan": _map(np.isnan),
+    "isinf": _map(np.isinf),
+    "isfinite": _map(np.isfinite),
+    "isposinf": _map(np.isposinf),
+    "isneginf": _map(np.isneginf),
+    "isreal": _map(np.isreal),
+    "signbit": _map(np.signbit),
+    "logical_and": _map(np.logical_and),
+    "logical_or": _map(np.logical_or),
+    "logical_xor": _map(np.logical_xor),
+    "logical_not": _map(np.logical_not),
+    "bitwise_and": _bits(np.bitwise_and),
+    "bitwise_or": _bits(np.bitwise_or),
+    "bitwise_xor": _bits(np.bitwise_xor),
+    "bitwise_not": bitwise_not,
+    "nextafter": _map(np.nextafter),
+    "nonzero": nonzero,
+    "argwhere": nonzero,
+    "count_nonzero": count_nonzero,
+    "unique": unique,
+    "unique_consecutive": unique_consecutive,
+    "bincount": bincount,
+    "histc": histc,
+}
+"""Functions of the namespace that are methods, too, by name."""
+
+FUNCTIONS: dict[str, Any] = {
+    "is_tensor": is_tensor,
+    "is_floating_point": is_floating_point,
+    "is_complex": is_complex,
+    "numel": numel,
+    "result_type": result_type,
+    "promote_types": promote_types,
+    "can_cast": can_cast,
+    "isin": isin,
+    "searchsorted": searchsorted,
+    "bucketize": bucketize,
+    "tril_indices": tril_indices,
+    "triu_indices": triu_indices,
+    "broadcast_shapes": broadcast_shapes,
+}
+"""Functions of the namespace only, by name."""
+
+OPERATORS: dict[str, str] = {
+    "__and__": "bitwise_and",
+    "__rand__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__ror__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__rxor__": "bitwise_xor",
+    "__invert__": "bitwise_not",
+    "__mod__": "remainder",
+    "__floordiv__": "floor_divide",
+}
+"""Python's operators that generated programs do not use, by the method they mean."""

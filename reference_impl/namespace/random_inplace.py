@@ -1,0 +1,132 @@
+"""Random numbers written into a tensor, and ones and zeros by chance: what autograd records of it.
+
+The numbers come from ``random``; what follows a seed is what numpy makes of it, not PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.non_differentiable import underivable
+from reference_impl.namespace.random import Generator, source
+
+_MANTISSA = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+"""Up to which power of two a dtype has all integers."""
+
+
+def _written(x: Tensor, op: str, draw: Callable[[Any], Any]) -> Tensor:
+    """The tensor with what ``draw`` gives for its shape; complex numbers get it in either part."""
+    shape, dtype = x._array.shape, x._array.dtype
+    drawn = draw(shape) + 1j * draw(shape) if dtype.kind == "c" else draw(shape)
+    return getattr(x, f"_{op}_drawn_")(wrap(np.asarray(drawn).astype(dtype)))
+
+
+def _need(held: bool, text: str) -> None:
+    if not held:
+        raise RuntimeError(text)
+
+
+def uniform_(x: Tensor, *bounds: float, generator: Generator | None = None, **named: float) -> Tensor:
+    """Numbers from ``from`` on (0 unless told) and below ``to`` (1)."""
+    low, high = (bounds + (0.0, 1.0)[len(bounds) :])[:2]
+    low, high = named.get("from", low), named.get("to", high)
+    _need(low <= high, f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+    return _written(x, "uniform", lambda shape: source(generator).uniform(low, high, shape))
+
+
+def normal_(x: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Normal numbers; complex ones have half of the variance in either part."""
+    _need(std >= 0, f"normal expects std >= 0.0, but found std {std}")
+    scale = std * np.sqrt(0.5) if x.is_complex() else std
+    return _written(x, "normal", lambda shape: source(generator).normal(mean, scale, shape))
+
+
+def log_normal_(x: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
+    """Numbers whose logarithm is normal."""
+    _need(std > 0, f"log_normal_ expects std > 0.0, but found std={std}")
+    return _written(x, "log_normal", lambda shape: source(generator).lognormal(mean, std, shape))
+
+
+def exponential_(x: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Waiting times at that rate."""
+    _need(x.is_floating_point(), f"the exponential distribution is continuous, which {x.dtype} is not")
+    _need(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return _written(x, "exponential", lambda shape: source(generator).exponential(1 / lambd, shape))
+
+
+def cauchy_(x: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Cauchy numbers."""
+    _need(x.is_floating_point(), f"Cauchy's distribution is continuous, which {x.dtype} is not")
+    _need(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    return _written(
+        x, "cauchy", lambda shape: median + sigma * np.asarray(source(generator).standard_cauchy(shape))
+    )
+
+
+def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """How many trials it takes, each of which succeeds with the probability ``p``."""
+    _need(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p}")
+    return _written(x, "geometric", lambda shape: source(generator).geometric(p, shape))
+
+
+def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named: int) -> Tensor:
+    """Integers from ``from`` on (0 unless told) and below ``to``, else as far as the dtype has them all."""
+    given = list(bounds)
+    count = len(bounds) + len(named)
+    high = named["to"] if "to" in named else given.pop() if given else _beyond(x._array.dtype)
+    low = named["from"] if "from" in named else given.pop() if given else 0
+    _need(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    op = ("random", "random_below", "random_between")[count]
+    return _written(x, op, lambda shape: source(generator).integers(low, high, shape))
+
+
+def _beyond(dtype: np.dtype) -> int:
+    """The first integer from which on a dtype has not all, or none."""
+    if dtype.kind == "b":
+        return 2
+    return int(np.iinfo(dtype).max) if dtype.kind in "iu" else 2 ** _MANTISSA.get(dtype.name, 24) + 1
+
+
+def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Ones with the probability ``p``, or with those that a tensor gives, else zeros."""
+    if isinstance(p, Tensor):
+        numbers = _ones(p.detach().expand(x._array.shape)._array, generator)
+        return x._bernoulli_of_(p, wrap(numbers.astype(x._array.dtype)))
+    _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    numbers = _ones(np.full(x._array.shape, p), generator)
+    return x._bernoulli_drawn_(wrap(numbers.astype(x._array.dtype)))
+
+
+def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+    """Ones with the probabilities that ``x`` gives, or all with ``p``, else zeros."""
+    if p is not None:
+        _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        numbers = _ones(np.full(x._array.shape, p), generator)
+        return underivable(wrap(numbers.astype(x._array.dtype)), x, "bernoulli")
+    if x._array.dtype.kind in "biu":
+        raise NotImplementedError(f"bernoulli takes probabilities, which {x.dtype} has not")
+    return x._bernoulli_drawn(wrap(_ones(x._array, generator).astype(x._array.dtype)))
+
+
+def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:
+    """Where ones fall, with these probabilities."""
+    _need(bool(((chances >= 0) & (chances <= 1)).all()), "Expected p_in >= 0 && p_in <= 1 to be true")
+    return np.asarray(source(generator).random(chances.shape) < chances)
+
+
+METHODS: dict[str, Any] = {
+    "bernoulli": bernoulli,
+    "bernoulli_": bernoulli_,
+    "cauchy_": cauchy_,
+    "exponential_": exponential_,
+    "geometric_": geometric_,
+    "log_normal_": log_normal_,
+    "normal_": normal_,
+    "random_": random_,
+    "uniform_": uniform_,
+}
+"""The methods by name; ``bernoulli`` is a function of the namespace, too."""

@@ -1,0 +1,217 @@
+"""In-place ops that leave the elements alone and change what a tensor shows of which memory: shape, strides,
+storage.
+
+Ops that write elements are in ``write``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.base.device import making_on, on, place_of
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import by, refuse, warn_or_hold
+from reference_impl.core.as_strided import elements_of, window_on
+from reference_impl.core.graph import Node, NotImplementedNode, gradient_edge
+from reference_impl.core.inplace import bump, check_tracked, rebase
+from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.tensor import LENT, UNTRACKED, Tensor, wrap
+from reference_impl.core.views import AsStridedBackward0, change_history
+from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.namespace.attributes import Storage
+from specs.layout import without_elements
+
+_NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
+_SQUEEZES = {
+    "SqueezeBackward0": "SqueezeBackward3",
+    "SqueezeBackward1": "SqueezeBackward4",
+    "SqueezeBackward2": "SqueezeBackward5",
+}
+
+
+class AsStridedBackward1(AsStridedBackward0):
+    """The history of a tensor that was given another window in place."""
+
+    __slots__ = ()
+
+
+def _is_tracked(target: Tensor, *others: Tensor) -> bool:
+    """Whether the change goes on record; refused where a write would be."""
+    given = (target, *others)
+    recording = STATE.enabled and not STATE.inference and not all(x._inference for x in given)
+    tracked = recording and any(x.requires_grad for x in given)
+    if tracked:
+        check_tracked(target)
+    return tracked
+
+
+def _show(
+    target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None, beside: tuple[Tensor, ...] = ()
+) -> Tensor:
+    """Have the tensor look at that array. NB: a view's base hears nothing of it."""
+    target._array, target._storage = array, storage
+    bump(target, beside)
+    if node is not None:
+        old = target._node
+        target._node, target._nr = node, 0
+        if not by("resize/hooks-stay-behind"):
+            change_history(target, old, node)
+        if target._view is not None:
+            target._view.seen = target._counter[0]
+    return target
+
+
+@cache
+def _in_place(kernel: Kernel) -> Kernel:
+    """The kernel of a view under the node's name of its in-place form."""
+    op = kernel.op
+    renamed = copy.copy(kernel)
+    renamed.op = replace(op, node=_SQUEEZES.get(op.node) or _NODES[op.name])
+    return renamed
+
+
+def _changing(view: str) -> Callable[..., Tensor]:
+    """The in-place form of a view."""
+
+    def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
+        if _is_tracked(self) and not dtypes.differentiable(self._array.dtype):
+            _show(self, getattr(self.detach(), view)(*how, **named)._array, self._storage, None)
+            refuse("op/no-history-for-integers", dtype=self.dtype)
+        # NB: PyTorch lets them pass in place to every view but one along dimensions that are named.
+        if isinstance(self, Zeros) and view == "squeeze" and (how or named):
+            refuse("write/zeros-without-memory")
+        # A view shares the version, which a tensor may lack that was made in inference mode.
+        source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
+        made = getattr(Tensor, view)(source, *how, **named)
+        node = made._node
+        if isinstance(node, OpNode):
+            node.kernel = _in_place(node.kernel)
+        return _show(self, made._array, self._storage, node)
+
+    change.__name__ = f"{view}_"
+    return change
+
+
+def _rows(size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of what lies by rows."""
+    return tuple(prod(max(n, 1) for n in size[at + 1 :]) for at in range(len(size)))
+
+
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Look at another window on the same memory."""
+    tracked = _is_tracked(self)
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    array = window_on(self._storage, self._array.dtype, (tuple(size), tuple(stride), offset))
+    made = wrap(array)
+    made._storage = self._storage
+    return _show(self, array, self._storage, AsStridedBackward1(self, made) if tracked else None)
+
+
+def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+    """Have that shape, laid out by rows, over memory that is made larger where it must be.
+
+    NB: whoever looked at the old memory stays there if it had to grow.
+    """
+    if self.requires_grad and not (STATE.inference or self._inference):
+        refuse("resize/needs-no-grad")
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if wanted == self._array.shape:
+        return self
+    offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
+    if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
+        if id(storage) in LENT:
+            refuse("resize/lent-memory-stays")
+        storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
+        old = self._storage.ravel("K").view(np.uint8)
+        storage.view(np.uint8)[: old.size] = old
+    return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
+
+
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Have the shape of another."""
+    if isinstance(self, Zeros) and not self.requires_grad:
+        refuse("write/zeros-without-memory")
+    return resize_(self, other._array.shape)
+
+
+def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
+    """Answer what was ``made``; ``out``, which it was made for, has to fit it or warns."""
+    if 0 != out._array.size and out._array.shape != made._array.shape:
+        warn_or_hold("resize/output-is-resized-warns")
+    return made
+
+
+def need_room_for(out: Tensor, *operands: Tensor) -> None:
+    """Refuse where ``out``, or one made like it, cannot hold the dtype of a result of the operands."""
+    result = dtypes.promote([x._array for x in operands])
+    if not dtypes.castable(result, out._array.dtype):
+        refuse("write/result-dtype", got=dtypes.of(result), want=out.dtype)
+
+
+def _materialized(zeros: Zeros) -> Tensor:
+    """The zeros that PyTorch gives memory to: those of one element."""
+    array = zeros._array
+    with making_on(place_of(zeros)):
+        made = wrap(np.zeros((), array.dtype))
+    made._array = window_on(made._storage, array.dtype, (array.shape, (0,) * array.ndim, 0))
+    return made
+
+
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
+    """Look at the memory of another tensor, or at none."""
+    if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
+        refuse("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
+    given = (self, source) if isinstance(source, Tensor) else (self,)
+    node = None
+    if _is_tracked(*given):
+        node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
+    if isinstance(self, Zeros):
+        refuse("write/zeros-without-memory")
+    if isinstance(source, Tensor) and place_of(source) is not place_of(self):
+        refuse("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
+    if source is None:
+        array = without_elements(np.empty(0, self._array.dtype))
+        storage = on(place_of(self), array)
+    else:
+        if isinstance(source, Zeros):
+            source = _materialized(source)
+        array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
+        if size is not None:
+            steps = _rows(tuple(size)) if stride is None else tuple(stride)
+            array = window_on(storage, array.dtype, (tuple(size), steps, storage_offset))
+        elif isinstance(source, Storage):
+            array = storage.reshape(-1)
+    _show(self, array, storage, None, given)
+    if node is not None:
+        node.add_output(self)
+        rebase(self, node)
+    if not (STATE.inference or self._inference) and by("resize/set-begins-a-new-end"):
+        self._accumulator = None
+    return self
+
+
+METHODS: dict[str, Any] = {
+    "_need_room_for": need_room_for,
+    "_warn_of_output": warn_of_output,
+    "as_strided_": as_strided_,
+    "resize_": resize_,
+    "resize_as_": resize_as_,
+    "set_": set_,
+    "squeeze_": _changing("squeeze"),
+    "swapaxes_": _changing("transpose"),
+    "swapdims_": _changing("transpose"),
+    "t_": _changing("t"),
+    "transpose_": _changing("transpose"),
+    "unsqueeze_": _changing("unsqueeze"),
+}
+"""The methods by name."""

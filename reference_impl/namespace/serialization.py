@@ -1,0 +1,77 @@
+"""Copies of tensors and ways to disk: deepcopy, pickle, ``save`` and ``load``."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.device import found, making_on, place_of
+from reference_impl.base.rules import by, refuse
+from reference_impl.core.tensor import Tensor, wrap
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A leaf's copy with its flag and its grad; views of one memory stay so among copies made together."""
+    if self.grad_fn is not None:
+        refuse("copy/deepcopy-of-a-result-refused")
+    if id(self) not in memo:
+        storage = memo.get(id(self._storage))
+        if storage is None:
+            storage = memo[id(self._storage)] = self._storage.copy(order="K")
+        made = wrap(_same_window(self._array, self._storage, storage))
+        made._storage = storage
+        memo[id(self)] = made
+        made._flag = self.requires_grad
+        if by("copy/deepcopy-takes-the-grad-along"):
+            made._grad = copy.deepcopy(self._grad, memo)
+        if not by("copy/deepcopy-drops-hooks"):
+            made._hooks, made._post_hooks = self._hooks, self._post_hooks
+    return memo[id(self)]
+
+
+def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """What ``array`` shows of the old memory, of its copy."""
+    if array is old:
+        return new
+    if new.strides != old.strides:
+        return array.copy(order="K")  # the memory itself had holes, which a copy has not
+    offset = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, new, offset, array.strides)
+
+
+def _reduced(self: Tensor, protocol: Any) -> Any:
+    """What pickling keeps: elements and flag. NB: ``copy.copy`` goes this way as well, as in PyTorch."""
+    return _rebuilt, (self._array, self.requires_grad, str(place_of(self)))
+
+
+def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
+    with making_on(found(place)):
+        made = wrap(array)
+    if by("copy/pickle-keeps-the-flag"):
+        made._flag = requires_grad
+    return made
+
+
+def save(obj: Any, f: Any) -> None:
+    """Pickle ``obj`` to a path or an open file. NB: the format is pickle's, not PyTorch's."""
+    with _opened(f, "wb") as file:
+        pickle.dump(obj, file)
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **_: Any) -> Any:
+    """What `save` wrote. NB: as with every pickle, from sources you trust only."""
+    with _opened(f, "rb") as file:
+        return pickle.load(file)
+
+
+def _opened(f: Any, mode: str) -> AbstractContextManager[Any]:
+    return Path(f).open(mode) if isinstance(f, (str, Path)) else nullcontext(f)
+
+
+METHODS: dict[str, Any] = {"__deepcopy__": _deepcopy, "__reduce_ex__": _reduced}
+"""The methods by name."""

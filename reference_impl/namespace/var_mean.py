@@ -1,0 +1,74 @@
+"""Variance, or standard deviation, and mean together: functions of two results that one node makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.core.tensor import Tensor
+
+
+class _Spread(Function):
+    """The measure of spread, and the mean, along some dimensions."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, measure: str, dims: tuple[int, ...], how: dict[str, Any]) -> Any:
+        spread = getattr(x, measure)(dims, **how)
+        ctx.measure, ctx.dims, ctx.how = measure, dims, how
+        ctx.save_for_backward(x, *([spread] if measure == "std" else []))
+        return spread, x.mean(dims, how["keepdim"])
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor, g_mean: Tensor) -> Any:
+        x, *root = ctx.saved_tensors
+        kept = tuple(1 if dim in ctx.dims else n for dim, n in enumerate(x._array.shape))
+        count = x._array.size // max(g._array.size, 1)
+        for spread in root:
+            g = g / (spread * 2)
+        off = x - x.mean(ctx.dims, True)
+        scale = 2 / (count - ctx.how["correction"])
+        return off * g.reshape(kept) * scale + g_mean.reshape(kept) / count, None, None, None
+
+
+def _node(measure: str) -> type[Function]:
+    name = f"{measure.capitalize()}Mean"
+    made: type[Function] = type(name, (_Spread,), {})
+    made._backward_cls = type(f"{name}Backward0", (FunctionNode,), {"_forward_cls": made})
+    return made
+
+
+_NODES = {measure: _node(measure) for measure in ("var", "std")}
+
+
+def _both(
+    measure: str,
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    correction: float | None = None,
+) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    ndim = x._array.ndim
+    given = range(ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = tuple(d % ndim for d in given) if ndim else ()
+    if not ndim:
+        return getattr(x, measure)(correction=correction), x.mean()
+    return _NODES[measure].apply(x, measure, dims, {"correction": correction, "keepdim": keepdim})
+
+
+def var_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
+    """Variance and mean."""
+    return _both("var", x, *where, **how)
+
+
+def std_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean."""
+    return _both("std", x, *where, **how)
+
+
+FUNCTIONS: dict[str, Any] = {"std_mean": std_mean, "var_mean": var_mean}
+"""Functions of the namespace, by name."""

@@ -1,0 +1,117 @@
+"""Stacking and concatenating, as ``torch.stack`` and ``torch.cat`` do, and the backward of ``unbind`` and
+``split``.
+
+An op has a fixed number of operands, so each is declared once per number of parts, as overloads of one name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from specs.active_rules import by
+from specs.errors import refuse
+from specs.kind import Dim, IntList, Tensor
+from specs.op import Op, op
+
+MOST = 8
+"""How many parts are joined at once.
+
+NB: PyTorch joins any number in one node; more than this many are joined in groups here, which only shows as
+further nodes behind a gradient made under create_graph.
+"""
+
+
+def _declared(name: str, node: str, count: int, body: Callable[..., Any], attributes: dict[str, Any]) -> Op:
+    """The overload of ``count`` parts: operands ``x0``, ``x1``, ..."""
+
+    def joined(*parts: Any, **given: Any) -> Any:
+        return body(parts, **given)
+
+    hints = {f"x{n}": Tensor for n in range(count)} | attributes
+    kind = inspect.Parameter
+    joined.__name__ = f"{name.removeprefix('_')}_{count}"
+    joined.__doc__ = body.__doc__
+    joined.__annotations__ = hints
+    joined.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect honours it on any function
+        [kind(n, kind.KEYWORD_ONLY if n in attributes else kind.POSITIONAL_OR_KEYWORD) for n in hints]
+    )
+    # NB: what is joined lies row by row, whatever its parts do
+    return op(name=name, internal=True, node=node, wide=False, layout=(), complex=True, real=True)(joined)
+
+
+def _stacked(parts: Sequence[Any], dim: int) -> Any:
+    """Tensors of one shape side by side along a new dimension."""
+    for at, part in enumerate(parts):
+        if part.shape != parts[0].shape:
+            refuse("op/stack-sizes", first=list(parts[0].shape), got=list(part.shape), at=at)
+    return np.ascontiguousarray(np.stack(parts, dim))
+
+
+NOTHING = (0,)
+"""The shape of a tensor that takes no part in a concatenation, whatever the shape of the others."""
+
+
+def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
+    """Tensors end to end along a dimension, in which they have these sizes."""
+    if by("op/cat-passes-over-nothing"):
+        parts = [part for part in parts if part.shape != NOTHING] or parts[:1]
+    across = [part.shape[:dim] + part.shape[dim + 1 :] for part in parts]
+    for part, other in zip(parts, across, strict=True):
+        if other != across[0] or part.ndim != parts[0].ndim:
+            refuse("op/cat-sizes", dim=dim, first=list(parts[0].shape), got=list(part.shape))
+    return np.ascontiguousarray(np.concatenate(parts, dim))
+
+
+def _part_of_stack(n: int) -> Callable[..., Any]:
+    return lambda g, dim: g.select(dim, n)
+
+
+def _part_of_cat(n: int) -> Callable[..., Any]:
+    def part(g: Any, dim: int, sizes: Sequence[int], shape: Any, dtype: Any) -> Any:
+        # NB: the real part is taken first, of all
+        g = g.view_as_real().select(-1, 0) if g.is_complex() and dtype.kind != "c" else g
+        if shape == NOTHING:
+            return g.new_zeros(NOTHING)
+        return g.narrow(dim, sum(sizes[:n]), sizes[n])
+
+    names = {"shape": f"x{n}_shape", "dtype": f"x{n}_dtype"}
+    kept = [p.replace(name=names.get(p.name, p.name)) for p in inspect.signature(part).parameters.values()]
+    part.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
+    return part
+
+
+def _family() -> dict[str, Op]:
+    made: dict[str, Op] = {}
+    for count in range(1, MOST + 1):
+        stacking = _declared("_stack", "StackBackward0", count, _stacked, {"dim": Dim})
+        stacking.wrt(**{f"x{n}": _part_of_stack(n) for n in range(count)})
+        joining = _declared("_cat", "CatBackward0", count, _concatenated, {"dim": Dim, "sizes": IntList})
+        joining.wrt(**{f"x{n}": _part_of_cat(n) for n in range(count)})
+        made |= {stacking.key: stacking, joining.key: joining}
+    return made
+
+
+OPS = _family()
+"""By key: ``stack_1``, ``cat_1``, ``stack_2``, ..."""
+globals().update(OPS)  # an op is found by being a module's attribute
+
+
+def stack(parts: Sequence[Any], dim: int) -> Any:
+    """Stack any number of tensors along a new dimension."""
+    if len(parts) <= MOST:
+        return parts[0]._stack(*parts[1:], dim=dim)
+    groups = [stack(parts[n : n + MOST], dim) for n in range(0, len(parts), MOST)]
+    return cat(groups, dim, [min(MOST, len(parts) - n) for n in range(0, len(parts), MOST)])
+
+
+def cat(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
+    """Concatenate any number of tensors, of the given sizes along ``dim``."""
+    if len(parts) <= MOST:
+        return parts[0]._cat(*parts[1:], dim=dim, sizes=tuple(sizes))
+    starts = range(0, len(parts), MOST)
+    groups = [cat(parts[n : n + MOST], dim, sizes[n : n + MOST]) for n in starts]
+    return cat(groups, dim, [sum(sizes[n : n + MOST]) for n in starts])

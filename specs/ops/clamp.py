@@ -1,0 +1,114 @@
+"""Elements held within bounds: ``clamp`` by tensors, ``clamp_min``, ``clamp_max``; by numbers: ``compare``.
+
+Who gets the gradient of an element that lies on a bound is a rule of releases; a bound that is a tensor takes
+part in it. Generated programs do not call these (``internal``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.active_rules import by
+from specs.errors import need_kernel
+from specs.kind import Bool, Scalar, Tensor
+from specs.op import op
+
+
+# -- one bound -------------------------------------------------------------------------------------
+@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True)
+def clamp_min(x: Tensor, min: Scalar) -> Any:
+    """``x``, or ``min`` where that is larger."""
+    return np.maximum(x, x.dtype.type(min))
+
+
+@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True)
+def clamp_max(x: Tensor, max: Scalar) -> Any:
+    """``x``, or ``max`` where that is smaller."""
+    return np.minimum(x, x.dtype.type(max))
+
+
+def _inside(above: Any, at_least: Any) -> Any:
+    """What counts as inside of a bound that is a number."""
+    return above() if by("op/clamp-stops-at-bounds") else at_least()
+
+
+clamp_min.wrt(x=lambda g, x, min: g.where(_inside(lambda: x.gt(min), lambda: x.ge(min)), g.new_zeros(())))
+clamp_max.wrt(x=lambda g, x, max: g.where(_inside(lambda: x.lt(max), lambda: x.le(max)), g.new_zeros(())))
+
+
+@op(internal=True, inplace=True, name="clamp_min", node="ClampMinBackward1")
+def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
+    """``x``, or ``min`` where that is larger."""
+    need_kernel("maximum", x, "c")
+    return np.maximum(x, min)
+
+
+@op(internal=True, inplace=True, name="clamp_max", node="ClampMaxBackward1")
+def clamp_max_tensor(x: Tensor, max: Tensor) -> Any:
+    """``x``, or ``max`` where that is smaller."""
+    need_kernel("minimum", x, "c")
+    return np.minimum(x, max)
+
+
+def _shared(g: Any, old: Any, nothing: Any, half: Any) -> Any:
+    """The gradient but where ``nothing`` of it comes, half of it where ``half`` holds; in releases that do
+    not share it, where ``old`` holds.
+    """
+    if not by("op/clamp-stops-at-bounds"):
+        return g.where(old, g.new_zeros(()))
+    return g.div_scalar(2).where(half, g).masked_fill_(nothing, 0)
+
+
+clamp_min_tensor.wrt(
+    x=lambda g, x, min: _shared(g, x.ge(min), x.lt(min), x.eq(min)),
+    min=lambda g, x, min: _shared(g, x.lt(min), x.gt(min), x.eq(min)),
+)
+clamp_max_tensor.wrt(
+    x=lambda g, x, max: _shared(g, x.le(max), x.gt(max), x.eq(max)),
+    max=lambda g, x, max: _shared(g, x.gt(max), x.lt(max), x.eq(max)),
+)
+
+
+# -- two bounds, of which one may be missing -------------------------------------------------------
+@op(internal=True, inplace=True, node="ClampBackward0")
+def _clamp_between(x: Tensor, min: Tensor, max: Tensor, *, lower: Bool, upper: Bool) -> Any:
+    """``x`` held between two tensors; what stands in the place of a missing bound is not looked at."""
+    need_kernel("maximum" if lower else "minimum", x, "c")
+    held = np.maximum(x, min) if lower else x
+    return np.minimum(held, max) if upper else held
+
+
+def _both(one: Any, other: Any) -> Any:
+    return one._logical_and(other)
+
+
+def _wrt_x(g: Any, x: Any, min: Any, max: Any, lower: bool, upper: bool) -> Any:
+    if not upper:
+        return _shared(g, x.ge(min), x.lt(min), x.eq(min))
+    if not lower:
+        return _shared(g, x.le(max), x.gt(max), x.eq(max))
+    at_one = _both(x.eq(min).add(x.eq(max)), min.lt(max))
+    return _shared(g, _both(x.ge(min), x.le(max)), x.lt(min).add(x.gt(max)), at_one)
+
+
+def _wrt_min(g: Any, x: Any, min: Any, max: Any, lower: bool, upper: bool) -> Any:
+    if not upper:
+        return _shared(g, x.lt(min), x.gt(min), x.eq(min))
+    apart = min.lt(max)
+    below, at_bound = _both(x.lt(min), min.le(max)), _both(x.eq(min), apart)
+    # NB: before gradients were shared, where the bounds meet neither got one from below.
+    return _shared(g, _both(x.lt(min), apart), below.add(at_bound).eq(0), at_bound)
+
+
+def _wrt_max(g: Any, x: Any, min: Any, max: Any, lower: bool, upper: bool) -> Any:
+    if not lower:
+        return _shared(g, x.gt(max), x.lt(max), x.eq(max))
+    above, at_bound = x.gt(max), _both(x.eq(max), min.lt(max))
+    crossed = max.lt(min)
+    beyond = _both(above, min.le(max)).add(crossed)
+    return _shared(g, above.add(crossed), beyond.add(at_bound).eq(0), at_bound)
+
+
+_clamp_between.wrt(x=_wrt_x, min=_wrt_min, max=_wrt_max)

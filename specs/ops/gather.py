@@ -1,0 +1,278 @@
+"""Indexing by tensors, along a dimension or by mask, and what its backward calls.
+
+Brackets (``x[0, 1:]``) are taken apart in ``brackets``; views of some elements are in ``parts``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specs.errors import need_fit, refuse
+from specs.kind import Dim, Indices, Mask, Number, Size, Tensor
+from specs.op import op
+from specs.ops.reduce import axis_of
+
+
+# -- along a dimension -----------------------------------------------------------------------------
+def _need_integers(name: str, index: np.ndarray) -> None:
+    if index.dtype.kind != "i":
+        refuse("op/index-dtype", name=name, dtype=index.dtype)
+
+
+def _line(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
+    """``x`` with at least one dimension, and the dimension counted from the front."""
+    return np.atleast_1d(x), axis_of(dim, x.ndim)
+
+
+@op(node="IndexSelectBackward0", dtypes="keep", complex=True)
+def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
+    """The positions along a dimension that a vector of indices names."""
+    line, axis = _line(x, dim)
+    if index.ndim > 1:
+        refuse("op/index-vector", ndim=index.ndim)
+    if not x.ndim and index.size != 1:
+        refuse("op/index-of-scalar", count=index.size)
+    _need_integers("index_select", index)
+    index = np.atleast_1d(index)
+    wrong = (index < 0) | (index >= line.shape[axis])
+    if wrong.any():
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        # PyTorch's fast path for dimension 1, and its check of empty tensors, raise another class.
+        if x.ndim > 1 and (axis == 1 or not x.size):
+            refuse("op/index-select-range", **where)
+        refuse("op/index-range", **where)
+    out = np.take(line, index, axis)
+    return out if x.ndim else out.reshape(())
+
+
+index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add_(dim, index, g))
+
+
+@op(
+    internal=True,
+    inplace=True,
+    node="IndexAddBackward0",
+    dtypes="keep",
+    complex=True,
+    torch_names={"y": "source"},
+)
+def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
+    """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
+
+    NB: assigning ``.data`` can leave a gradient with an index that its forward never saw.
+    """
+    out = x.copy()
+    line, axis = _line(out, dim)
+    if index.ndim > 1:
+        refuse("op/index-vector", ndim=index.ndim)
+    _need_integers("index_add", index)
+    if not y.ndim and index.size != 1:
+        refuse("op/dim-range", low=0, high=-1, dim=dim)
+    if index.size != np.atleast_1d(y).shape[axis]:
+        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+    if not x.size:
+        return out
+    wrong = (index < 0) | (index >= line.shape[axis])
+    if wrong.any():
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        # PyTorch hands the outermost dimensions of matrices and more on to scatter_add.
+        refuse("op/gather-range" if x.ndim > 1 and axis in (0, x.ndim - 1) else "op/index-range", **where)
+    np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(y))
+    return line.reshape(x.shape)
+
+
+def _index_add_backward(g: Any, dim: int, index: Any, y: Any) -> Any:
+    """NB: only the shape of ``y`` matters, but torch saves it whole."""
+    return g.index_select(dim, index).expand(tuple(y.shape)) if y.shape else g.index_select(dim, index)
+
+
+index_add.wrt(x=lambda g: g, y=_index_add_backward)
+
+
+def _places(index: np.ndarray, axis: int) -> tuple[Any, ...]:
+    """A numpy index: ``index`` along ``axis``, each position itself in the other dimensions."""
+    grid: list[Any] = list(np.indices(index.shape, sparse=True))
+    grid[axis] = index
+    return tuple(grid)
+
+
+@op(node="GatherBackward0", dtypes="keep", complex=True)
+def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
+    """Along a dimension, one element for each index."""
+    line, axis = _line(x, dim)
+    if index.size:
+        _need_integers("gather", index)
+    if not index.size:
+        return np.empty(index.shape, x.dtype)
+    if max(index.ndim, 1) != line.ndim:
+        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+    lined = np.atleast_1d(index)
+    if any(d != axis and n > line.shape[d] for d, n in enumerate(lined.shape)):
+        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+    wrong = (lined < 0) | (lined >= line.shape[axis])
+    if wrong.any():
+        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+    return line[_places(lined, axis)].reshape(index.shape).copy(order="C")
+
+
+gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(dim, index, g))
+
+
+@op(
+    internal=True,
+    inplace=True,
+    node="ScatterAddBackward0",
+    dtypes="keep",
+    wide=True,
+    complex=True,
+    torch_names={"y": "src"},
+)
+def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
+    """``x`` with each element of ``y`` added where its index says."""
+    out = x.copy()
+    line, axis = _line(out, dim)
+    if not index.size:
+        return out
+    _need_integers("scatter", index)
+    lined, given = np.atleast_1d(index), np.atleast_1d(y)
+    if lined.ndim != line.ndim or any(
+        n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
+    ):
+        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+    wrong = (lined < 0) | (lined >= line.shape[axis])
+    if wrong.any():
+        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+    np.add.at(line, _places(lined, axis), given[tuple(slice(n) for n in lined.shape)])
+    return line.reshape(x.shape)
+
+
+scatter_add.wrt(x=lambda g: g, y=lambda g, dim, index: g.gather(dim, index))
+
+
+# -- by mask ---------------------------------------------------------------------------------------
+def _need_mask(mask: np.ndarray) -> None:
+    if mask.dtype != np.bool_:
+        refuse("op/mask-dtype", dtype=mask.dtype)
+
+
+def fitting(value: Any, dtype: np.dtype) -> Any:
+    """A number, or an array of one, as it is written to a tensor of that dtype."""
+    need_fit(value, dtype)
+    if dtype.kind == "c" or not np.iscomplexobj(value):
+        return value
+    return value != 0 if dtype.kind == "b" else value.real
+
+
+def _need_fill(mask: np.ndarray, value: Any) -> None:
+    if np.ndim(value):
+        refuse("op/masked-fill-value", ndim=np.ndim(value))
+    _need_mask(mask)
+
+
+def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    _need_fill(mask, value)
+    return _put(out, mask, value)
+
+
+def _filled_in_place(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    """The same, where shapes are looked at last."""
+    _need_fill(mask, value)
+    together = np.broadcast_shapes(x.shape, mask.shape)
+    if together != x.shape:
+        refuse("write/broadcast-shape", got=list(together), want=list(x.shape))
+    return _put(x.copy(), mask, value)
+
+
+def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    need_fit(value, out.dtype)
+    value = value if out.dtype.kind in "cb" else np.asarray(value).real
+    np.copyto(out, value, casting="unsafe", where=mask)
+    return out
+
+
+@op(name="masked_fill", node="MaskedFillBackward0", dtypes="keep", complex=True)
+def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
+    """A number where the mask is True, ``x`` elsewhere."""
+    return _filled(x, mask, value)
+
+
+@op(name="masked_fill", node="MaskedFillBackward1", dtypes="keep", complex=True)
+def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
+    """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
+    return _filled(x, mask, value)
+
+
+@op(
+    name="masked_fill_",
+    inplace="only",
+    node="MaskedFillBackward0",
+    dtypes="keep",
+    memory="mask",
+    complex=True,
+)
+def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
+    """A number written where the mask is True."""
+    return _filled_in_place(x, mask, value)
+
+
+@op(
+    name="masked_fill_",
+    inplace="only",
+    node="MaskedFillBackward1",
+    dtypes="keep",
+    memory="mask",
+    complex=True,
+)
+def masked_fill_tensor_(x: Tensor, mask: Mask, value: Tensor) -> Any:
+    """The one element of a 0-d tensor written where the mask is True."""
+    return _filled_in_place(x, mask, value)
+
+
+for filling in (masked_fill_number, masked_fill_number_):
+    filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0))
+for filling in (masked_fill_tensor, masked_fill_tensor_):
+    filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum())
+
+
+@op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True)
+def masked_select(x: Tensor, mask: Mask) -> Any:
+    """The elements where the mask is True, in a row."""
+    _need_mask(mask)
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    return np.broadcast_to(x, shape)[np.broadcast_to(mask, shape)]
+
+
+masked_select.wrt(
+    x=lambda g, x, mask: g.new_zeros(np.broadcast_shapes(x.shape, mask.shape)).masked_scatter(mask, g)
+)
+
+
+@op(internal=True, node="MaskedScatterBackward0", dtypes="keep", complex=True, torch_names={"y": "source"})
+def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
+    """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
+    where = np.broadcast_to(mask, out.shape)
+    out[where] = y.reshape(-1)[: np.count_nonzero(where)]
+    return out
+
+
+masked_scatter.wrt(
+    x=lambda g, mask: g.masked_fill(mask, 0),
+    y=lambda g, mask, y_shape: g.masked_scatter_backward(mask, y_shape),
+)
+
+
+@op(internal=True, node="MaskedScatterBackwardBackward0", dtypes="keep", complex=True)
+def masked_scatter_backward(x: Tensor, mask: Mask, size: Size) -> Any:
+    """The elements where the mask is True, then zeros, in the shape ``size``."""
+    out = np.zeros(math.prod(size), x.dtype)
+    taken = x[np.broadcast_to(mask, x.shape)]
+    out[: taken.size] = taken
+    return out.reshape(size)
+
+
+masked_scatter_backward.wrt(x=lambda g, mask, x_shape: g.new_zeros(x_shape).masked_scatter(mask, g))

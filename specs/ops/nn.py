@@ -1,0 +1,281 @@
+"""What layers and losses are made of: convolution, lookup, losses.
+
+Generated programs do not call these (``internal``): they are compared with torch call by call.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from specs.active_rules import by
+from specs.errors import need_kernel, refuse
+from specs.kind import Count, Dim, Indices, IntList, Reduction, Tensor, Weights
+from specs.op import op
+
+# -- convolution -----------------------------------------------------------------------------------
+Window = tuple[Any, Any]
+"""An index of the kernel, and one of the padded input."""
+
+
+def _grouped(x: np.ndarray, groups: int, axis: int) -> np.ndarray:
+    return x.reshape((*x.shape[:axis], groups, -1, *x.shape[axis + 1 :]))
+
+
+def _padded(x: np.ndarray, padding: Any) -> np.ndarray:
+    return np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+
+
+def _windows(kernel: Any, out: Any, stride: Any, dilation: Any) -> Iterator[Window]:
+    """For each place in the kernel, which elements of the padded input it meets."""
+    for at in itertools.product(*map(range, kernel)):
+        slices = [
+            slice(k * d, k * d + (n - 1) * s + 1, s)
+            for k, n, s, d in zip(at, out, stride, dilation, strict=True)
+        ]
+        yield (..., *at), (..., *slices)
+
+
+def _out_shape(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, ...]:
+    sizes = zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sizes)
+
+
+def _convolved(
+    x: np.ndarray, weight: np.ndarray, stride: Any, padding: Any, dilation: Any, groups: int
+) -> np.ndarray:
+    if x.shape[1] != weight.shape[1] * groups:
+        raise RuntimeError(
+            f"expected input{list(x.shape)} to have {weight.shape[1] * groups} channels, but got {x.shape[1]}"
+        )
+    out_shape = _out_shape(x, weight, stride, padding, dilation)
+    w = _grouped(weight, groups, 0)
+    xs = _grouped(_padded(x, padding), groups, 1)
+    out = np.zeros((x.shape[0], groups, w.shape[1], *out_shape), x.dtype)
+    for at, there in _windows(weight.shape[2:], out_shape, stride, dilation):
+        out += np.einsum("ngc...,goc->ngo...", xs[there], w[at])
+    return out.reshape((x.shape[0], -1, *out_shape))
+
+
+@op(internal=True, node="ConvolutionBackward0", dtypes="same")
+def _conv(
+    x: Tensor, weight: Tensor, *, stride: IntList, padding: IntList, dilation: IntList, groups: Count
+) -> Any:
+    """Each channel's sum of products with a kernel that moves over the input."""
+    return _convolved(x, weight, stride, padding, dilation, groups)
+
+
+@op(internal=True, node="ConvolutionBackward0", dtypes="same")
+def _conv_bias(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    *,
+    stride: IntList,
+    padding: IntList,
+    dilation: IntList,
+    groups: Count,
+) -> Any:
+    """The same, and a number for each channel."""
+    out = _convolved(x, weight, stride, padding, dilation, groups)
+    return out + bias.reshape((-1,) + (1,) * (x.ndim - 2))
+
+
+@op(internal=True, node="ConvolutionBackwardBackward0", dtypes="same")
+def _conv_input(
+    dy: Tensor,
+    image: Tensor,
+    weight: Tensor,
+    *,
+    stride: IntList,
+    padding: IntList,
+    dilation: IntList,
+    groups: Count,
+) -> Any:
+    """The gradient of a convolution's input."""
+    padded = np.zeros(
+        (*image.shape[:2], *(n + 2 * p for n, p in zip(image.shape[2:], padding, strict=True))), image.dtype
+    )
+    xs, dys, w = _grouped(padded, groups, 1), _grouped(dy, groups, 1), _grouped(weight, groups, 0)
+    for at, there in _windows(weight.shape[2:], dy.shape[2:], stride, dilation):
+        xs[there] += np.einsum("ngo...,goc->ngc...", dys, w[at])
+    inner: Any = (..., *(slice(p, p + n) for n, p in zip(image.shape[2:], padding, strict=True)))
+    return np.ascontiguousarray(padded[inner])
+
+
+@op(internal=True, node="ConvolutionBackwardBackward0", dtypes="same")
+def _conv_weight(
+    dy: Tensor,
+    image: Tensor,
+    weight: Tensor,
+    *,
+    stride: IntList,
+    padding: IntList,
+    dilation: IntList,
+    groups: Count,
+) -> Any:
+    """The gradient of a convolution's kernel."""
+    made = np.zeros_like(weight, order="C")
+    xs, dys, w = (
+        _grouped(_padded(image, padding), groups, 1),
+        _grouped(dy, groups, 1),
+        _grouped(made, groups, 0),
+    )
+    for at, there in _windows(weight.shape[2:], dy.shape[2:], stride, dilation):
+        w[at] = np.einsum("ngoz,ngcz->goc", _flat(dys), _flat(xs[there]))
+    return made
+
+
+def _flat(image: np.ndarray) -> np.ndarray:
+    return image.reshape((*image.shape[:3], -1))
+
+
+def _how(stride: Any, padding: Any, dilation: Any, groups: int) -> dict[str, Any]:
+    return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+
+
+def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    return g._conv_input(x, weight, **_how(stride, padding, dilation, groups))
+
+
+def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    return g._conv_weight(x, weight, **_how(stride, padding, dilation, groups))
+
+
+_conv.wrt(x=_to_input, weight=_to_weight)
+_conv_bias.wrt(x=_to_input, weight=_to_weight, bias=lambda g: g.sum((0, *range(2, g.ndim))))
+_conv_input.wrt(
+    dy=lambda g, weight, stride, padding, dilation, groups: g._conv(
+        weight, **_how(stride, padding, dilation, groups)
+    ),
+    image=lambda g: None,
+    weight=lambda g, dy, weight, stride, padding, dilation, groups: dy._conv_weight(
+        g, weight, **_how(stride, padding, dilation, groups)
+    ),
+)
+_conv_weight.wrt(
+    dy=lambda g, image, stride, padding, dilation, groups: image._conv(
+        g, **_how(stride, padding, dilation, groups)
+    ),
+    image=lambda g, dy, image, stride, padding, dilation, groups: dy._conv_input(
+        image, g, **_how(stride, padding, dilation, groups)
+    ),
+    weight=lambda g: None,
+)
+
+
+# -- lookup ----------------------------------------------------------------------------------------
+@op(internal=True, node="EmbeddingBackward0", dtypes="keep")
+def _embedding(weight: Tensor, index: Indices) -> Any:
+    """The rows that indices of any shape name."""
+    return weight[index]
+
+
+_embedding.wrt(
+    weight=lambda g, weight_shape, index: g.new_zeros(weight_shape).index_add(
+        0, index.reshape((-1,)), g.reshape((-1, *weight_shape[1:]))
+    )
+)
+
+
+# -- losses ----------------------------------------------------------------------------------------
+def _reduced(losses: np.ndarray, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    total = np.sum(losses)
+    return total if reduction == "sum" else total / losses.dtype.type(losses.size)
+
+
+@op(internal=True, node="MseLossBackward0", torch_names={"y": "target"})
+def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
+    """The squares of differences, all of them, their mean or their sum."""
+    need_kernel("mse", x, "cbiu")
+    return _reduced(np.square(np.subtract(x, y)), reduction)
+
+
+@op(internal=True, node="MseLossBackwardBackward0", layout=(), into="here")
+def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
+    """The gradient of such a loss with respect to ``here``."""
+    need_kernel("mse_backward", dy, "c")
+    return np.asarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1), order="C")
+
+
+def _mse_once(g: Any, here: Any, there: Any, reduction: str) -> Any:
+    # NB: torch makes it in a tensor like the operand, which ``.data =`` may have changed.
+    other = next((x for x in (there, g) if x.dtype != here.dtype), None)
+    if other is not None and by("nn/mse-gradient-wants-one-dtype"):
+        refuse("nn/mse-gradient-wants-one-dtype", got=other.dtype, want=here.dtype)
+    here._need_room_for(here, there, g)
+    return here._warn_of_output(g._mse_loss_backward(here, there, reduction))
+
+
+_mse_loss.wrt(
+    x=lambda g, x, y, reduction: _mse_once(g, x, y, reduction),
+    y=lambda g, x, y, reduction: _mse_once(g, y, x, reduction),
+)
+
+
+def _mse_twice(g: Any, dy: Any, here: Any, reduction: str) -> Any:
+    made = g.mul(dy).mul_scalar(2)
+    # NB: by as many elements as there are by now; in place, which zeros without memory refuse.
+    return made.div_scalar_(math.prod(here.shape)) if reduction == "mean" else made
+
+
+_mse_loss_backward.wrt(
+    # NB: of a reduced loss the engine sums it, after all formulas.
+    dy=lambda g, here, there, reduction: _mse_once(g, here, there, reduction),
+    here=_mse_twice,
+    there=lambda g, dy, there, reduction: _mse_twice(g, dy, there, reduction).neg(),
+)
+
+
+def _class_weights(target: np.ndarray, weight: Any, ignore: int, count: int) -> np.ndarray:
+    """How much each sample counts: its class's weight, or nothing if the class is ignored."""
+    kept = target != ignore
+    wrong = kept & ((target < 0) | (target >= count))
+    if wrong.any():
+        raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
+    weights = np.ones(count) if weight is None else np.asarray(weight)
+    return np.where(kept, weights[np.where(kept, target, 0)], 0)
+
+
+@op(internal=True, node="NllLossBackward0", dtypes="keep", wide=True)
+def _nll_loss(x: Tensor, target: Indices, *, weight: Weights, ignore: Dim, reduction: Reduction) -> Any:
+    """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
+    counts = _class_weights(target, weight, ignore, x.shape[1]).astype(x.dtype)
+    picked = np.take_along_axis(x, np.expand_dims(np.where(target == ignore, 0, target), 1), 1)[:, 0]
+    losses = -picked * counts
+    if reduction == "none":
+        return losses
+    return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
+
+
+@op(internal=True, node="NllLossBackwardBackward0", dtypes="keep", wide=True)
+def _nll_loss_backward(
+    dy: Tensor, logs: Tensor, target: Indices, *, weight: Weights, ignore: Dim, reduction: Reduction
+) -> Any:
+    """The gradient of such a loss."""
+    counts = _class_weights(target, weight, ignore, logs.shape[1]).astype(logs.dtype)
+    if reduction == "mean":
+        counts = counts / np.sum(counts)
+    out = np.zeros_like(logs)
+    at = np.expand_dims(np.where(target == ignore, 0, target), 1)
+    np.put_along_axis(out, at, np.expand_dims(-counts * dy, 1), 1)
+    return out
+
+
+_nll_loss.wrt(
+    x=lambda g, x, target, weight, ignore, reduction: g._nll_loss_backward(
+        x, target, weight=weight, ignore=ignore, reduction=reduction
+    )
+)
+_nll_loss_backward.wrt(
+    dy=lambda g, target, weight, ignore, reduction: g._nll_loss(
+        target, weight=weight, ignore=ignore, reduction=reduction
+    ),
+    logs=lambda g: None,
+)

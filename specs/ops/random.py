@@ -1,0 +1,63 @@
+"""Ops that write what a random source gives; no gradient goes through them.
+
+Whoever runs the op draws the numbers (``reference_impl.namespace.random``); they are an operand that nobody
+differentiates. Generated programs do not call these (``internal``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specs.errors import need_kernel
+from specs.kind import Tensor
+from specs.op import Op, op
+
+
+def _declared(name: str, node: str, lacking: str = "", how: str = "") -> Op:
+    def write(x: Tensor, numbers: Tensor) -> Any:
+        """Overwrite with numbers that somebody drew."""
+        need_kernel(f"{name}_", x, lacking)
+        return numbers
+
+    write.__name__ = f"_{name}{how}_drawn_"
+    facts: dict[str, Any] = {"dtypes": "keep", "memory": "value", "overwrites": "fill", "complex": True}
+    return op(internal=True, inplace="only", node=node, **facts)(write).wrt(x=lambda g: g.zeros_like())
+
+
+OPS = {
+    made.key: made
+    for made in (
+        _declared("uniform", "UniformBackward0", "biu"),
+        _declared("normal", "NormalBackward0", "biu"),
+        _declared("log_normal", "LogNormalBackward0", "biuc"),
+        _declared("exponential", "ExponentialBackward0"),
+        _declared("cauchy", "CauchyBackward0"),
+        _declared("geometric", "GeometricBackward0", "bc"),
+        _declared("random", "RandomBackward0", "c", "_between"),
+        _declared("random", "RandomBackward1", "c", "_below"),
+        _declared("random", "RandomBackward2", "c"),
+        _declared("bernoulli", "BernoulliBackward2", "c"),
+    )
+}
+"""By key: ``_uniform_drawn_``, ``_normal_drawn_``, ..."""
+globals().update(OPS)  # an op is found by being a module's attribute
+
+
+@op(
+    internal=True, inplace="only", node="BernoulliBackward1", dtypes="keep", memory="value", overwrites="fill"
+)
+def _bernoulli_of_(x: Tensor, p: Tensor, numbers: Tensor) -> Any:
+    """Overwrite with ones and zeros that somebody drew by the probabilities ``p``."""
+    return numbers
+
+
+_bernoulli_of_.wrt(x=lambda g: g.zeros_like(), p=lambda g, p_shape: g.new_zeros(p_shape))
+
+
+@op(internal=True, node="BernoulliBackward0", dtypes="keep")
+def _bernoulli_drawn(x: Tensor, numbers: Tensor) -> Any:
+    """Ones and zeros that somebody drew by the probabilities ``x``."""
+    return numbers
+
+
+_bernoulli_drawn.wrt(x=lambda g: g.zeros_like())

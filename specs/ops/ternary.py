@@ -1,0 +1,305 @@
+"""Products added up in one op, and elementwise functions of two or three operands.
+
+Generated programs do not call these (``internal``): they are compared with torch call by call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.errors import need_kernel, refuse
+from specs.kind import Number, Rounding, Scale, Tensor
+from specs.op import composite, op
+from specs.ops.elementwise import _times
+from specs.ops.linear import _by_columns, _need_ndim, _need_products, _need_size, _one_dtype
+from specs.ops.shapes import expanded
+from specs.ops.unary import minus
+
+
+def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """``beta * x + alpha * product``."""
+    added = product if alpha == 1 else product * product.dtype.type(alpha)
+    if beta == 0:
+        return np.broadcast_to(added, np.broadcast_shapes(x.shape, added.shape)).copy()
+    return (x if beta == 1 else x * x.dtype.type(beta)) + added
+
+
+def _need_expandable(x: Any, *size: int) -> None:
+    """What is added may be stretched to the size of the product, which may not be stretched to its own."""
+    expanded(x.shape, (0,) * x.ndim, size)
+
+
+def _size(array: Any, dim: int) -> int:
+    """The size of a dimension, which is asked for before anything is said about how many there are."""
+    if array.ndim <= dim:
+        refuse("op/dim-range", low=-array.ndim, high=array.ndim - 1, dim=dim)
+        return 1
+    size: int = array.shape[dim]
+    return size
+
+
+def _need_scaled(x: Any, beta: Any, left: Any, right: Any) -> None:
+    """What is added is scaled where the products have no terms, which makes numbers of bools."""
+    if beta and not left.shape[-1] and left.shape[-2] and right.shape[-1] and x.dtype.kind == "b":
+        refuse("write/result-dtype", got="int64", want="bool")
+
+
+def _need_batches(name: str, x: Any, y: Any) -> None:
+    _need_ndim(name, 3, x, y)
+    _need_size(name, x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
+
+
+# -- matrix products, and something added ----------------------------------------------------------
+@op(internal=True, node="AddmmBackward0", dtypes="same")
+def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x + alpha * mat1 @ mat2``."""
+    _one_dtype("addmm", x, mat2)
+    _one_dtype("addmm", mat1, mat2)
+    _need_ndim("addmm", 2, mat1, mat2)
+    _need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
+    _need_expandable(x, mat1.shape[0], mat2.shape[1])
+    _need_products("addmm", mat1, mat2)
+    _need_scaled(x, beta, mat1, mat2)
+    return _blend(x, np.matmul(mat1, mat2), beta, alpha)
+
+
+def _addmm_left(g: Any, mat1_shape: Any, mat1_strides: Any, mat2: Any, alpha: Any) -> Any:
+    made = mat2.mm(g.t()).t() if _by_columns(mat1_shape, mat1_strides) else g.mm(mat2.t())
+    return _times(made, alpha)
+
+
+def _addmm_right(g: Any, mat1: Any, mat2_shape: Any, mat2_strides: Any, alpha: Any) -> Any:
+    made = g.t().mm(mat1).t() if _by_columns(mat2_shape, mat2_strides) else mat1.t().mm(g)
+    return _times(made, alpha)
+
+
+addmm.wrt(x=lambda g, beta: _times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
+
+
+@op(internal=True, node="AddmvBackward0", dtypes="same")
+def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x + alpha * mat @ vec``."""
+    if x.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
+        refuse("op/matmul-rank", name="addmv", rank="1, 2 and 1")
+    fits = mat.shape[1] == vec.shape[0] and x.size in (1, mat.shape[0])
+    if not fits and not x.ndim:  # its size is to be told
+        refuse("op/dim-range", low=0, high=-1, dim=0)
+    _need_size("addmv", fits, mat, vec)
+    _one_dtype("addmv", x, mat)
+    _one_dtype("addmv", mat, vec)
+    _need_products("addmv", mat, vec)
+    return _blend(x, np.matmul(mat, vec), beta, alpha)
+
+
+addmv.wrt(
+    x=lambda g, beta: _times(g, beta),
+    mat=lambda g, vec, alpha: _times(g.outer(vec), alpha),
+    vec=lambda g, mat, alpha: _times(mat.t().mv(g), alpha),
+)
+
+
+@op(internal=True, node="AddrBackward0")
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times all products of two vectors' elements."""
+    _need_ndim("addr", 1, vec1, vec2)
+    _need_expandable(x, vec1.size, vec2.size)
+    return _blend(x, np.multiply.outer(vec1, vec2), beta, alpha)
+
+
+addr.wrt(
+    x=lambda g, beta: _times(g, beta),
+    vec1=lambda g, vec2, alpha: _times(g.mv(vec2), alpha),
+    vec2=lambda g, vec1, alpha: _times(g.t().mv(vec1), alpha),
+)
+
+
+@composite(internal=True)
+def outer(x: Tensor, y: Tensor) -> Any:
+    """All products of two vectors' elements."""
+    return x.reshape((x.shape[0], 1)).mul(y)
+
+
+@op(internal=True, node="BaddbmmBackward0", dtypes="same")
+def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times a batch of products."""
+    _need_expandable(x, _size(batch1, 0), _size(batch1, 1), _size(batch2, 2))
+    _one_dtype("baddbmm", x, batch1)
+    _need_batches("baddbmm", batch1, batch2)
+    if batch1.size and batch2.size:
+        need_kernel("baddbmm", batch1, "b")
+        _one_dtype("baddbmm", batch1, batch2)
+    _need_scaled(x, beta, batch1, batch2)
+    return _blend(x, np.matmul(batch1, batch2), beta, alpha).astype(batch2.dtype, copy=False)
+
+
+baddbmm.wrt(
+    x=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch2, alpha: _times(g.bmm(batch2.transpose(1, 2)), alpha),
+    batch2=lambda g, batch1, alpha: _times(batch1.transpose(1, 2).bmm(g), alpha),
+)
+
+
+@op(internal=True, node="AddbmmBackward0", dtypes="same")
+def addbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
+    """``beta * x`` and ``alpha`` times the sum of a batch of products."""
+    _need_expandable(x, _size(batch1, 1), _size(batch2, 2))
+    _need_batches("addbmm", batch1, batch2)
+    if len(batch1):
+        _one_dtype("addbmm", x, batch2)
+        _one_dtype("addbmm", batch1, batch2)
+    _need_products("addbmm", batch1, batch2)
+    _need_scaled(x, beta, batch1, batch2)
+    return _blend(x, np.matmul(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
+
+
+def _spread(g: Any, batch1_shape: Any, batch2_shape: Any) -> Any:
+    return g.unsqueeze(0).expand((batch1_shape[0], batch1_shape[1], batch2_shape[2]))
+
+
+addbmm.wrt(
+    x=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch1_shape, batch2, batch2_shape, alpha: _times(
+        _spread(g, batch1_shape, batch2_shape).bmm(batch2.transpose(1, 2)), alpha
+    ),
+    batch2=lambda g, batch1, batch1_shape, batch2_shape, alpha: _times(
+        batch1.transpose(1, 2).bmm(_spread(g, batch1_shape, batch2_shape)), alpha
+    ),
+)
+
+
+# -- elementwise -----------------------------------------------------------------------------------
+@op(
+    internal=True,
+    inplace=True,
+    node="AddcmulBackward0",
+    dtypes="same",
+    layout=("x", "tensor1", "tensor2"),
+)
+def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
+    """``x + value * tensor1 * tensor2``."""
+    return x + x.dtype.type(value) * tensor1 * tensor2
+
+
+addcmul.wrt(
+    x=lambda g: g,
+    tensor1=lambda g, tensor2, value: g.mul(tensor2.mul_scalar(value)),
+    tensor2=lambda g, tensor1, value: g.mul(tensor1.mul_scalar(value)),
+)
+
+
+@op(
+    internal=True,
+    inplace=True,
+    node="AddcdivBackward0",
+    dtypes="same",
+    layout=("x", "tensor1", "tensor2"),
+)
+def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
+    """``x + value * tensor1 / tensor2``."""
+    return x + x.dtype.type(value) * tensor1 / tensor2
+
+
+addcdiv.wrt(
+    x=lambda g: g,
+    tensor1=lambda g, tensor2, value: g.mul(tensor2.new_full((), value).div(tensor2)),
+    tensor2=lambda g, tensor1, tensor2, value: g.neg().mul(
+        tensor1.mul_scalar(value).div(tensor2.mul(tensor2))
+    ),
+)
+
+
+@op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same", layout=("x", "end"))
+def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
+    """``x`` moved towards ``end`` by a part of the way."""
+    return x + x.dtype.type(weight) * (end - x)
+
+
+lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weight: g.mul_scalar(weight))
+
+
+@op(
+    internal=True,
+    name="lerp",
+    inplace=True,
+    node="LerpBackward1",
+    dtypes="same",
+    layout=("x", "end", "weight"),
+)
+def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
+    """``x`` moved towards ``end``, each element by its own part of the way."""
+    return x + weight * (end - x)
+
+
+lerp_tensor.wrt(
+    x=lambda g, weight: g.mul(minus(1, weight)),
+    end=lambda g, weight: g.mul(weight),
+    weight=lambda g, x, end: g.mul(end.sub(x)),
+)
+
+
+@op(internal=True, inplace=True, node="Atan2Backward0", dtypes="float", exact=False, ulp=4)
+def atan2(x: Tensor, y: Tensor) -> Any:
+    """The angle of the point with ordinate ``x`` and abscissa ``y``."""
+    return np.arctan2(x, y)
+
+
+def _share(g: Any, x: Any, y: Any) -> Any:
+    """``g`` over the square of the distance from the origin, at which it is zero."""
+    square = x.mul(x).add(y.mul(y))
+    return g.mul(square.reciprocal().masked_fill(square.eq(0), 0))
+
+
+atan2.wrt(x=lambda g, x, y: _share(g.mul(y), x, y), y=lambda g, x, y: _share(g.mul(x.neg()), x, y))
+
+
+@op(internal=True, inplace=True, node="HypotBackward0")
+def hypot(x: Tensor, y: Tensor) -> Any:
+    """The square root of the sum of two squares; saves both and the result."""
+    return np.hypot(x, y)
+
+
+hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).div(out))
+
+
+@op(internal=True, name="div", node="DivBackward2")
+def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
+    """The quotient rounded down or towards zero."""
+    quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
+    return quotient.astype(np.result_type(x, y), copy=False)
+
+
+div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
+
+
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward0")
+def remainder_number(x: Tensor, y: Number) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    return np.remainder(x, y)
+
+
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward0")
+def fmod_number(x: Tensor, y: Number) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    return np.fmod(x, y)
+
+
+for leaving in (remainder_number, fmod_number):
+    leaving.wrt(x=lambda g: g)
+
+
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward1")
+def remainder_tensor(x: Tensor, y: Tensor) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    return np.remainder(x, y)
+
+
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward1")
+def fmod_tensor(x: Tensor, y: Tensor) -> Any:
+    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    return np.fmod(x, y)
+
+
+remainder_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="floor")))
+fmod_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="trunc")))
