@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 OURS = ("specs", "reference_impl", "conformance")
-LONG = 405
+LONG = 410
 """Lines past which a file must be listed below with the reason why it is one thing."""
 
 LONG_ALLOWED: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """The reports as JSON; ``report.schema.json`` and ``observed.schema.json`` beside the specs say what is in
 them.
 
-The same report gives the same bytes. Programs and traces take theirs from ``conformance.execution.json_form``.
+The same report gives the same bytes. ``conformance.execution.json_form`` has the forms of programs and traces.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ops that pick elements by their order, and what goes where in their backward.
 
-``reference_impl.namespace.sorting`` finds the positions first, without history; an op here gets the tensor and the
-positions. Generated programs do not call these (``internal``).
+``reference_impl.namespace.sorting`` finds the positions first, without history; an op here gets the tensor
+and the positions. Generated programs do not call these (``internal``).
 """
 
 from __future__ import annotations
