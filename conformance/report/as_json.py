@@ -1,7 +1,7 @@
 """The reports as JSON; ``report.schema.json`` and ``observed.schema.json`` beside the specs say what is in
 them.
 
-The same report gives the same bytes. ``conformance.execution.json_form`` has the forms of programs and traces.
+The same report gives the same bytes. See ``conformance.execution.json_form`` for programs and traces.
 """
 
 from __future__ import annotations
