@@ -1,12 +1,12 @@
 """The reference implementation behind the adapter contract; the only module of the package that imports it.
 
-Beyond what any torch-shaped namespace shows, it tells which rules fired and lets raw state be peeked at
-unobserved.
+Beyond what any torch-shaped namespace shows, it tells which rules fired and gives raw state (``raw_*``) to
+the generator, which must not observe what it draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -179,14 +179,32 @@ class Reference(TorchShaped):
         strides = _steps(shape, array.strides, array.itemsize)
         return owner, 0 if array is storage else x.storage_offset(), strides
 
-    def peek(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
-        """Shape, dtype, requires_grad and is_leaf as raw state has them, nothing brought up to date."""
+    # state below autograd, which the generator draws beside; nothing here regenerates a history
+
+    def raw_state(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
+        """Return shape, dtype, requires_grad and is_leaf; a stale view stays stale."""
         array = value._array
         return array.shape, _NAMES[array.dtype], _needs_grad(value), value._node is None
 
-    def memory(self, value: Any) -> Any:
-        """The array behind a tensor, whose memory other tensors may share."""
+    def raw_array(self, value: Any) -> Any:
+        """Return the array behind a tensor, whose memory other tensors may share."""
         return value._array
+
+    def raw_grad(self, value: Any) -> Any:
+        """Return the grad of a tensor without a warning; None of any other value."""
+        return value._grad if isinstance(value, reference_impl.Tensor) else None
+
+    def raw_leaves(self, values: Iterable[Any]) -> set[Any]:
+        """Return the leaves that a backward from these values may fill, those of stale views' bases too."""
+        tensors = [value for value in values if isinstance(value, reference_impl.Tensor)]
+        stack = [x._node for x in tensors] + [x._view.base._node for x in tensors if x._view is not None]
+        met: set[Any] = set()
+        while stack:
+            node = stack.pop()
+            if node is not None and node not in met:
+                met.add(node)
+                stack += [target for target, _ in node.edges]
+        return {node.variable for node in met if hasattr(node, "variable")}
 
     @property
     def versions(self) -> dict[str, str]:

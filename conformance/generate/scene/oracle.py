@@ -1,6 +1,6 @@
 """What the guide asks of the implementation it draws beside, and that on top of a `Runner`.
 
-Running steps is the runner's business, reading raw state the adapter's (``peek``); no fact is observed here.
+A `Runner` runs the steps and the adapter reads raw state (``raw_*``); no fact is observed here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from conformance.execution.trace import Observation
 from conformance.program import Step
 from specs.memory import dense
 
-Peek = tuple[tuple[int, ...], str, bool, bool]
-"""Raw state of one tensor: shape, dtype by name, requires_grad, is_leaf; never brought up to date by
-looking.
-"""
+RawState = tuple[tuple[int, ...], str, bool, bool]
+"""Shape, dtype by name, requires_grad and is_leaf of one tensor, read without regenerating its history."""
 
 NO_TENSOR = PLAIN | {list, tuple}
 """Types of what a name may be bound to that is no tensor."""
@@ -35,7 +33,7 @@ class Oracle(Protocol):
     def step(self, step: Step) -> Observation:
         """Run one step, for better or worse."""
 
-    def peek(self, value: Any) -> Peek:
+    def raw_state(self, value: Any) -> RawState:
         """Raw state of a tensor."""
 
     def array(self, name: str) -> Any:
@@ -65,33 +63,36 @@ class Oracle(Protocol):
 
 
 class Beside:
-    """The oracle that a runner is; an adapter with ``peek(value) -> Peek`` is guided without being observed.
+    """The oracle that a runner is; an adapter with ``raw_state`` is guided without being observed.
 
-    NB: without ``peek`` the public attributes are read, which regenerates stale views: programs stay sound,
-    but what they observe is then not only what they say.
+    NB: without ``raw_state`` the public attributes are read, which regenerates stale views: programs stay
+    sound, but what they observe is then not only what they say.
     """
 
-    __slots__ = ("_memory", "env", "peek", "step", "steps")
+    __slots__ = ("_array", "_grad", "_leaves", "env", "raw_state", "step", "steps")
 
     def __init__(self, runner: Runner) -> None:
         self.env = runner.env
         self.step = runner.step
         self.steps = runner.steps
-        self.peek: Callable[[Any], Peek] = getattr(runner.adapter, "peek", attributes)
-        self._memory = getattr(runner.adapter, "memory", lambda value: None)
+        adapter = runner.adapter
+        self.raw_state: Callable[[Any], RawState] = getattr(adapter, "raw_state", attributes)
+        self._array = getattr(adapter, "raw_array", lambda value: None)
+        self._grad = getattr(adapter, "raw_grad", lambda value: None)
+        self._leaves = getattr(adapter, "raw_leaves", lambda values: ())
 
     def array(self, name: str) -> Any:
         value = self.env[name]
-        memory = self._memory(value)
-        if memory is not None:
-            return memory
+        array = self._array(value)
+        if array is not None:
+            return array
         try:
             return np.asarray(value.tolist())
         except RuntimeError:
             return None
 
     def memory(self, name: str) -> Any:
-        return self._memory(self.env[name])
+        return self._array(self.env[name])
 
     def place(self, value: Any) -> str:
         return str(value.device)
@@ -108,33 +109,20 @@ class Beside:
         return array.size if array is not None and dense(array) else 0
 
     def grads(self, unnamed: bool = False) -> list[Any]:
-        leaves = self._leaves() if unnamed else ()
-        grads = (getattr(value, "_grad", None) for value in (*self.env.values(), *leaves))
-        return [self._memory(grad) for grad in grads if type(grad) not in NO_TENSOR]
-
-    def _leaves(self) -> set[Any]:
-        """The leaves that a backward from what is live may fill, as raw histories lead to them."""
-        views = [getattr(value, "_view", None) for value in self.env.values()]
-        bases = (view.base for view in views if view is not None)
-        met: set[Any] = set()
-        stack: list[Any] = [getattr(value, "_node", None) for value in (*self.env.values(), *bases)]
-        while stack:
-            node = stack.pop()
-            if node is not None and node not in met:
-                met.add(node)
-                stack += [target for target, _ in node.edges]
-        return {node.variable for node in met if hasattr(node, "variable")}
+        leaves = self._leaves(self.env.values()) if unnamed else ()
+        grads = map(self._grad, (*self.env.values(), *leaves))
+        return [self._array(grad) for grad in grads if grad is not None]
 
     def stepped(self, name: str) -> list[tuple[Any, Any]]:
         groups = getattr(self.env.get(name), "param_groups", ())
         plain = (group for group in groups if not (group["weight_decay"] or group["momentum"]))
-        held = ((x, getattr(x, "_grad", None)) for group in plain for x in group["params"])
-        pairs = ((self._memory(x), self._memory(grad)) for x, grad in held if type(grad) not in NO_TENSOR)
+        held = ((x, self._grad(x)) for group in plain for x in group["params"])
+        pairs = ((self._array(x), self._array(grad)) for x, grad in held if grad is not None)
         return [(array, grad) for array, grad in pairs if array is not None and grad is not None]
 
 
-def attributes(value: Any) -> Peek:
-    """A peek through public attributes, for implementations that show nothing raw."""
+def attributes(value: Any) -> RawState:
+    """Read the same from public attributes, for implementations that show nothing raw."""
     try:
         return tuple(value.shape), str(value.dtype).removeprefix("torch."), value.requires_grad, value.is_leaf
     except RuntimeError:

@@ -15,7 +15,7 @@ import numpy as np
 
 from conformance.execution.trace import DONE
 from conformance.generate.scene.choices import Choices
-from conformance.generate.scene.oracle import NO_TENSOR, Oracle, Peek
+from conformance.generate.scene.oracle import NO_TENSOR, Oracle, RawState
 from conformance.program import Ref, Step, ref
 from specs.domain import AVOIDANCES
 
@@ -90,7 +90,7 @@ class Store:
 
 
 class Live:
-    """What the guide knows of one name: raw state as last peeked, and its place in the story.
+    """What the guide knows of one name: raw state as last read, and its place in the story.
 
     ``parents`` made it (through a recorded op); ``base`` is the tensor it is a differentiable view of;
     ``freed`` says that a backward went through; ``filled`` that a gradient has likely arrived; ``multi``
@@ -105,7 +105,7 @@ class Live:
     gone = False
     place = "cpu"
 
-    def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: Peek) -> None:
+    def __init__(self, name: str, store: Store, parents: tuple[Live, ...], seen: RawState) -> None:
         self.name = name
         self.ref = ref(name)
         self.store = store
@@ -129,15 +129,15 @@ class Scene:
     __slots__ = (
         "again", "agenda", "always_grad", "below", "count", "dtype", "dtypes", "env", "floats", "groups",
         "here", "hot", "inference", "lives", "may", "modal", "mode", "numbers", "off", "optional", "oracle",
-        "palette", "peek", "pick", "places", "replaced", "rounding", "run", "steps", "vocabulary", "wild",
-        "word",
+        "palette", "pick", "places", "raw_state", "replaced", "rounding", "run", "steps", "vocabulary",
+        "wild", "word",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
         self.ask(choices)
         self.oracle = oracle
         self.env = oracle.env
-        self.peek = oracle.peek
+        self.raw_state = oracle.raw_state
         self.run = oracle.step
         self.steps = oracle.steps
         self.here = "cpu"
@@ -204,7 +204,7 @@ class Scene:
         value = self.env[name]
         if type(value) in NO_TENSOR:
             return None
-        live = Live(name, store, parents, self.peek(value))
+        live = Live(name, store, parents, self.raw_state(value))
         for parent in parents:
             if parent.freed:
                 live.freed = True
@@ -236,7 +236,7 @@ class Scene:
 
     def look(self, live: Live) -> None:
         """Read a tensor's raw state again."""
-        live.shape, live.dtype, live.grad, live.leaf = self.peek(self.env[live.name])
+        live.shape, live.dtype, live.grad, live.leaf = self.raw_state(self.env[live.name])
         live.kind = kind_of(live.dtype)
         live.size = _size(live.shape)
 
