@@ -108,7 +108,9 @@ class Op:
     complex: bool = False  # body and formulas hold for complex128 as they stand
     memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
     overwrites: str = ""  # a write that ignores the old value: "fill", or "copy" (casts; of itself, nothing)
-    across: bool = False  # an element of its gradient is made of several: asked of in-place forms only
+    mixes_elements: bool = (
+        False  # an element of its gradient is made of several: asked of in-place forms only
+    )
     real: bool = False  # of a complex gradient, a real operand gets the real part
     torch_names: Mapping[str, str] = field(default_factory=dict)  # of operands, where TORCH_NAMES are wrong
     formulas: dict[str, Formula] = field(default_factory=dict)

@@ -108,7 +108,7 @@ class Reference(TorchShaped):
                 if view is None:
                     node = x._node
                     leaf = node is None
-                    needs = x._flag or not leaf
+                    needs = x._requires_grad or not leaf
                 else:
                     node = x.grad_fn
                     leaf = node is None
@@ -127,9 +127,9 @@ class Reference(TorchShaped):
                     needs,
                     retains,
                     None if leaf else node.name(),
-                    x._nr,
+                    x._output_nr,
                     view is not None,
-                    x._counter[0] - was if type(was := since[name]) is int else was,
+                    x._version_counter[0] - was if type(was := since[name]) is int else was,
                     grad,
                 )
             except Exception:
@@ -146,7 +146,7 @@ class Reference(TorchShaped):
             array.shape,
             "cpu" if not STATE.devices else str(place_of(grad)),
             array.tolist(),
-            grad._flag or node is not None,
+            grad._requires_grad or node is not None,
             node is None,
             node if node is None else node.name(),
         )
@@ -238,7 +238,7 @@ def _on_open_sum(node: Any) -> bool:
 
 
 def _needs_grad(value: Any) -> bool:
-    if value._flag or value._node is not None:
+    if value._requires_grad or value._node is not None:
         return True
     return value._view is not None and _needs_grad(value._view.base)
 

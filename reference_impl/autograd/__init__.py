@@ -31,7 +31,7 @@ from reference_impl.base.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from reference_impl.base.rules import by, hold_warnings, refuse, release_warnings, warn
+from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
 from reference_impl.core.engine import RUNNING, run
 from reference_impl.core.graph import Edge, Node, gradient_edge
 from reference_impl.core.ready_queue import Buffer
@@ -64,7 +64,7 @@ class _unsafe_preserve_version_counter:
 
     def __exit__(self, *_: object) -> None:
         for tensor, version in self._kept:
-            tensor._counter[0] = version
+            tensor._version_counter[0] = version
 
 
 class Identity(Node):
@@ -85,11 +85,11 @@ def backward(
     if grad_variables is not None:
         warn("backward/grad-variables-deprecated")
         if grad_tensors is not None:
-            refuse("backward/grad-variables-twice")
+            refuse_by("backward/grad-variables-twice")
         grad_tensors = grad_variables
     targets = _tuple(inputs) if inputs is not None else ()
     if inputs is not None and not targets:
-        refuse("backward/inputs-empty")
+        refuse_by("backward/inputs-empty")
     roots = _tuple(tensors)
     seeds = _seeds(roots, _seed_tuple(grad_tensors, len(roots)), create_graph)
     _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate=True)
@@ -113,12 +113,12 @@ def grad(
     results are the same, but hooks are called for each.
     """
     if materialize_grads and allow_unused is False:
-        refuse("grad_call/materialize-conflict")
+        refuse_by("grad_call/materialize-conflict")
     if allow_unused is None:
         allow_unused = materialize_grads
     roots, targets = _tuple(outputs), _tuple(inputs)
     if not targets and by("grad_call/inputs-counted-first"):
-        refuse("grad_call/inputs-empty")
+        refuse_by("grad_call/inputs-empty")
     if not only_inputs:
         warn("grad_call/only-inputs-deprecated")
     given = _seed_tuple(grad_outputs, len(roots))
@@ -144,9 +144,9 @@ def _complete(
     """The gradients, with zeros for what was not reached if that is wished, else refused if not allowed."""
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
         if g is None and not allow_unused:
-            refuse("grad_call/unused-refused", index=index)
+            refuse_by("grad_call/unused-refused", index=index)
         if g is None and materialize_grads and isinstance(target, GradientEdge):
-            refuse("edge/no-zeros-for-edges")
+            refuse_by("edge/no-zeros-for-edges")
         elif g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
             result[index] = _filled(target, 0)
             result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
@@ -167,7 +167,7 @@ def _tuple(tensors: Any) -> tuple[Any, ...]:
     if isinstance(tensors, dict):
         return tuple(tensors.values())
     if not hasattr(tensors, "__iter__"):
-        refuse("backward/not-iterable", type=type(tensors).__name__)
+        refuse_by("backward/not-iterable", type=type(tensors).__name__)
         return ()
     return tuple(tensors)
 
@@ -180,14 +180,14 @@ def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ..
     """The gradients to start with, batch by batch of which the first dimension counts."""
     for at, (root, batch) in enumerate(zip(roots, batches, strict=False)):
         if not isinstance(batch, Tensor):
-            refuse("grad_call/batches-alike", sizes=[None])
+            refuse_by("grad_call/batches-alike", sizes=[None])
         if batch[0].shape != _shown(root).shape:
-            refuse(
+            refuse_by(
                 "grad_call/batch-shape", at=at, got=list(batch[0].shape), expected=list(_shown(root).shape)
             )
     sizes = [batch.shape[0] for batch in batches]
     if len(set(sizes)) > 1:
-        refuse("grad_call/batches-alike", sizes=sizes)
+        refuse_by("grad_call/batches-alike", sizes=sizes)
     return list(zip(*[batch.unbind() for batch in batches], strict=True))
 
 
@@ -197,12 +197,12 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
     for given, seed in zip(roots, seeds, strict=False):
         root = _shown(given)
         if not isinstance(root, Tensor):
-            refuse("backward/root-type", type=type(root).__name__)
+            refuse_by("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
             # NB: PyTorch looks its numbers up with ==, which on tensors may itself refuse; so do we.
             if seed.shape != root.shape:
                 at, of = list(seeds).index(seed), list(roots).index(given)
-                refuse(
+                refuse_by(
                     "backward/gradient-shape",
                     index=at,
                     got=seed.shape,
@@ -211,25 +211,25 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Bu
                 )
             if seed.is_complex() != root.is_complex():
                 at, of = list(seeds).index(seed), list(roots).index(given)
-                refuse(
+                refuse_by(
                     "backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype
                 )
             filled.append(seed if by("backward/gradient-is-upstream") else _filled(root, 1))
         elif seed is not None:
-            refuse("backward/gradient-type", type=type(seed).__name__)
+            refuse_by("backward/gradient-type", type=type(seed).__name__)
         elif root._node is None and not root.requires_grad:
             filled.append(None)
         else:
             if root._array.size != 1:
-                refuse("backward/implicit-needs-scalar", shape=list(root.shape))
+                refuse_by("backward/implicit-needs-scalar", shape=list(root.shape))
             if root._array.dtype.kind not in REAL:
-                refuse("backward/implicit-needs-real", dtype=root.dtype)
+                refuse_by("backward/implicit-needs-real", dtype=root.dtype)
             one = _filled(root, 1 if by("backward/implicit-one") else 0)
-            one._flag = create_graph and not by("double/constant-root-grad")
+            one._requires_grad = create_graph and not by("double/constant-root-grad")
             filled.append(one)
     if len(filled) != len(roots):
         # NB: surplus gradients go unnoticed, as in PyTorch.
-        refuse("backward/gradients-count", roots=len(roots), gradients=len(filled))
+        refuse_by("backward/gradients-count", roots=len(roots), gradients=len(filled))
     return filled
 
 
@@ -241,7 +241,7 @@ def _shown(root: Any) -> Any:
     shape, dtype = metadata
     with making_on(place_in(metadata)):
         shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))
-    shown._flag = True
+    shown._requires_grad = True
     return shown
 
 
@@ -272,10 +272,10 @@ def _run(
         else:
             edge = gradient_edge(root)
         if edge[0] is None:
-            refuse("backward/root-needs-grad", index=index)
+            refuse_by("backward/root-needs-grad", index=index)
             return []
         if not edge[0].edges and not by("backward/leaf-root"):
-            refuse("backward/root-needs-grad", index=index)
+            refuse_by("backward/root-needs-grad", index=index)
         edges.append(edge)
     wanted: list[Edge] = []
     for index, target in enumerate(targets):
@@ -283,14 +283,14 @@ def _run(
             wanted.append(target[:2] if by("edge/stands-for-the-tensor") else (Identity(()), 0))
             continue
         if not isinstance(target, Tensor):
-            refuse("backward/inputs-type", index=index, type=type(target).__name__)
-        nr, node = target._nr, target.grad_fn
+            refuse_by("backward/inputs-type", index=index, type=type(target).__name__)
+        nr, node = target._output_nr, target.grad_fn
         if node is None:
             node = accumulator_of(target)
         if accumulate and by("backward/inputs-retain-non-leaf"):
             target.retain_grad()
         if not target.requires_grad:
-            refuse("grad_call/input-needs-grad", index=index)
+            refuse_by("grad_call/input-needs-grad", index=index)
         if (
             node is not None
             and target._node is not None

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.graph import Node
 from reference_impl.core.graph_task import Task
 from reference_impl.core.ready_queue import Buffer
@@ -45,7 +45,7 @@ class _Watch:
             if self.check_nan or not by("anomaly/nan-may-pass"):
                 for index, g in enumerate(outputs):
                     if g is not None and np.isnan(g._array).any():
-                        refuse("anomaly/nan-refused", name=node.name(), index=index)
+                        refuse_by("anomaly/nan-refused", name=node.name(), index=index)
         except Exception:
             if by("anomaly/tells-where"):
                 _tell(node)

@@ -17,13 +17,13 @@ import numpy as np
 from reference_impl.base.device import geometry, making_on, place_in, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE, no_grad
-from reference_impl.base.rules import by, refuse, warn, warning_at_once
+from reference_impl.base.rules import by, refuse_by, warn, warning_at_once
 from reference_impl.core.graph import LAST, Node, gradient_edge
 from reference_impl.core.graph_task import Task
 from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.saved import Saved
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
-from reference_impl.core.views import Tag
+from reference_impl.core.views import CreationMeta
 from reference_impl.forward.custom_jvp import push
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -97,7 +97,7 @@ class FunctionNode(FunctionCtx, Node):
         if self._pushing:
             return self.saved_for_forward or ()
         if self._freed:
-            refuse("save/freed-refused")
+            refuse_by("save/freed-refused")
         return tuple(None if saved is None else saved.unpack(self, or_detached=True) for saved in self._saved)
 
     @property
@@ -121,7 +121,7 @@ class FunctionNode(FunctionCtx, Node):
         if len(results) > count and all(result is None for result in results[count:]):
             results = results[:count] if by("function/surplus-none-is-dropped") else results
         if len(results) != count:
-            refuse("function/gradients-count", name=self.name(), got=len(results), expected=count)
+            refuse_by("function/gradients-count", name=self.name(), got=len(results), expected=count)
         return [*self._checked(results)]
 
     def _undefined(self, number: int) -> Tensor | None:
@@ -140,10 +140,10 @@ class FunctionNode(FunctionCtx, Node):
         for position, (result, is_tensor) in enumerate(zip(results, self._tensors, strict=False)):
             if not is_tensor:
                 if result is not None:
-                    refuse("function/no-gradient-for-others", name=self.name(), position=position)
+                    refuse_by("function/no-gradient-for-others", name=self.name(), position=position)
                 continue
             if result is not None and not isinstance(result, Tensor):
-                refuse("function/gradient-type", type=type(result).__name__)
+                refuse_by("function/gradient-type", type=type(result).__name__)
                 result = None
             kept.append(result)
         return kept
@@ -154,10 +154,10 @@ class FunctionNode(FunctionCtx, Node):
         """Tie what forward returned to this node, and keep what it saved."""
         for position, saved in enumerate(self.to_save if self.recorded else ()):
             if saved is not None and not isinstance(saved, Tensor):
-                refuse("function/saves-tensors", position=position, type=type(saved).__name__)
+                refuse_by("function/saves-tensors", position=position, type=type(saved).__name__)
         for marked in (*self.non_differentiable, *self.dirty_tensors):
             if not isinstance(marked, Tensor):
-                refuse("function/marks-tensors", type=type(marked).__name__)
+                refuse_by("function/marks-tensors", type=type(marked).__name__)
         for dirty in self.dirty_tensors:
             if by("function/dirty-counts-as-written"):
                 bump(dirty, told=True)
@@ -166,7 +166,7 @@ class FunctionNode(FunctionCtx, Node):
         if self._differentiable > 1:
             self._tag_several(made)
         if not all(any(dirty is out for out in raw) for dirty in self.dirty_tensors):
-            refuse("function/dirty-is-returned")
+            refuse_by("function/dirty-is-returned")
         if self.recorded:
             self._saved = [
                 None if saved is None else Saved(saved, is_output=saved.grad_fn is self)
@@ -193,10 +193,10 @@ class FunctionNode(FunctionCtx, Node):
         self._differentiable += differentiable
         as_it_came = is_input and not is_dirty and (differentiable or not out.requires_grad)
         if as_it_came and separate and any(out is saved for saved in self.to_save):
-            refuse("function/saved-input-returned")
+            refuse_by("function/saved-input-returned")
         made = self._tied(number, out, is_input, is_dirty, differentiable, several=len(raw) > 1)
         if made._view is not None and not (is_input and is_dirty) and by("function/views-are-tagged"):
-            made._view.tag = Tag.FUNCTION
+            made._view.creation_meta = CreationMeta.FUNCTION
         return made
 
     def _tied(
@@ -206,11 +206,11 @@ class FunctionNode(FunctionCtx, Node):
             return _without_gradient(out, is_input, is_dirty)
         if is_dirty:
             if out.requires_grad and out._node is None:  # NB: a stale view is not looked at
-                refuse("write/leaf-refused")
+                refuse_by("write/leaf-refused")
             if not is_input:
                 warn("function/dirty-is-an-input")
             if out._view is not None and several:
-                refuse("function/dirty-view-is-alone")
+                refuse_by("function/dirty-view-is-alone")
             out._grad = None  # NB: gone even if the write is refused now
             accumulator = accumulator_of(out)
             if accumulator is not None:
@@ -225,16 +225,16 @@ class FunctionNode(FunctionCtx, Node):
             return out
         if is_input:
             out = _view_of(out) if by("function/input-comes-back-as-view") else out.detach()
-        out._node, out._nr = self, number
+        out._node, out._output_nr = self, number
         if out._view is not None:
-            out._view.seen = out._counter[0]
+            out._view.attr_version = out._version_counter[0]
         return out
 
     def _tag_several(self, made: tuple[Any, ...]) -> None:
         """Of several outputs, those that are views cannot be written to."""
         for out in made:
             if isinstance(out, Tensor) and out._view is not None and by("function/several-views-are-tagged"):
-                out._view.tag = Tag.MULTI_OUTPUT
+                out._view.creation_meta = CreationMeta.MULTI_OUTPUT
 
 
 def _without_gradient(out: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
@@ -259,9 +259,9 @@ def _backward_of(function: type[Function]) -> Callable[..., Any]:
     """The function's backward, which may also be called vjp."""
     has_backward, has_vjp = (getattr(function, name) is not Function.backward for name in ("backward", "vjp"))
     if has_backward and has_vjp:
-        refuse("function/backward-or-vjp")
+        refuse_by("function/backward-or-vjp")
     if not has_backward and not has_vjp:
-        refuse("function/needs-a-backward")
+        refuse_by("function/needs-a-backward")
     return function.backward if has_backward else function.vjp
 
 
@@ -291,7 +291,7 @@ class Function:
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; to be overridden."""
-        refuse("function/needs-a-forward")
+        refuse_by("function/needs-a-forward")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
@@ -369,7 +369,7 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
-        refuse("function/once-differentiable")
+        refuse_by("function/once-differentiable")
         return [None] * len(self.edges)
 
 
@@ -391,5 +391,5 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _made_by(node: Node, tensor: Tensor) -> Tensor:
-    tensor._node, tensor._nr = node, node.add_output(tensor)
+    tensor._node, tensor._output_nr = node, node.add_output(tensor)
     return tensor

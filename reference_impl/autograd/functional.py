@@ -10,7 +10,7 @@ from typing import Any
 
 from reference_impl import autograd
 from reference_impl.base.modes import enable_grad
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
@@ -26,7 +26,7 @@ def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
     for at, x in enumerate(tensors):
         if not isinstance(x, Tensor):
             what = "outputs of the user-provided function" if what == "outputs" else what
-            refuse("functional/tensors-only", what=what, at=at, function=function, type=type(x).__name__)
+            refuse_by("functional/tensors-only", what=what, at=at, function=function, type=type(x).__name__)
     return several, tensors
 
 
@@ -41,16 +41,16 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> 
     """The vector to multiply by, shaped as what it stands for; 1 for a single element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            refuse("functional/vector-needed", owner=owner)
+            refuse_by("functional/vector-needed", owner=owner)
         return (ones_like(like[0]),)
     _, vector = _tuple_of(v, "v", function)
     if len(vector) != len(like):
         hint = "" if several else ". The given v should contain a single Tensor."
-        refuse("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
+        refuse_by("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
     for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
         if mine.size() != x.size():
             entry = f"Entry {at} in " if several else ""
-            refuse("functional/vector-size", entry=entry, wanted=x.size(), given=mine.size())
+            refuse_by("functional/vector-size", entry=entry, wanted=x.size(), given=mine.size())
     return tuple(x.detach() if not x.requires_grad else x for x in vector)
 
 
@@ -93,14 +93,14 @@ def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
     """Refuse, if strict, what does not depend on the inputs."""
     for at, x in enumerate(tensors) if strict else ():
         if x is None:
-            refuse("functional/strict-needs-dependence", what=f"The output {OURS}", at=f"input {at}")
+            refuse_by("functional/strict-needs-dependence", what=f"The output {OURS}", at=f"input {at}")
         elif x.requires_grad:
             continue
         elif what == "outputs":
-            refuse("functional/strict-needs-a-history", at=at)
+            refuse_by("functional/strict-needs-a-history", at=at)
         else:
             subject = f"The {what} {OURS} with respect to input {at}"
-            refuse("functional/strict-needs-dependence", what=subject, at="the inputs")
+            refuse_by("functional/strict-needs-dependence", what=subject, at="the inputs")
 
 
 def _filled(
@@ -110,9 +110,9 @@ def _filled(
     filled = []
     for at, (g, x) in enumerate(zip(grads, like, strict=True)):
         if g is None and strict:
-            refuse("functional/strict-needs-dependence", what=missing, at=f"input {at}")
+            refuse_by("functional/strict-needs-dependence", what=missing, at=f"input {at}")
         if g is not None and strict and create_graph and not g.requires_grad:
-            refuse("functional/strict-needs-dependence", what=f"The {what} {OURS}", at=f"input {at}")
+            refuse_by("functional/strict-needs-dependence", what=f"The {what} {OURS}", at=f"input {at}")
         filled.append(zeros_like(x) if g is None else g)
     return filled
 
@@ -163,14 +163,14 @@ def jacobian(
 ) -> Any:
     """The derivative of every output element by every input element, shaped as outputs, then inputs."""
     if strategy not in ("reverse-mode", "forward-mode"):
-        refuse("functional/strategy", given=strategy)
+        refuse_by("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
         # NB: PyTorch refuses this with the same class.
         raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
     if strategy == "forward-mode" and not vectorize:
-        refuse("functional/forward-mode-at-once-only")
+        refuse_by("functional/forward-mode-at-once-only")
     if vectorize and strict:
-        refuse("functional/strict-one-by-one", function="jacobian")
+        refuse_by("functional/strict-one-by-one", function="jacobian")
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jacobian")
         own = _own(given, create_graph)
@@ -206,9 +206,9 @@ def _single(out: Any, function: str) -> Tensor:
     """The one number a function gives, or refused."""
     several, outputs = _tuple_of(out, "outputs", function)
     if several:
-        refuse("functional/one-output", function=function)
+        refuse_by("functional/one-output", function=function)
     if outputs[0].numel() != 1:
-        refuse("functional/one-element", function=function)
+        refuse_by("functional/one-element", function=function)
     return outputs[0]
 
 
@@ -223,7 +223,7 @@ def hessian(
     """The second derivatives of a function with one number for a result, shaped as inputs, then inputs."""
     several, given = _tuple_of(inputs, "inputs", "hessian")
     if vectorize and strict:
-        refuse("functional/strict-one-by-one", function="hessian")
+        refuse_by("functional/strict-one-by-one", function="hessian")
 
     def number(*args: Tensor) -> Tensor:
         out = _single(func(*args), "hessian")

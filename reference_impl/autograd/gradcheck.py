@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl import autograd
 from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
 from reference_impl.base.modes import enable_grad
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import ones_like, zeros_like
@@ -103,12 +103,12 @@ def _wanted(inputs: tuple[Any, ...]) -> list[tuple[int, Tensor]]:
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     wanted = _wanted(inputs)
     if not wanted:
-        refuse("gradcheck/needs-an-input-that-requires-grad")
+        refuse_by("gradcheck/needs-an-input-that-requires-grad")
     for at, x in wanted:
         if x.dtype.numpy not in (np.float64, np.complex128):
             warn("gradcheck/needs-double-precision", at=at)
         if any(n > 1 and s == 0 for n, s in zip(x.shape, x.stride(), strict=True)):
-            refuse("gradcheck/inputs-do-not-overlap", at=at)
+            refuse_by("gradcheck/inputs-do-not-overlap", at=at)
         x.retain_grad()
 
 
@@ -130,7 +130,7 @@ def _check(
         for (number, x), found in zip(wanted, numeric, strict=True):
             if at not in places:
                 if any(np.any(rows[at]) for rows in found):
-                    refuse("gradcheck/plain-outputs-are-constant", at=at)
+                    refuse_by("gradcheck/plain-outputs-are-constant", at=at)
                 continue
             _compare(
                 out,
@@ -182,9 +182,9 @@ def _compare(
         if not np.allclose(actual, expected, rtol, atol):
             at, number = where
             part = part and f"While considering the {part} part of complex outputs only, "
-            refuse("gradcheck/mismatch", part=part, at=at, number=number, expected=expected, actual=actual)
+            refuse_by("gradcheck/mismatch", part=part, at=at, number=number, expected=expected, actual=actual)
         if not np.allclose(actual, again, 0, nondet_tol):
-            refuse("gradcheck/same-twice", tolerance=nondet_tol)
+            refuse_by("gradcheck/same-twice", tolerance=nondet_tol)
 
 
 def _by_parts(differences: np.ndarray, x: Tensor) -> np.ndarray:
@@ -248,7 +248,7 @@ def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]])
         if g is None:
             continue
         if np.any(g._array):
-            refuse("gradcheck/nothing-comes-of-zeros")
+            refuse_by("gradcheck/nothing-comes-of-zeros")
         if g._array.dtype != x._array.dtype:
             raise GradcheckError("grad is incorrect type")
         if g.shape != x.shape:

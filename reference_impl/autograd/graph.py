@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from reference_impl.base.modes import STATE, enable_grad, no_grad
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core import saved
 from reference_impl.core.engine import RUNNING
 from reference_impl.core.graph import Node, gradient_edge
@@ -38,7 +38,7 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
     if not tensor.requires_grad:
-        refuse("edge/needs-requires-grad")
+        refuse_by("edge/needs-requires-grad")
     return GradientEdge(_node_of(tensor), tensor.output_nr)
 
 
@@ -64,7 +64,7 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         if _disabled:
-            refuse("saved_hooks/disabled-refused", message=_disabled[-1])
+            refuse_by("saved_hooks/disabled-refused", message=_disabled[-1])
         saved.HOOKS.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
@@ -84,7 +84,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     _disabled.append(error_message)
     try:
         if saved.HOOKS:
-            refuse("saved_hooks/disabled-refused", message=error_message)
+            refuse_by("saved_hooks/disabled-refused", message=error_message)
         yield
     finally:
         _disabled.pop()
@@ -117,7 +117,7 @@ class _Mutable(saved_tensors_hooks):
         self.sid_to_tid: dict[Place, set[Place]] = {}
 
     def _pack(self, tensor: Tensor) -> _Kept:
-        version = tensor._counter[0]
+        version = tensor._version_counter[0]
         place = id(tensor), version
         self.sid_to_tid.setdefault((id(tensor._storage), version), set()).add(place)
         kept = self.tid_to_weakhandle.get(place)
@@ -130,14 +130,14 @@ class _Mutable(saved_tensors_hooks):
         if self.open and kept in self.cloned:
             return self.cloned[kept]
         if not self.open or kept not in self.original:
-            refuse("saved_hooks/mutation-inside-only")
+            refuse_by("saved_hooks/mutation-inside-only")
         return self.original[kept]
 
     def before_write(self, target: Tensor) -> None:
         """Copy what was saved of the memory that is about to be written to."""
         if target._inference:
             return
-        for place in self.sid_to_tid.get((id(target._storage), target._counter[0]), ()):
+        for place in self.sid_to_tid.get((id(target._storage), target._version_counter[0]), ()):
             kept = self.tid_to_weakhandle.get(place)
             if kept is None or kept in self.cloned:
                 continue
@@ -157,7 +157,7 @@ class _Mutable(saved_tensors_hooks):
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """In the block, saved tensors may be written to: backward gets them as they were saved."""
     if saved.WATCHERS:
-        refuse("saved_hooks/mutation-not-nested")
+        refuse_by("saved_hooks/mutation-not-nested")
     context = _Mutable()
     saved.WATCHERS.append(context.before_write)
     try:
@@ -189,7 +189,7 @@ def register_multi_grad_hook(
     the last is there, or with the first (``mode="any"``).
     """
     if mode not in ("all", "any"):
-        refuse("edge/hook-mode", mode=mode)
+        refuse_by("edge/hook-mode", mode=mode)
     if mode == "any":
         return _any(tensors, fn)
     nodes = [_node_of(tensor) for tensor in tensors]
@@ -220,10 +220,10 @@ def _node_of(tensor: Tensor) -> Node:
         with enable_grad():
             tensor.view_as(tensor)  # PyTorch goes by the history of such a view, where there can be one
         if STATE.inference or tensor._inference:
-            refuse("edge/none-in-inference-mode")
+            refuse_by("edge/none-in-inference-mode")
     node, _ = gradient_edge(tensor)
     if node is None:
-        refuse("edge/needs-a-node")
+        refuse_by("edge/needs-a-node")
     return node  # type: ignore[return-value]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor
@@ -80,7 +80,7 @@ def found(where: Any) -> device:
         return CPU
     index = meant.index or 0
     if index >= COUNT:
-        refuse("device/ordinal-exists", index=index)
+        refuse_by("device/ordinal-exists", index=index)
         index = 0
     return _numbered(index)
 
@@ -176,12 +176,12 @@ def ambient_in(metadata: list[Any]) -> device | None:
     return metadata[0].place if metadata and type(metadata[0]) is Placed else None
 
 
-def brought(g: Tensor, metadata: Any) -> Tensor:
+def copied_to_device(g: Tensor, metadata: Any) -> Tensor:
     """A gradient where it belongs; refused if it came from elsewhere and is more than one element."""
     want, got = place_in(metadata), place_of(g)
     if want is got:
         return g
     if g._array.ndim == 0 and by("device/one-element-gradient-follows"):
         return g.copy_to(g._array.dtype, want)
-    refuse("device/gradient-elsewhere", want=want, got=got)
+    refuse_by("device/gradient-elsewhere", want=want, got=got)
     return g

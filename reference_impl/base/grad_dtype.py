@@ -13,7 +13,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import geometry, place_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor
@@ -44,19 +44,19 @@ def _get(self: Tensor) -> dtypes.dtype | None:
     """The dtype its grad has; None if any."""
     node = self.grad_fn
     if node is not None:
-        refuse("grad/own-dtype-read-on-leaves")
-    found = cast_to(grad_dtype_of(self) if node is None else node.metadata[self._nr][1])
+        refuse_by("grad/own-dtype-read-on-leaves")
+    found = cast_to(grad_dtype_of(self) if node is None else node.metadata[self._output_nr][1])
     return None if found is None else dtypes.of(found)
 
 
 def _set(self: Tensor, dtype: Any) -> None:
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        refuse("grad/own-dtype-type", type=type(dtype).__name__)
+        refuse_by("grad/own-dtype-type", type=type(dtype).__name__)
     grad = self.grad  # NB: which warns of a non-leaf
     if dtype is not None and grad is not None and grad._array.dtype != dtype.numpy:
-        refuse("grad/own-dtype-fits-the-grad", want=dtype, got=grad.dtype)
+        refuse_by("grad/own-dtype-fits-the-grad", want=dtype, got=grad.dtype)
     if self._node is not None:
-        refuse("grad/own-dtype-on-leaves")
+        refuse_by("grad/own-dtype-on-leaves")
     if not by("grad/own-dtype"):
         return
     STATE.grad_dtypes = True

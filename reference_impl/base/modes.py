@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 
 
 class _State:
@@ -148,7 +148,7 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            refuse("mode/must-be-bool", type=type(mode).__name__)
+            refuse_by("mode/must-be-bool", type=type(mode).__name__)
         super().__init__(bool(mode))
         self._outside = STATE.enabled
         if not by("mode/set-grad-enabled"):
@@ -170,7 +170,7 @@ class set_multithreading_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            refuse("mode/must-be-bool", type=type(mode).__name__)
+            refuse_by("mode/must-be-bool", type=type(mode).__name__)
         super().__init__(bool(mode))
         self._outside = STATE.multithreading
         STATE.multithreading = self._enabled

@@ -14,7 +14,7 @@ from specs.active_rules import by, fired, knocked_out
 from specs.errors import refusal, warning
 
 __all__ = [
-    "Unspecified", "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse",
+    "Unspecified", "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse_by",
     "release_warnings", "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
 ]  # fmt: skip
 
@@ -23,7 +23,7 @@ class Unspecified(NotImplementedError):
     """What comes of it PyTorch leaves to the processor, or to what lies in its memory."""
 
 
-def refuse(rule: str, **details: Any) -> None:
+def refuse_by(rule: str, **details: Any) -> None:
     """Raise the refusal of ``rule``; return, as if nothing forbade it, when the rule is not in force."""
     if by(rule):
         raise refusal(rule, **details)

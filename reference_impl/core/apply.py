@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.base.device import geometry
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.graph import NOWHERE, Node
 from reference_impl.core.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap
@@ -55,9 +55,9 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     if node is not None:
         if array.dtype.kind not in kernel.recordable:
             if array.dtype.kind == "c":
-                refuse("op/no-history-for-complex", name=kernel.op.name)
+                refuse_by("op/no-history-for-complex", name=kernel.op.name)
             else:
-                refuse("op/no-history-for-integers", dtype=out.dtype)
+                refuse_by("op/no-history-for-integers", dtype=out.dtype)
         node.metadata.append(
             (array.shape, array.dtype)
             if STATE.place is None
@@ -91,7 +91,7 @@ def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
         takes = name in LOOKED_THROUGH and not (kernel.alone and kernel.alone(x, **attributes))
     for looked in operands if name == "_stack" else operands[:1]:
         if takes and not looked._inference:
-            looked._counter[0]
+            looked._version_counter[0]
 
 
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -100,7 +100,7 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
     calls = STATE.place is None or kernel.op.key not in ON_THE_CPU
     become = kernel.alone(*operands, **attributes) if calls and by("inference/alone-but-for-calls") else ""
     if become == "saved":
-        refuse("inference/not-saved")
+        refuse_by("inference/not-saved")
     if isinstance(become, Tensor):
         return become
     if become == "copied":
@@ -111,7 +111,7 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
     finally:
         STATE.enabled = True
     if become == "out":
-        refuse("write/out-is-not-recorded")
+        refuse_by("write/out-is-not-recorded")
     return made
 
 
@@ -154,9 +154,9 @@ def _view(source: Tensor, array: np.ndarray, node: OpNode | None, multi: bool = 
     as_view(source, view, multi)
     if node is not None:
         if array.dtype.kind not in DIFFERENTIABLE:
-            refuse("op/no-history-for-integers", dtype=view.dtype)
+            refuse_by("op/no-history-for-integers", dtype=view.dtype)
         view._node = node
         number = node.add_output(view)
         if number and by("view/outputs-share-a-node"):
-            view._nr = number
+            view._output_nr = number
     return view

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from reference_impl.base.dtypes import NoSuchDtype
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 from specs.kind import IntList, Kind, Offset
 from specs.kind import Tensor as TensorOperand
@@ -36,7 +36,7 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarra
     size = elements_of(storage, dtype)
     end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     if offset < 0 or (end > size and 0 not in shape):
-        refuse("view/window-outside-base", offset=offset, end=end, size=size)
+        refuse_by("view/window-outside-base", offset=offset, end=end, size=size)
     if not storage.flags.c_contiguous or 0 in shape:
         return placed(storage, dtype, shape, strides, offset)
     return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, [s * dtype.itemsize for s in strides])
@@ -46,9 +46,9 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarra
 def _as_strided(x: TensorOperand, *, size: IntList, stride: IntList, offset: Offset, storage: Memory) -> Any:
     """A window on the storage behind ``x``, in elements of its dtype."""
     if len(size) != len(stride):
-        refuse("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
+        refuse_by("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
     if any(step < 0 for step in stride):
-        refuse("window/strides", why=f"negative strides in {list(stride)}")
+        refuse_by("window/strides", why=f"negative strides in {list(stride)}")
     return window_on(storage, x.dtype, (size, stride, offset))
 
 
@@ -65,7 +65,7 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     NB: an offset counts from where the storage begins; without one it is this tensor's own.
     """
     if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
-        refuse("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
+        refuse_by("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
     storage = self._storage if by("window/on-the-storage") else self._array
     offset = self.storage_offset() if storage_offset is None else storage_offset
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)
@@ -140,7 +140,7 @@ def _positions(window: Window, lowest: int) -> np.ndarray:
 def view_as_real(x: TensorOperand) -> Any:
     """Real and imaginary parts along a new last dimension, in the same memory."""
     if x.dtype.kind != "c":
-        refuse("window/reals-of-complex", dtype=str(x.dtype))
+        refuse_by("window/reals-of-complex", dtype=str(x.dtype))
     return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
 
 
@@ -173,7 +173,7 @@ def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> An
 
 
 def _refuse_pairs(what: str) -> None:
-    refuse("window/pairs-side-by-side", what=what)
+    refuse_by("window/pairs-side-by-side", what=what)
 
 
 _view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())
@@ -194,7 +194,7 @@ def real(self: Tensor) -> Tensor:
 def imag(self: Tensor) -> Tensor:
     """The imaginary parts, as a view."""
     if not self.is_complex():
-        refuse("window/imaginary-of-complex", dtype=self.dtype)
+        refuse_by("window/imaginary-of-complex", dtype=self.dtype)
     return self.view_as_real().select(-1, 1)
 
 

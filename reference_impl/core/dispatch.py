@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.record import Kernel
@@ -69,7 +69,7 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
         out = kwargs.pop("out")
         tensors = [x for x in (*given, out) if isinstance(x, Tensor)]
         if STATE.enabled and any(x.requires_grad for x in tensors):
-            refuse("write/out-is-not-recorded")
+            refuse_by("write/out-is-not-recorded")
         values = (*args, *kwargs.values())
         run, kernel, operands, attributes = planned((*map(type, values), *kwargs), args, kwargs)
         made = run(

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import CPU, ambient_for, ambient_in, brought, device, place_of
+from reference_impl.base.device import CPU, ambient_for, ambient_in, copied_to_device, device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.grad_dtype import cast_to
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import Unspecified, by, refuse, warn_once
+from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once
 from reference_impl.core.graph import AccumulateGrad, Edge, Node, held_alone, keeps_memory_alone
 from reference_impl.core.graph_task import Task, count_dependencies, restrict
 from reference_impl.core.hooks import call_after, call_before, call_tensor_hooks
@@ -75,7 +75,7 @@ def run(
     if accumulate and create_graph:
         warn_once("double/create-graph-cycle-warns")
     if not accumulate and not targets:
-        refuse("grad_call/inputs-empty")
+        refuse_by("grad_call/inputs-empty")
     if not edges:
         return [None] * len(targets)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
@@ -289,7 +289,7 @@ def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> No
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
                 grads[index] = _conformed(g, node.metadata[nr], at_root)
             elif STATE.devices:
-                grads[index] = brought(g, node.metadata[nr])
+                grads[index] = copied_to_device(g, node.metadata[nr])
 
 
 def _conformed(g: Tensor, metadata: Any, at_root: bool) -> Tensor:
@@ -297,17 +297,17 @@ def _conformed(g: Tensor, metadata: Any, at_root: bool) -> Tensor:
     complex_too, dtype = dtype.kind == "c", cast_to(dtype) or array.dtype
     if array.shape != shape and by("grad/reduces-broadcast"):
         if not _expandable(shape, array.shape):
-            refuse("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
+            refuse_by("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
         g = sum_to(g, shape)
     if array.dtype.kind == "c" and not complex_too:
-        refuse("backward/gradient-complexity")
+        refuse_by("backward/gradient-complexity")
     casts = array.dtype != dtype and dtype.kind in DIFFERENTIABLE
     if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
         g = g.cast(dtype)
     if STATE.devices:
-        g = brought(g, metadata)
+        g = copied_to_device(g, metadata)
     if dtype.kind not in DIFFERENTIABLE:
-        refuse("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
+        refuse_by("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g
 
 

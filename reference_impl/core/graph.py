@@ -17,7 +17,7 @@ import numpy as np
 from reference_impl.base.device import CPU, device, geometry, making_on, place_in, place_of
 from reference_impl.base.grad_dtype import grad_dtype_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import Unspecified, by, refuse, warn_once
+from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once
 from reference_impl.core.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.memory import dense
@@ -44,7 +44,7 @@ class Node:
 
     __slots__ = ("__weakref__", "edges", "hooks", "metadata", "retained", "sequence_nr")
 
-    across = False
+    mixes_elements = False
     """Whether an element of what it gives is made of several of what it is given, as a write's node."""
 
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
@@ -128,7 +128,7 @@ class NotImplementedNode(Node):
         self.what = what
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
-        refuse("op/no-derivative", what=self.what)
+        refuse_by("op/no-derivative", what=self.what)
         return [None] * len(self.edges)
 
 
@@ -153,9 +153,9 @@ class AccumulateGrad(Node):
         leaf = self.variable
         # NB: a view's history is brought up to date for it.
         if (leaf._node if leaf._view is None else leaf.grad_fn) is not None:
-            refuse("backward/leaf-moved-inside")  # NB: also if no gradient arrives
+            refuse_by("backward/leaf-moved-inside")  # NB: also if no gradient arrives
         if grads[0] is not None and (
-            leaf._flag or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival")
+            leaf._requires_grad or leaf.requires_grad or not by("grad/needs-the-flag-on-arrival")
         ):
             self._accumulate(leaf, grads)
         if leaf._post_hooks:
@@ -184,7 +184,7 @@ class AccumulateGrad(Node):
 def _check_layout(leaf: Tensor) -> None:
     """An accumulated grad that is laid out otherwise than its leaf is tolerated, with a warning."""
     assert leaf._grad is not None
-    if not obeys_layout(leaf._grad._array, leaf._array):
+    if not obeys_grad_layout_contract(leaf._grad._array, leaf._array):
         warn_once("grad/layout-warns")
 
 
@@ -194,7 +194,9 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
     grad = grads[0]
     assert grad is not None
     may_steal = not STATE.enabled and (alone or not by("grad/copied-when-shared"))
-    fits = may_steal and (obeys_layout(grad._array, leaf._array) or not by("grad/copied-when-layout-differs"))
+    fits = may_steal and (
+        obeys_grad_layout_contract(grad._array, leaf._array) or not by("grad/copied-when-layout-differs")
+    )
     if fits and by("grad/stolen-when-alone"):
         return grad.detach()
     if STATE.enabled and not by("double/first-grad-is-a-copy"):
@@ -210,7 +212,7 @@ def _first_grad(grads: list[Tensor | None], leaf: Tensor, watched: bool) -> Tens
     if STATE.enabled or leaf._array.shape != grad._array.shape:
         return copy.copy_(grad)
     copy._array[...] = grad._array
-    copy._counter[0] = 1  # as copy_ leaves it
+    copy._version_counter[0] = 1  # as copy_ leaves it
     return copy
 
 
@@ -235,7 +237,7 @@ def keeps_memory_alone(x: Tensor) -> bool:
     return sys.getrefcount(x._storage) <= 2 + own  # NB: one of the two is the call's
 
 
-def obeys_layout(grad: np.ndarray, leaf: np.ndarray) -> bool:
+def obeys_grad_layout_contract(grad: np.ndarray, leaf: np.ndarray) -> bool:
     """Whether a gradient is laid out as its leaf's ``grad`` shall be (row-major for a leaf with holes or
     overlaps).
     """
@@ -265,11 +267,11 @@ def gradient_edge(tensor: Tensor) -> Edge:
     """Where a tensor's gradient goes: its history, a leaf's accumulator, or nowhere."""
     node = tensor._node if tensor._view is None else tensor.grad_fn
     if node is not None:
-        return node, tensor._nr
-    if not tensor._flag:
+        return node, tensor._output_nr
+    if not tensor._requires_grad:
         if by("grad/plain-leaves-get-none"):
             return NOWHERE
-        tensor._flag = True
+        tensor._requires_grad = True
     return accumulator_for(tensor), 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.graph import AccumulateGrad, Edge, Node
 from reference_impl.core.ready_queue import Buffer, Ready
 from reference_impl.core.tensor import Tensor
@@ -58,7 +58,7 @@ class Task:
             return node is self.start and by("edge/hook-counts-the-root") and self.runs(node)
         wanted = (self.only or {}).get(node)
         if wanted and wanted.captures and not any(target for target, _ in node.edges):
-            refuse("edge/hook-of-leaf-in-grad")
+            refuse_by("edge/hook-of-leaf-in-grad")
         return self.runs(node)
 
     def wants(self, node: Node, index: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.base import dtypes
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warning_at_once
+from reference_impl.base.rules import by, refuse_by, warning_at_once
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.device_races import called
 
@@ -63,7 +63,7 @@ def attach(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
     """Have ``hook`` called with each gradient of this tensor; what it returns takes the gradient's place."""
     if not self.requires_grad:
-        refuse("hook/needs-requires-grad")
+        refuse_by("hook/needs-requires-grad")
     if self._view is not None and self._hooks is not None and not by("hook/first-alone-looks"):
         self.grad_fn  # noqa: B018  reading it brings it up to date, which forgets hooks
     if self._hooks is None:
@@ -73,16 +73,16 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandl
         node = self.grad_fn
         self._hooks = own
         if node is not None:
-            node.own_hooks().tensors.append((self._nr, own))
+            node.own_hooks().tensors.append((self._output_nr, own))
     return attach(self._hooks, hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
     """Have ``hook`` called with this leaf each time a backward has accumulated into its ``grad``."""
     if not self.requires_grad:
-        refuse("hook/needs-requires-grad")
+        refuse_by("hook/needs-requires-grad")
     if self.grad_fn is not None:
-        refuse("hook/post-accumulate-needs-leaf")
+        refuse_by("hook/post-accumulate-needs-leaf")
     if self._post_hooks is None:
         self._post_hooks = {}
     return attach(self._post_hooks, hook)
@@ -112,7 +112,7 @@ def call_post_accumulate(leaf: Tensor) -> None:
                 check(given, result, hook)
                 given, replaced = result, True
         if replaced:
-            refuse("hook/post-accumulate-returns-none")
+            refuse_by("hook/post-accumulate-returns-none")
 
 
 def call_before(node: Node, arrived: list[Tensor | None]) -> None:
@@ -159,10 +159,10 @@ def _call(hook: Callable[..., Any], *given: Any) -> Any:
 def check_all(given: tuple[Any, ...], result: Any, hook: Callable[..., Any]) -> None:
     """Refuse what cannot stand for all gradients of a node."""
     if not isinstance(result, tuple):
-        refuse("hook/node-returns-tuple", type=type(result).__name__)
+        refuse_by("hook/node-returns-tuple", type=type(result).__name__)
         return
     if len(result) != len(given):
-        refuse("hook/node-returns-as-many", hook=_name(hook), got=len(result), expected=len(given))
+        refuse_by("hook/node-returns-as-many", hook=_name(hook), got=len(result), expected=len(given))
     for g, replacement in zip(given, result, strict=False):
         if replacement is not None:
             check(g, replacement, hook)
@@ -171,16 +171,16 @@ def check_all(given: tuple[Any, ...], result: Any, hook: Callable[..., Any]) -> 
 def check(g: Tensor | None, result: Any, hook: Callable[..., Any]) -> None:
     """Refuse what cannot stand for one gradient."""
     if g is None:
-        refuse("hook/undefined-stays")
+        refuse_by("hook/undefined-stays")
     if not isinstance(result, Tensor):
-        refuse("hook/returns-tensor", type=type(result).__name__)
+        refuse_by("hook/returns-tensor", type=type(result).__name__)
         return
     assert g is not None
     was, now = g._array.dtype, result._array.dtype
     if was != now:
-        refuse("hook/keeps-dtype", hook=_name(hook), was=dtypes.of(was), got=dtypes.of(now))
+        refuse_by("hook/keeps-dtype", hook=_name(hook), was=dtypes.of(was), got=dtypes.of(now))
     if g._array.shape != result._array.shape:
-        refuse("hook/keeps-shape", hook=_name(hook))
+        refuse_by("hook/keeps-shape", hook=_name(hook))
 
 
 def _name(hook: Callable[..., Any]) -> str:

@@ -9,14 +9,14 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import Unspecified, by, refuse, warn_once, warn_or_hold
+from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once, warn_or_hold
 from reference_impl.core.graph import Node
 from reference_impl.core.record import Kernel, OpNode, recorded_mask
 from reference_impl.core.saved import WATCHERS
 from reference_impl.core.tensor import UNTRACKED, Tensor
 from reference_impl.core.views import (
     CopySlices,
-    Tag,
+    CreationMeta,
     change_history,
     described,
     has_internal_overlap,
@@ -28,11 +28,11 @@ from specs.memory import dense, overlaps_itself, overlaps_partly
 from specs.op import clash
 from specs.ops.gather import fitting
 
-_TAG_RULES = {
-    Tag.NO_GRAD: "write/no-grad-view-refused",
-    Tag.MULTI_OUTPUT: "write/multi-output-refused",
-    Tag.FUNCTION: "write/function-view-refused",
-    Tag.INFERENCE: "inference/view-write-refused",
+_CREATION_RULES = {
+    CreationMeta.NO_GRAD: "write/no-grad-view-refused",
+    CreationMeta.MULTI_OUTPUT: "write/multi-output-refused",
+    CreationMeta.FUNCTION: "write/function-view-refused",
+    CreationMeta.INFERENCE: "inference/view-write-refused",
 }
 
 
@@ -48,16 +48,16 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     if mask:
         check_tracked(target)
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
-        refuse("write/leaf-refused")
+        refuse_by("write/leaf-refused")
     node = OpNode(kernel, operands, attributes) if mask else None
     for watch in WATCHERS:
         watch(target)
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):
-        if target._inference or target._counter is UNTRACKED:
+        if target._inference or target._version_counter is UNTRACKED:
             bump(target, operands)
         else:
-            target._counter[0] += 1
+            target._version_counter[0] += 1
     if node is not None:
         node.add_output(target)
         rebase(target, node)
@@ -74,10 +74,10 @@ def bump(tensor: Tensor, operands: tuple[Any, ...] = (), told: bool = False) -> 
     alone = not told and tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
     if STATE.inference and alone:
         return
-    if tensor._counter is not UNTRACKED:
-        tensor._counter[0] += 1
+    if tensor._version_counter is not UNTRACKED:
+        tensor._version_counter[0] += 1
     elif not STATE.inference:
-        refuse("inference/write-outside-refused")
+        refuse_by("inference/write-outside-refused")
 
 
 def is_tracked(kernel: Kernel, operands: tuple[Any, ...]) -> int:
@@ -97,15 +97,15 @@ def check_tracked(target: Tensor) -> None:
     """Refuse a write that autograd would have to track and cannot."""
     view = target._view
     if view is not None:
-        if view.tag is not Tag.DEFAULT:
-            refuse(_TAG_RULES[view.tag], which=described(target, view))
+        if view.creation_meta is not CreationMeta.DEFAULT:
+            refuse_by(_CREATION_RULES[view.creation_meta], which=described(target, view))
         elif target.requires_grad and view.base._node is None:
-            refuse("write/view-of-leaf-refused")
+            refuse_by("write/view-of-leaf-refused")
     if target._node is None and target.requires_grad:
         if view is not None and not by("view/unread-passes-for-a-leaf"):
             target.is_leaf  # noqa: B018  reading it brings it up to date
         if target._node is None:
-            refuse("write/leaf-refused")
+            refuse_by("write/leaf-refused")
 
 
 _SEEN_WHEN_FILLING = {"op/shapes-broadcast", "op/value-overflow", "write/broadcast-shape"}
@@ -138,7 +138,7 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         if promoted.kind != array.dtype.kind and not dtypes.castable(promoted, array.dtype):
             if computes_first:
                 _check_memory(memory, operands[:1])
-            refuse("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
+            refuse_by("write/result-dtype", got=dtypes.of(promoted), want=target.dtype)
     try:
         if taken_out:
             key_of(arrays[0], arrays[2:], attributes["places"])  # refuses a mask of another shape first
@@ -198,7 +198,7 @@ def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     target = operands[0]
     if (memory == "window" or memory == "value") and not target._array.flags.c_contiguous:
         if has_internal_overlap(target._array):
-            refuse("write/overlap-refused")
+            refuse_by("write/overlap-refused")
         if overlaps_itself(target._array):
             raise Unspecified("the target shows an element twice, and which write to it is the last is open")
     apart = memory == "apart"
@@ -206,7 +206,7 @@ def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
         if not isinstance(other, Tensor) or other._storage is not target._storage:
             continue
         if overlaps(target, other, fully_too=apart):
-            refuse("write/partial-overlap-refused")
+            refuse_by("write/partial-overlap-refused")
         if other is not target and overlaps_partly(target._array, other._array):
             raise Unspecified("how much is read before it is written goes by what a processor takes at once")
 
@@ -225,10 +225,10 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     try:
         together = np.broadcast_shapes(shape, target)
     except ValueError:
-        refuse("op/shapes-broadcast", **clash(target, shape))
+        refuse_by("op/shapes-broadcast", **clash(target, shape))
         return False
     if together != target:
-        refuse("write/broadcast-shape", got=list(together), want=list(target))
+        refuse_by("write/broadcast-shape", got=list(together), want=list(target))
     return together == target
 
 
@@ -243,18 +243,18 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
         base = view.base
         old = base._node if base._view is None else base.grad_fn
         required = target.requires_grad
-        target._nr = 0
+        target._output_nr = 0
         slices = CopySlices(base, target, node)
-        was = base._nr
-        base._node, base._nr = slices, 0
+        was = base._output_nr
+        base._node, base._output_nr = slices, 0
         if required:
             change_history(base, old, slices, was)
         target.grad_fn  # noqa: B018 — brings the written view up to date at once
         return
     if by("write/history-becomes-the-write"):
         old = target._node
-        was = target._nr
-        target._node, target._nr = node, number
+        was = target._output_nr
+        target._node, target._output_nr = node, number
         change_history(target, old, node, was)
         if view is not None:
-            view.seen = target._counter[0]
+            view.attr_version = target._version_counter[0]

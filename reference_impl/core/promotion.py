@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import Op, picker
@@ -147,7 +147,7 @@ def _counting(prepare: Prepare) -> Prepare:
 def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
     """Refuse bools, tensors or not, as they come: promotion would make numbers of them."""
     if any(a.dtype.kind == "b" if isinstance(a, np.ndarray) else isinstance(a, bool) for a in arrays):
-        refuse("op/bool-arithmetic", name=op.name.rstrip("_"))
+        refuse_by("op/bool-arithmetic", name=op.name.rstrip("_"))
 
 
 def _result_type(arrays: Any) -> np.dtype:

@@ -13,7 +13,7 @@ import numpy as np
 from reference_impl.base.device import CPU, device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.graph import NOWHERE, Edge, Node, gradient_edge, next_number
 from reference_impl.core.promotion import preparer
 from reference_impl.core.saved import Saved, SavedNumber
@@ -168,8 +168,8 @@ class OpNode(Node):
         return self.kernel.op.node
 
     @property
-    def across(self) -> bool:  # type: ignore[override]
-        return self.kernel.op.across
+    def mixes_elements(self) -> bool:  # type: ignore[override]
+        return self.kernel.op.mixes_elements
 
     def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
         kernel = self.kernel
@@ -189,7 +189,7 @@ class OpNode(Node):
             target, nr = self.edges[at]
             if wanted or (target is not None and (task.only is None or task.runs(target))):
                 if unsaved and self.kernel.asks_for_result(at):
-                    refuse("saved_hooks/failed-pack-saves-nothing")
+                    refuse_by("saved_hooks/failed-pack-saves-nothing")
                 out[at] = fn(*pick(values))
                 if kernel.real and target is not None:
                     out[at] = real_part(out[at], target.metadata[nr][1])
@@ -283,7 +283,7 @@ def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
         x = operands[i]
         if not isinstance(x, Tensor):
             continue
-        if x._node is not None or x._flag or (x._view is not None and x.requires_grad):
+        if x._node is not None or x._requires_grad or (x._view is not None and x.requires_grad):
             mask |= bit
             inference |= x._inference
         else:

@@ -12,7 +12,7 @@ from typing import Any
 
 from reference_impl.base import dtypes
 from reference_impl.base.modes import no_grad
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.graph import Node, accumulator_for, alias
 from reference_impl.core.tensor import UNTRACKED, Tensor
 
@@ -33,11 +33,11 @@ class Saved:
 
     def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
         if tensor._inference:
-            refuse("inference/not-saved")
-        self.version = tensor._counter[0]
+            refuse_by("inference/not-saved")
+        self.version = tensor._version_counter[0]
         self.is_leaf = tensor._node is None
         self.is_output = is_output
-        self.nr = tensor._nr
+        self.nr = tensor._output_nr
         self.written_view = weakref.ref(tensor.grad_fn) if written_view else None
         self.tensor = alias(tensor) if is_output else tensor
         # NB: torch lets go of the memory; here only the permission to use it ends.
@@ -52,23 +52,23 @@ class Saved:
         """
         tensor = self.tensor
         if self.freed:
-            refuse("save/freed-refused")
+            refuse_by("save/freed-refused")
         if self.packed is not None:
-            if tensor._counter[0] != self.version and not by("saved_hooks/packed-has-no-version"):
-                refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
+            if tensor._version_counter[0] != self.version and not by("saved_hooks/packed-has-no-version"):
+                refuse_by("save/modified-refused", now=tensor._version_counter[0], then=self.version)
             written = None if self.written_view is None else self.written_view()
             return self.packed.unpack(written or node, self)
         # What is kept as it was is first asked for its history, which a stale view makes anew or refuses.
         history = tensor._node if self.is_output else tensor.grad_fn
         if history is None and not (self.is_output or self.is_leaf or or_detached):
-            refuse("save/detached-refused")
-        if tensor._counter[0] != self.version:
-            refuse("save/modified-refused", now=tensor._counter[0], then=self.version)
+            refuse_by("save/detached-refused")
+        if tensor._version_counter[0] != self.version:
+            refuse_by("save/modified-refused", now=tensor._version_counter[0], then=self.version)
         if not self.is_output:
             return tensor
         unpacked = alias(tensor)
         written = None if self.written_view is None else self.written_view()
-        unpacked._node, unpacked._nr = written or node, self.nr
+        unpacked._node, unpacked._output_nr = written or node, self.nr
         return unpacked
 
     def free(self) -> None:
@@ -79,9 +79,9 @@ class Saved:
     def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
         """Put hooks around this one saved tensor; refused where there are some, or it is gone."""
         if self.packed is not None:
-            refuse("saved_hooks/one-pair-each")
+            refuse_by("saved_hooks/one-pair-each")
         if self.freed:
-            refuse("saved_hooks/freed-takes-none")
+            refuse_by("saved_hooks/freed-takes-none")
         given = self.tensor if self.is_output else self.tensor.detach()
         if by("saved_hooks/on-one-saved-tensor"):
             self.packed = Packed(self.tensor, self, pack, unpack, given)
@@ -116,15 +116,15 @@ class Packed:
     ) -> None:
         self.requires_grad = saved.is_leaf and tensor.requires_grad
         # A view that requires grad through its base alone has none, nor has what unpack gives of it.
-        self.accumulator = accumulator_for(tensor) if self.requires_grad and tensor._flag else None
+        self.accumulator = accumulator_for(tensor) if self.requires_grad and tensor._requires_grad else None
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         given = tensor if given is None else given
-        version = given._counter[0]
+        version = given._version_counter[0]
         with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext():
             self.held = pack(given)
-        if given._counter[0] != version:
-            refuse("saved_hooks/pack-in-place-refused")
+        if given._version_counter[0] != version:
+            refuse_by("saved_hooks/pack-in-place-refused")
         self.data: Any = None  # what unpack gave, if it is asked once only
         saved.tensor = alias(tensor)  # what was given is the hook's to keep
 
@@ -138,20 +138,20 @@ class Packed:
         else:
             data = self.data = self.unpack_hook(self.held) if self.data is None else self.data
         if not isinstance(data, Tensor):
-            refuse("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
+            refuse_by("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
         if node is None and not self.requires_grad and not data.requires_grad:
             return data
         if not by("saved_hooks/history-comes-back"):
             return data
         if node is None and self.requires_grad and not dtypes.differentiable(data._array.dtype):
-            refuse("requires_grad/float-or-complex-only", dtype=data.dtype)
-        if data._inference and data._counter is not UNTRACKED:
-            refuse("saved_hooks/unpack-gives-no-counter")
+            refuse_by("requires_grad/float-or-complex-only", dtype=data.dtype)
+        if data._inference and data._version_counter is not UNTRACKED:
+            refuse_by("saved_hooks/unpack-gives-no-counter")
         unpacked = alias(data)
         if node is not None:
-            unpacked._node, unpacked._nr = node, saved.nr
+            unpacked._node, unpacked._output_nr = node, saved.nr
         else:
-            unpacked._flag = self.requires_grad
+            unpacked._requires_grad = self.requires_grad
             if self.accumulator is not None:
                 unpacked._accumulator = weakref.ref(self.accumulator)
         return unpacked
@@ -175,5 +175,5 @@ class SavedNumber:
 
     def unpack(self, node: Node) -> Any:
         if self.freed and self.wrapped:
-            refuse("save/freed-refused")
+            refuse_by("save/freed-refused")
         return self.number

@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.base.device import geometry, place_of
 from reference_impl.base.grad_dtype import OwnDtype, cast_to, grad_dtype_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import Unspecified, by, refuse
+from reference_impl.base.rules import Unspecified, by, refuse_by
 from reference_impl.core.as_strided import Window, as_strided_backward
 from reference_impl.core.graph import Node, empty_strided, gradient_edge
 from reference_impl.core.tensor import UNTRACKED, Tensor, wrap
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reference_impl.core.graph_task import Task
 
 
-class Tag(Enum):
+class CreationMeta(Enum):
     """How a view came about, as far as that forbids tracked writes through it."""
 
     DEFAULT = 0
@@ -37,17 +37,17 @@ class Tag(Enum):
 class ViewOf:
     """What a tensor is a differentiable view of.
 
-    ``base`` is the root of the chain of views; ``seen`` the version at which the view's history was last up
-    to date; ``replay`` how it is made of the base, step by step, where the dtype changes on the way, and
-    ``kept`` what PyTorch holds on to for that: the tensors whose dtype was changed.
+    ``base``: the root of the chain of views; ``attr_version``: the version at which the view's history was
+    last up to date; ``replay``: the steps that make the view from its base where the dtype changes on the
+    way; ``kept``: the tensors whose dtype was changed, which PyTorch keeps alive for that.
     """
 
-    __slots__ = ("base", "kept", "replay", "seen", "tag")
+    __slots__ = ("attr_version", "base", "creation_meta", "kept", "replay")
 
-    def __init__(self, base: Tensor, tag: Tag, seen: int) -> None:
+    def __init__(self, base: Tensor, creation_meta: CreationMeta, attr_version: int) -> None:
         self.base = base
-        self.tag = tag
-        self.seen = seen
+        self.creation_meta = creation_meta
+        self.attr_version = attr_version
         self.replay: Replay = ()
         self.kept: tuple[Tensor, ...] = ()
 
@@ -56,12 +56,12 @@ class ViewOf:
         node = view._node
         if node is None and not self.base.requires_grad:
             return None
-        version = view._counter[0]
-        if self.seen != version and by("view/stale-regenerates"):
-            if self.tag is not Tag.DEFAULT:
-                refuse("view/stale-tag-refused", which=described(view, self))
+        version = view._version_counter[0]
+        if self.attr_version != version and by("view/stale-regenerates"):
+            if self.creation_meta is not CreationMeta.DEFAULT:
+                refuse_by("view/stale-tag-refused", which=described(view, self))
             fresh = self.replayed() if self.replay else AsStridedBackward0(self.base, view)
-            self.seen = version
+            self.attr_version = version
             view._node = fresh
             if fresh is not None:
                 change_history(view, node, fresh)
@@ -85,38 +85,38 @@ def replayed(base: Tensor, replay: Replay) -> Tensor:
 
 def described(tensor: Tensor, view: ViewOf) -> str:
     """A tagged view, as PyTorch speaks of it when it refuses."""
-    modes = {Tag.NO_GRAD: "no_grad", Tag.INFERENCE: "inference"}
-    mode = f"created in {modes.get(view.tag, 'no_grad')} mode"
+    modes = {CreationMeta.NO_GRAD: "no_grad", CreationMeta.INFERENCE: "inference"}
+    mode = f"created in {modes.get(view.creation_meta, 'no_grad')} mode"
     if tensor._node is None:
         return f"A view was {mode}"
     name = tensor._node.name().rstrip("0123456789").removesuffix("Backward")
-    which = f"Output {tensor._nr} of {name} is a view"
-    return f"{which} of a view which was {mode}" if view.tag in modes else which
+    which = f"Output {tensor._output_nr} of {name} is a view"
+    return f"{which} of a view which was {mode}" if view.creation_meta in modes else which
 
 
 def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
     """Make ``view`` a differentiable view of ``source``'s root."""
     if source._inference and by("inference/views-are-none"):
-        view._counter = UNTRACKED
+        view._version_counter = UNTRACKED
         return
-    tag = Tag.DEFAULT
+    creation_meta = CreationMeta.DEFAULT
     if STATE.inference and by("inference/view-tag"):
-        tag = Tag.INFERENCE
+        creation_meta = CreationMeta.INFERENCE
     elif not STATE.enabled:
         if by("view/no-grad-tag"):
-            tag = Tag.NO_GRAD
+            creation_meta = CreationMeta.NO_GRAD
     elif multi and by("view/multi-output-tag"):
-        tag = Tag.MULTI_OUTPUT
+        creation_meta = CreationMeta.MULTI_OUTPUT
     parent = source._view
     base = source
     if parent is not None and by("view/base-is-the-root"):
         base = parent.base
-        inherits = tag is Tag.DEFAULT and by("view/tag-is-inherited")
-        if inherits or (parent.tag is Tag.INFERENCE and by("inference/tag-prevails")):
-            tag = parent.tag
+        inherits = creation_meta is CreationMeta.DEFAULT and by("view/tag-is-inherited")
+        if inherits or (parent.creation_meta is CreationMeta.INFERENCE and by("inference/tag-prevails")):
+            creation_meta = parent.creation_meta
     if not by("version/shared-by-views"):
-        view._counter = [0]
-    view._view = made = ViewOf(base, tag, view._counter[0])
+        view._version_counter = [0]
+    view._view = made = ViewOf(base, creation_meta, view._version_counter[0])
     changes = view._array.dtype is not source._array.dtype
     if changes or (parent is not None and parent.replay):
         before = () if parent is None else parent.replay or (geometry_of(source),)
@@ -133,7 +133,7 @@ def change_history(tensor: Tensor, old: Node | None, new: Node, was: int | None 
         tensor._hooks = None
     if not tensor._retains or old is None or old.retained is None:
         return
-    nr = tensor._nr
+    nr = tensor._output_nr
     if was is None or (was != nr and not by("retain/moves-by-its-own-number")):
         was = nr
     moving = [holder for holder in old.retained if holder[0] == was]
@@ -209,7 +209,7 @@ class CopySlices(Node):
         if g is None:
             return [None] * len(self.edges)
         if self.write is None:
-            refuse("save/freed-refused")
+            refuse_by("save/freed-refused")
             return [g] + [None] * (len(self.edges) - 1)
         shape, strides, offset = self.base_geometry
         size = g._array.itemsize
@@ -221,7 +221,7 @@ class CopySlices(Node):
             window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
             if not whole._array.flags.forc:
                 # What the write makes of each element by itself stays where the base does not show it.
-                seen = range(0 if self.write.across else 1, len(self.edges))
+                seen = range(0 if self.write.mixes_elements else 1, len(self.edges))
                 if any(task.wants(self, i) for i in seen):
                     _need_covered(self.geometry, self.base_geometry)
         if task.wants(self, 0):

@@ -12,7 +12,7 @@ import numpy as np
 
 from reference_impl.base.device import CPU, device, making_on, place_of
 from reference_impl.base.modes import STATE, no_grad
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.inplace import check_recorded
 from reference_impl.core.record import MADE_OF_CALLS, Kernel, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap_beside
@@ -103,12 +103,12 @@ def _check(
                 continue
         check_recorded(kernel, operands, attributes)
         if op.name == "mv" and not operands[0]._array.ndim:
-            refuse("op/dim-range", low=0, high=-1, dim=0)
+            refuse_by("op/dim-range", low=0, high=-1, dim=0)
         if op.name in ("masked_fill", "masked_fill_"):
             _look_at_filling(op.name, operands)
         if elementwise or "_index_put" in op.name:
             _try(execute, kernel, operands, attributes)
-        refuse("device/one-for-all", first=place, other=here)
+        refuse_by("device/one-for-all", first=place, other=here)
 
 
 def _look_at_filling(name: str, operands: tuple[Any, ...]) -> None:
@@ -118,9 +118,9 @@ def _look_at_filling(name: str, operands: tuple[Any, ...]) -> None:
         try:
             np.broadcast_shapes(x._array.shape, mask._array.shape)
         except ValueError:
-            refuse("op/shapes-broadcast", **clash(x._array.shape, mask._array.shape))
+            refuse_by("op/shapes-broadcast", **clash(x._array.shape, mask._array.shape))
     if isinstance(value, Tensor) and value._array.ndim:
-        refuse("op/masked-fill-value", ndim=value._array.ndim)
+        refuse_by("op/masked-fill-value", ndim=value._array.ndim)
 
 
 def _try(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place, check_recorded
 from reference_impl.core.record import Kernel
@@ -34,12 +34,12 @@ class Zeros(Tensor):
 
     def _listed(self) -> Any:
         if self._array.size and self.is_cpu and by("op/zeros-are-not-read"):
-            refuse("op/zeros-are-not-read")
+            refuse_by("op/zeros-are-not-read")
         return super()._listed()
 
     def _lent(self) -> np.ndarray:
         if self.is_cpu or not by("device/numpy-takes-the-cpu-s"):
-            refuse("copy/zeros-refuse-numpy")
+            refuse_by("copy/zeros-refuse-numpy")
         return super()._lent()
 
 
@@ -57,7 +57,7 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     if kernel.op.mutates:
         if isinstance(operands[0], Zeros):
             check_recorded(kernel, operands, attributes)
-            refuse("write/zeros-without-memory")
+            refuse_by("write/zeros-without-memory")
         if kernel.copies:  # NB: whatever the shapes
             with _shown(operands[1:], _one_zero):
                 return call_in_place(kernel, operands, attributes)

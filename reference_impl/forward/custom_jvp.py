@@ -24,7 +24,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
     tangents = [level.tangent(x) for x in args]
     if all(t is None for t in tangents):
         return
-    versions = [None if t is None else t._counter[0] for t in tangents]
+    versions = [None if t is None else t._version_counter[0] for t in tangents]
     node._pushing = True
     try:
         with level.pause():
@@ -73,7 +73,7 @@ def _written(
     was = tangents[place]
     if was is None:
         level.give(out, tangent, in_place=True)
-    elif tangent._counter[0] == versions[place]:
+    elif tangent._version_counter[0] == versions[place]:
         raise RuntimeError(
             "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp "
             "function must modify the corresponding gradient inplace, as forward did its input"

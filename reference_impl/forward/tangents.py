@@ -238,7 +238,7 @@ def _pushed(
             kernel.prepare(tuple(operands))[1] if kernel.mutates else None
         )  # NB: what a write does not keep
         g = wrap(np.zeros(made._array.shape, promoted or made._array.dtype))
-        g._flag = True
+        g._requires_grad = True
         out = made if recorded else _plain(made)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]
         roots: list[Any] = []

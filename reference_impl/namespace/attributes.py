@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn_once
+from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.tensor_repr import tensor_repr
@@ -39,7 +39,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def _axis(self: Tensor, dim: int) -> int:
     ndim = self._array.ndim
     if not -ndim <= dim < ndim:
-        refuse("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
+        refuse_by("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
     return dim
 
 
@@ -100,7 +100,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
     array = np.array(self._array) if force else self._lent()
     if array.dtype == dtypes.bfloat16.numpy:
-        refuse("copy/bfloat16-refuses-numpy")
+        refuse_by("copy/bfloat16-refuses-numpy")
     if force:
         return array
     if not array.size:
@@ -118,7 +118,7 @@ def _number(self: Tensor, kind: type) -> Any:
     if self.requires_grad and STATE.enabled and kind is not int:
         warn_once("copy/number-leaves-the-graph-warns")
     if self._array.size != 1:
-        refuse("copy/number-of-one-element")
+        refuse_by("copy/number-of-one-element")
     number = self._array.item()
     if isinstance(number, complex) and kind is not complex:
         if number.imag:
@@ -193,7 +193,7 @@ def _set_hooks(self: Tensor, hooks: Any) -> None:
     node = self.grad_fn
     self._hooks = hooks
     if node is not None and hooks is not None:
-        node.own_hooks().tensors.append((self._nr, hooks))
+        node.own_hooks().tensors.append((self._output_nr, hooks))
 
 
 def _no_deleting(name: str, read: Any, write: Any = None) -> property:

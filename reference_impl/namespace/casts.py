@@ -24,7 +24,7 @@ def cast(self: Tensor, target: dtype) -> Tensor:
         return self.cast(target.numpy)
     made = _counted(self, target, place_of(self))
     if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-        made._flag = True
+        made._requires_grad = True
     return made
 
 
@@ -49,7 +49,7 @@ def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Ten
         if by("device/copy-is-an-op"):
             return self.copy_to(target.numpy, place)
         made = wrap(laid_out_like(self._array.astype(target.numpy), self._array))
-    made._flag = self.requires_grad
+    made._requires_grad = self.requires_grad
     return made
 
 
@@ -59,7 +59,7 @@ def _found_for(x: Tensor, where: Any) -> device:
         return found(where)
     except Refusal:
         if STATE.enabled and x.requires_grad:
-            x.grad_fn  # noqa: B018  which may refuse
+            x.grad_fn  # noqa: B018  which may refuse_by
         raise
 
 

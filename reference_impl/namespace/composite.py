@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import refuse
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
 from specs.op import clash
@@ -40,7 +40,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for at, x in enumerate(tensors):
         if not x._array.ndim:
-            refuse("op/cat-takes-dimensions", at=at)
+            refuse_by("op/cat-takes-dimensions", at=at)
     parts = [_at_least(x, 1) for x in tensors]
     shapes = [x._array.shape for x in parts]
     model = next((shape for shape in shapes if shape != joining.NOTHING), None)
@@ -132,7 +132,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
-        refuse("op/shapes-broadcast", **clash(*shapes))
+        refuse_by("op/shapes-broadcast", **clash(*shapes))
     return tuple(x if x._array.shape == shape else x.expand(shape) for x in tensors)
 
 
@@ -245,7 +245,7 @@ def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if not any(isinstance(bound, Tensor) for bound in given):
             return function(x, min=min, max=max)
         if not all(isinstance(bound, Tensor) for bound in given):
-            refuse("op/arguments", name=function.__name__, given="a tensor and a number for bounds")
+            refuse_by("op/arguments", name=function.__name__, given="a tensor and a number for bounds")
         written = function.__name__.endswith("_")
         nothing = x.detach().clone() if written else x.detach()
         bounds = (nothing if bound is None else bound for bound in (min, max))

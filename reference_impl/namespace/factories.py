@@ -16,7 +16,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, found, on, place_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn, warn_once
+from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.size import Size, contiguous_format, preserve_format, strided
 from reference_impl.core.graph import empty_strided as empty_strided_array
 from reference_impl.core.tensor import LENT, Tensor, wrap
@@ -53,12 +53,12 @@ def made(
     if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):
         leaf._storage = on(place, leaf._array)
     if not isinstance(requires_grad, bool):
-        refuse("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
+        refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
-            refuse("requires_grad/float-or-complex-only", dtype=leaf.dtype)
+            refuse_by("requires_grad/float-or-complex-only", dtype=leaf.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
-            leaf._flag = True
+            leaf._requires_grad = True
     return leaf if place is CPU or leaf.is_cuda else leaf.to(place)
 
 
@@ -119,7 +119,7 @@ def _copied(
     array = data.detach().clone()._array
     copied = made(laid_out_like(_cast(array, data, dtype), array), requires_grad, data, **where)
     if not by("copy/tensor-copies"):
-        copied._node, copied._nr = data.grad_fn, data._nr
+        copied._node, copied._output_nr = data.grad_fn, data._output_nr
     return copied
 
 
@@ -395,6 +395,6 @@ class Variable(metaclass=_Variables):
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
         if not isinstance(data, Tensor):
-            refuse("data/assign-type", type=type(data).__name__)
+            refuse_by("data/assign-type", type=type(data).__name__)
         alias = data.detach()
         return alias.requires_grad_() if requires_grad else alias

@@ -13,12 +13,12 @@ from reference_impl import autograd
 from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core import as_strided, hooks
 from reference_impl.core.dispatch import dispatch
 from reference_impl.core.graph import alias
 from reference_impl.core.tensor import Tensor, counter_of_alias
-from reference_impl.core.views import Tag, ViewOf
+from reference_impl.core.views import CreationMeta, ViewOf
 from reference_impl.fidelity.zero_tensor import without_memory
 from reference_impl.namespace import (
     attributes,
@@ -125,7 +125,7 @@ def _taking_tuples(function: Any, overloads: Overloads) -> Any:
 
     def taking(*args: Any, **kwargs: Any) -> Any:
         if any(len(args) > at and isinstance(args[at], int) for at in places):
-            refuse("op/arguments", name=overloads.name, given="ints one by one")
+            refuse_by("op/arguments", name=overloads.name, given="ints one by one")
         return function(*args, **kwargs)
 
     return taking
@@ -144,15 +144,15 @@ def detach(self: Tensor) -> Tensor:
     """The same elements without history, under the same version counter; not a view."""
     made = alias(self)
     if not by("detach/cuts"):
-        made._node, made._nr, made._flag = self.grad_fn, self._nr, self._flag
+        made._node, made._output_nr, made._requires_grad = self.grad_fn, self._output_nr, self._requires_grad
     if not by("detach/shares-storage"):
         made._array = made._storage = self._array.copy()
     if not by("version/shared-by-detach"):
-        made._counter = [0]
+        made._version_counter = [0]
     elif self._inference and by("inference/detached-counts"):
-        made._counter = counter_of_alias(self)
+        made._version_counter = counter_of_alias(self)
     if not by("detach/is-no-view"):
-        made._view = ViewOf(self, Tag.DEFAULT, made._counter[0])
+        made._view = ViewOf(self, CreationMeta.DEFAULT, made._version_counter[0])
     return made
 
 
@@ -161,30 +161,30 @@ def detach_(self: Tensor) -> Tensor:
     if (STATE.inference or self._inference) and by("inference/detach-in-place-is-nothing"):
         return self
     if self._view is not None:
-        refuse("detach/view-refused")
+        refuse_by("detach/view-refused")
     self.__dict__.pop("_tangent", None)
     if by("detach/in-place-makes-a-leaf"):
-        self._flag = False
+        self._requires_grad = False
         self._node = None
-        self._nr = 0
+        self._output_nr = 0
     if not by("retain/outlives-detach-in-place"):
         self._retains = False
     if not by("detach/keeps-version"):
-        self._counter[0] += 1
+        self._version_counter[0] += 1
     return self
 
 
 def retain_grad(self: Tensor) -> None:
     """Ask for a non-leaf's gradient to be kept in ``grad``."""
     if not self.requires_grad:
-        refuse("retain/needs-requires-grad")
+        refuse_by("retain/needs-requires-grad")
     if self._node is None and by("retain/leaf-is-noop"):
         return
     if self._retains and by("retain/twice-is-once"):
         return
     node = self.grad_fn
     if node is not None:
-        node.retained = [*(node.retained or ()), (self._nr, weakref.ref(self))]
+        node.retained = [*(node.retained or ()), (self._output_nr, weakref.ref(self))]
     if by("retain/flag"):
         self._retains = True
 

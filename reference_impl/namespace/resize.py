@@ -18,7 +18,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import making_on, on, place_of
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn_or_hold
+from reference_impl.base.rules import by, refuse_by, warn_or_hold
 from reference_impl.core.as_strided import elements_of, window_on
 from reference_impl.core.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
@@ -61,11 +61,11 @@ def _show(
     bump(target, beside)
     if node is not None:
         old = target._node
-        target._node, target._nr = node, 0
+        target._node, target._output_nr = node, 0
         if not by("resize/hooks-stay-behind"):
             change_history(target, old, node)
         if target._view is not None:
-            target._view.seen = target._counter[0]
+            target._view.attr_version = target._version_counter[0]
     return target
 
 
@@ -84,12 +84,12 @@ def _changing(view: str) -> Callable[..., Tensor]:
     def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
         if _is_tracked(self) and not dtypes.differentiable(self._array.dtype):
             _show(self, getattr(self.detach(), view)(*how, **named)._array, self._storage, None)
-            refuse("op/no-history-for-integers", dtype=self.dtype)
+            refuse_by("op/no-history-for-integers", dtype=self.dtype)
         # NB: PyTorch lets them pass in place to every view but one along dimensions that are named.
         if isinstance(self, Zeros) and view == "squeeze" and (how or named):
-            refuse("write/zeros-without-memory")
+            refuse_by("write/zeros-without-memory")
         # A view shares the version, which a tensor may lack that was made in inference mode.
-        source = wrap(self._array) if self._counter is UNTRACKED and not self._inference else self
+        source = wrap(self._array) if self._version_counter is UNTRACKED and not self._inference else self
         made = getattr(Tensor, view)(source, *how, **named)
         node = made._node
         if isinstance(node, OpNode):
@@ -121,14 +121,14 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     NB: whoever looked at the old memory stays there if it had to grow.
     """
     if self.requires_grad and not (STATE.inference or self._inference):
-        refuse("resize/needs-no-grad")
+        refuse_by("resize/needs-no-grad")
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     if wanted == self._array.shape:
         return self
     offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
     if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
         if id(storage) in LENT:
-            refuse("resize/lent-memory-stays")
+            refuse_by("resize/lent-memory-stays")
         storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
         old = self._storage.ravel("K").view(np.uint8)
         storage.view(np.uint8)[: old.size] = old
@@ -138,7 +138,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Have the shape of another."""
     if isinstance(self, Zeros) and not self.requires_grad:
-        refuse("write/zeros-without-memory")
+        refuse_by("write/zeros-without-memory")
     return resize_(self, other._array.shape)
 
 
@@ -153,7 +153,7 @@ def need_room_for(out: Tensor, *operands: Tensor) -> None:
     """Refuse where ``out``, or one made like it, cannot hold the dtype of a result of the operands."""
     result = dtypes.promote([x._array for x in operands])
     if not dtypes.castable(result, out._array.dtype):
-        refuse("write/result-dtype", got=dtypes.of(result), want=out.dtype)
+        refuse_by("write/result-dtype", got=dtypes.of(result), want=out.dtype)
 
 
 def _materialized(zeros: Zeros) -> Tensor:
@@ -170,15 +170,15 @@ def set_(
 ) -> Tensor:
     """Look at the memory of another tensor, or at none."""
     if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
-        refuse("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
+        refuse_by("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
     if isinstance(self, Zeros):
-        refuse("write/zeros-without-memory")
+        refuse_by("write/zeros-without-memory")
     if isinstance(source, Tensor) and place_of(source) is not place_of(self):
-        refuse("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
+        refuse_by("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
     if source is None:
         array = without_elements(np.empty(0, self._array.dtype))
         storage = on(place_of(self), array)

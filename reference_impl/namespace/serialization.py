@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.device import found, making_on, place_of
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A leaf's copy with its flag and its grad; views of one memory stay so among copies made together."""
     if self.grad_fn is not None:
-        refuse("copy/deepcopy-of-a-result-refused")
+        refuse_by("copy/deepcopy-of-a-result-refused")
     if id(self) not in memo:
         storage = memo.get(id(self._storage))
         if storage is None:
@@ -26,7 +26,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         made = wrap(_same_window(self._array, self._storage, storage))
         made._storage = storage
         memo[id(self)] = made
-        made._flag = self.requires_grad
+        made._requires_grad = self.requires_grad
         if by("copy/deepcopy-takes-the-grad-along"):
             made._grad = copy.deepcopy(self._grad, memo)
         if not by("copy/deepcopy-drops-hooks"):
@@ -53,7 +53,7 @@ def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
     with making_on(found(place)):
         made = wrap(array)
     if by("copy/pickle-keeps-the-flag"):
-        made._flag = requires_grad
+        made._requires_grad = requires_grad
     return made
 
 

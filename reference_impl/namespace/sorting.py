@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import refuse
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
 from specs.ops.reduce import axis_of
@@ -31,7 +31,7 @@ def _axis(name: str, x: Tensor, dim: int) -> int:
     """The dimension as a number from 0 on; refused where there is nothing along it to choose from."""
     axis = axis_of(dim, x._array.ndim)
     if x._array.ndim and not x._array.shape[axis]:
-        refuse("op/empty-extreme-dim", name=name, dim=dim)
+        refuse_by("op/empty-extreme-dim", name=name, dim=dim)
     return axis
 
 

@@ -46,7 +46,7 @@ def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
     aliases = list(tensors)
     for at in places:
         made = aliases[at] = tensors[at].detach()
-        made._node, made._nr = node, node.add_output(made)
+        made._node, made._output_nr = node, node.add_output(made)
     return aliases
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
@@ -94,7 +94,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
     if not input.ndim or not weight.ndim:
-        refuse("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
+        refuse_by("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
     if bias is None:
         return input.matmul(weight.t())
     if input.ndim == 2 and by("nn/linear-is-one-node"):
@@ -323,7 +323,7 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probabilities of the classes."""
     if weight is not None and weight.requires_grad and STATE.enabled:
-        refuse("nn/class-weights-are-constant")
+        refuse_by("nn/class-weights-are-constant")
     counts = None if weight is None else tuple(weight.tolist())
     if input.ndim == 1:
         input, target = input.unsqueeze(0), target.unsqueeze(0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from reference_impl.base.device import device
 from reference_impl.base.modes import no_grad
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.backward_hooks import Watch
@@ -71,7 +71,7 @@ class Module:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
         if name in self._parameters and value is not None and not isinstance(value, Parameter):
-            refuse("nn/only-a-parameter-takes-its-place", name=name, type=type(value).__name__)
+            refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type(value).__name__)
         self.__dict__.pop(name, None)
         for other in _OWN:
             if other != kind:
@@ -98,7 +98,7 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Own a parameter, or a place for one, under a name."""
         if not (param is None or isinstance(param, Parameter)):
-            refuse("nn/only-a-parameter-takes-its-place", name=name, type=type(param).__name__)
+            refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type(param).__name__)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import by, refuse
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.zero_tensor import Zeros
 from reference_impl.namespace.attributes import METHODS
@@ -33,9 +33,9 @@ class Parameter(Tensor):
         if isinstance(data, Zeros):
             self.__class__ = ParameterWithoutMemory
         if not by("nn/parameter-cuts"):
-            self._node, self._nr = data.grad_fn, data._nr
+            self._node, self._output_nr = data.grad_fn, data._output_nr
         if requires_grad and self._inference and not STATE.inference:
-            refuse("inference/flag-outside-refused")  # NB: here before it is asked whether the dtype fits
+            refuse_by("inference/flag-outside-refused")  # NB: here before it is asked whether the dtype fits
         if not requires_grad or by("nn/parameter-requires-grad"):
             self.requires_grad_(requires_grad)
 
@@ -59,7 +59,7 @@ class Parameter(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), self._array.copy(order="K"), self._flag)
+        return _rebuilt, (type(self), self._array.copy(order="K"), self._requires_grad)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)

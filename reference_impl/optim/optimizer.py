@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import STATE, enable_grad, no_grad
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.module import clear_grads
 
@@ -29,11 +29,11 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            refuse("optim/needs-a-list")
+            refuse_by("optim/needs-a-list")
             params = [params]
         given = list(params)
         if not given:
-            refuse("optim/needs-parameters")
+            refuse_by("optim/needs-parameters")
         self.defaults = defaults
         self.state: dict[Tensor, dict[str, Any]] = {}
         self.param_groups: list[dict[str, Any]] = []
@@ -46,13 +46,13 @@ class Optimizer:
         params = [given] if isinstance(given, Tensor) else list(given)
         for parameter in params:
             if not isinstance(parameter, Tensor):
-                refuse("optim/needs-tensors", type=type(parameter).__name__)
+                refuse_by("optim/needs-tensors", type=type(parameter).__name__)
             if not (parameter.is_leaf or parameter.retains_grad):
-                refuse("optim/needs-leaves")
+                refuse_by("optim/needs-leaves")
         if len(set(params)) < len(params):
             warn("optim/same-parameter-twice-warns")
         if any(set(params) & set(other["params"]) for other in self.param_groups):
-            refuse("optim/one-group-each")
+            refuse_by("optim/one-group-each")
         self.param_groups.append(self.defaults | group | {"params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -145,7 +145,7 @@ def _need_alike(updates: list[Update]) -> None:
                 else:
                     alike = kept.is_cpu and dtype in MIXED
                 if not alike:
-                    refuse("device/step-needs-them-alike")
+                    refuse_by("device/step-needs-them-alike")
 
 
 def _grouped(updates: list[Update]) -> list[list[Update]]:

@@ -17,7 +17,7 @@ from reference_impl import autograd
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import saved_tensors_hooks
 from reference_impl.base.modes import STATE, enable_grad, no_grad
-from reference_impl.base.rules import by, refuse, warn
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.engine import RUNNING
 from reference_impl.core.saved import Saved
 from reference_impl.core.tensor import Tensor
@@ -89,7 +89,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         if not autograd._is_checkpoint_valid():
-            refuse("checkpoint/reentrant-needs-a-whole-backward")
+            refuse_by("checkpoint/reentrant-needs-a-whole-backward")
         inputs = list(ctx.args)
         for at, x in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[at] = x.detach()
@@ -102,7 +102,7 @@ class CheckpointFunction(Function):
         pairs = zip(outputs if isinstance(outputs, tuple) else (outputs,), grads, strict=False)
         wanted = [(out, g) for out, g in pairs if isinstance(out, Tensor) and out.requires_grad]
         if not wanted:
-            refuse("checkpoint/reentrant-needs-an-output-that-requires-grad")
+            refuse_by("checkpoint/reentrant-needs-an-output-that-requires-grad")
         autograd.backward([out for out, _ in wanted], [g for _, g in wanted])
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
@@ -155,7 +155,7 @@ class _Frame:
             self._compute(again)
         tensor: Any = again.tensors[holder.number]
         if tensor is None:
-            refuse("checkpoint/unpacked-once-a-backward")
+            refuse_by("checkpoint/unpacked-once-a-backward")
         again.tensors[holder.number] = None
         return tensor
 
@@ -169,11 +169,11 @@ class _Frame:
         if self.unequal:
             return
         if again.count != len(self.holders):
-            refuse("checkpoint/saves-as-many-again", before=len(self.holders), now=again.count)
+            refuse_by("checkpoint/saves-as-many-again", before=len(self.holders), now=again.count)
         for number, tensor in again.tensors.items():
             if self.checks and tensor is not None and _shape(tensor) != self.seen[number]:
                 seen = self.seen[number]
-                refuse("checkpoint/saves-alike-again", number=number, before=seen, now=_shape(tensor))
+                refuse_by("checkpoint/saves-alike-again", number=number, before=seen, now=_shape(tensor))
 
     def _collect(self, again: _Again, tensor: Tensor) -> Tensor:
         """In the second run: keep what is saved, if it is still asked for."""
@@ -182,7 +182,7 @@ class _Frame:
         again.count += 1
         if number >= len(self.holders):
             if self.done:
-                refuse("checkpoint/saves-no-more-again")
+                refuse_by("checkpoint/saves-no-more-again")
             self.unequal = True  # a backward within the function, before all was saved
             return kept
         if self.holders[number]() is not None:
@@ -264,9 +264,9 @@ def checkpoint(
     preserve = kwargs.pop("preserve_rng_state", True)
     if reentrant:
         if kwargs:
-            refuse("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
+            refuse_by("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
-            refuse("checkpoint/contexts-by-hooks-only")
+            refuse_by("checkpoint/contexts-by-hooks-only")
         return CheckpointFunction.apply(function, preserve, *args)
     if _debug and _debug[-1] is not None:
         debug = _debug[-1]
@@ -294,7 +294,7 @@ def checkpoint_sequential(
     reentrant = _explicit(use_reentrant)
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
-        refuse("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
+        refuse_by("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
     steps = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
 
     def stretch(begin: int, end: int) -> Callable[[Any], Any]:

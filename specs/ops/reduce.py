@@ -246,7 +246,7 @@ def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
 amin.wrt(x=_extreme_backward)
 
 
-@op(inplace=True, node="CumsumBackward0", dtypes="sum", across=True, complex=True)
+@op(inplace=True, node="CumsumBackward0", dtypes="sum", mixes_elements=True, complex=True)
 def cumsum(x: Tensor, dim: Dim):
     """Running sums along a dimension."""
     axis = axis_of(dim, x.ndim)
