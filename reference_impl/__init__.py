@@ -115,7 +115,7 @@ for _name, _function in (factories.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # Made of the namespace's own functions, hence last.
-from reference_impl import nn, optim, utils  # noqa: E402
+from reference_impl import fidelity, mutants, nn, optim, utils  # noqa: E402, F401
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]

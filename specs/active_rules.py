@@ -8,7 +8,7 @@ missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 
 from specs.rule import NEWEST, RULES
@@ -19,6 +19,7 @@ _foreign: set[str] = set()
 _off: set[str] = set()
 """Those, and what is knocked out."""
 _release = NEWEST
+_listeners: list[Callable[[Set[str]], None]] = []
 
 
 def by(rule: str) -> bool:
@@ -51,6 +52,7 @@ def set_torch_release(version: str) -> None:
     _foreign.update(rule.id for rule in RULES.values() if not rule.holds_for(version))
     _off.update(_foreign)
     _release = version
+    _tell_listeners()
 
 
 @contextmanager
@@ -69,10 +71,23 @@ def knocked_out(*rules: str) -> Iterator[None]:
     """Within the block nobody knows ``rules``."""
     added = set(rules) - _off
     _off.update(added)
+    _tell_listeners()
     try:
         yield
     finally:
         _off.difference_update(added)
+        _tell_listeners()
+
+
+def on_change(listener: Callable[[Set[str]], None]) -> None:
+    """Call ``listener`` with the rules that are not in force: now, and whenever they change."""
+    _listeners.append(listener)
+    listener(_off)
+
+
+def _tell_listeners() -> None:
+    for listener in _listeners:
+        listener(_off)
 
 
 set_torch_release(NEWEST)

@@ -18,14 +18,15 @@ from reference_impl.base.device import CPU, ambient_for, ambient_in, copied_to_d
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.grad_dtype import cast_to
 from reference_impl.base.modes import STATE
-from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once
+from reference_impl.base.rules import by, refuse_by, warn_once
+from reference_impl.core import extension_points
 from reference_impl.core.graph import AccumulateGrad, Edge, Node, held_alone, keeps_memory_alone
 from reference_impl.core.graph_task import Task, count_dependencies, restrict
 from reference_impl.core.hooks import call_after, call_before, call_tensor_hooks
 from reference_impl.core.ready_queue import Buffer, pop, push
 from reference_impl.core.saved import HOOKS
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS, RUNNING, arrives, others_at_work
+from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS, RUNNING, arrives
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.layout import as_torch_lays_out
 from specs.memory import dense
@@ -106,11 +107,7 @@ def run(
         for callback in task.callbacks:  # one may add more
             callback()
     except Exception:
-        if not by("backward/failure-leaves-what-was-done"):
-            _forget(task)
-        if others_at_work(task):
-            why = "each device has a thread, and what the others have done by then is open"
-            raise Unspecified(why) from None
+        _give_up(task)
         raise
     finally:
         RUNNING.pop()
@@ -151,11 +148,10 @@ def _records(create_graph: bool) -> bool:
     return by("double/create-graph-records") if create_graph else not by("double/plain-without")
 
 
-def _forget(task: Task) -> None:
-    """Undo what a failed backward did to the leaves (only with the rule on failures knocked out)."""
-    for node in task.dependencies:
-        if isinstance(node, AccumulateGrad):
-            node.variable._grad = None
+def _give_up(task: Task) -> None:
+    """Leave a failed backward as it is."""
+    by("backward/failure-leaves-what-was-done")
+    extension_points.on_failure(task)
 
 
 def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:

@@ -10,10 +10,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.base import dtypes
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warning_at_once
+from reference_impl.core import extension_points
 from reference_impl.core.tensor import Tensor
-from reference_impl.fidelity.device_races import called
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import Node
@@ -145,8 +144,7 @@ def _in_order(hooks: Hooks) -> list[Callable[..., Any]]:
 
 
 def _call(hook: Callable[..., Any], *given: Any) -> Any:
-    if STATE.devices:
-        called()
+    extension_points.on_hook_call()
     try:
         with warning_at_once():
             return hook(*given)

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from reference_impl.base.device import ambient_in
+from reference_impl.base.modes import STATE
+from reference_impl.base.rules import Unspecified
+from reference_impl.core.extension_points import fill
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import Node
@@ -56,20 +59,26 @@ def apart(task: Task, node: Node, other: Node) -> bool:
     return not (at_once and ambient_in(node.metadata) is ambient_in(other.metadata))
 
 
-def others_at_work(task: Task) -> bool:
-    """Whether, as the node fails that ran last, another strand may be at work: on what is ready there, or on
-    what ran here before and did not have to.
+@fill
+def on_failure(task: Task) -> None:
+    """Raise `Unspecified` if another strand may be at work as the last node fails: on what is ready there, or
+    on what ran here before and did not have to.
     """
     if not task.ran:
-        return False
+        return
     failed = task.ran[-1]
     ready = (node for _, node, _ in task.ready)
     before = (node for node in task.ran if not _leads(node, failed))
-    return any(apart(task, node, failed) for node in chain(ready, before))
+    if any(apart(task, node, failed) for node in chain(ready, before)):
+        why = "each device has a thread, and what the others have done by then is open"
+        raise Unspecified(why) from None
 
 
-def called() -> None:
+@fill
+def on_hook_call() -> None:
     """Note that the node that runs now calls a hook."""
+    if not STATE.devices:
+        return
     for task in (each for each in RUNNING[-1:] if each.ran):
         node = task.ran[-1]
         if any(apart(task, before, node) and not _leads(before, node) for before in task.called):
