@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from reference_impl.core.tensor import Tensor
+
 ROOT = Path(__file__).parent.parent
 OURS = ("specs", "reference_impl", "conformance")
 LONG = 410
@@ -146,3 +148,18 @@ def test_adapters_are_the_only_way_to_torch():
     met = {name_of(p) for p in modules() if any(name.partition(".")[0] == "torch" for name in imports(p))}
     own = {"conformance/adapters/torch.py", "conformance/adapters/standin/__init__.py"}
     assert own >= {name for name in met if not name.startswith("specs/cases/")}
+
+
+AROUND = ("forward", "nn", "optim", "utils")
+"""The folders of the reference that reach a tensor's raw state through ``core.access`` alone."""
+
+
+@pytest.mark.parametrize("folder", AROUND)
+def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(folder):
+    """Elsewhere no private attribute of `Tensor` is named, neither as an attribute nor in a string."""
+    private = {name for name in Tensor.__slots__ if not name.startswith("__")}
+    for path in (ROOT / "reference_impl" / folder).rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        named = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+        named |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        assert set() == named & private, name_of(path)

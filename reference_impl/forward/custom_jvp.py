@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.tangents import Level, forward_view
 
@@ -24,7 +25,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
     tangents = [level.tangent(x) for x in args]
     if all(t is None for t in tangents):
         return
-    versions = [None if t is None else t._version_counter[0] for t in tangents]
+    versions = [None if t is None else t._version for t in tangents]
     node._pushing = True
     try:
         with level.pause():
@@ -38,7 +39,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
         raise RuntimeError(f"jvp gave {len(pushed)} tangents for {len(raws)} outputs")
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, pushed, strict=True)):
         marked = any(inner is x for x in node.non_differentiable)
-        if not isinstance(out, Tensor) or marked or out._array.dtype.kind not in DIFFERENTIABLE:
+        if not isinstance(out, Tensor) or marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
                 raise RuntimeError(
                     f"jvp gave a tangent for output {at}, which can have none. You should return None at "
@@ -53,7 +54,7 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
 
 def _given(node: Any, x: Any, tangent: Tensor | None) -> Tensor | None:
     """What jvp gets for an argument: zeros for a tensor that has no tangent, None for what can have none."""
-    if tangent is not None or not isinstance(x, Tensor) or x._array.dtype.kind not in DIFFERENTIABLE:
+    if tangent is not None or not isinstance(x, Tensor) or array_of(x).dtype.kind not in DIFFERENTIABLE:
         return tangent
     return x.zeros_like() if node.materialize_grads else None
 
@@ -73,7 +74,7 @@ def _written(
     was = tangents[place]
     if was is None:
         level.give(out, tangent, in_place=True)
-    elif tangent._version_counter[0] == versions[place]:
+    elif tangent._version == versions[place]:
         raise RuntimeError(
             "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp "
             "function must modify the corresponding gradient inplace, as forward did its input"

@@ -23,6 +23,15 @@ import numpy as np
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE
+from reference_impl.core.access import (
+    alias_type,
+    array_of,
+    is_inference,
+    set_flag,
+    set_memory,
+    storage_of,
+    view_of,
+)
 from reference_impl.core.engine import run as run_backward
 from reference_impl.core.graph import alias, gradient_edge
 from reference_impl.core.record import METADATA, Kernel, all_inference, real_part
@@ -61,17 +70,17 @@ class Level:
             return execute(kernel, operands, attributes)
         tangents = [self.tangent(x) for x in operands]
         if kernel.op.view:
-            return self._view(execute, kernel, operands, attributes, tangents[0])
+            return self._take_view(execute, kernel, operands, attributes, tangents[0])
         if all(t is None for t in tangents):
             return execute(kernel, operands, attributes)
         with self.pause():
             # NB: only the first operand is as it was before the write, also where it is another operand, too.
             before = (operands[0].clone(), *operands[1:]) if kernel.mutates else operands
             made = execute(kernel, operands, attributes)
-            if made._array.dtype.kind not in DIFFERENTIABLE:
+            if array_of(made).dtype.kind not in DIFFERENTIABLE:
                 return made
             if kernel.copies and tangents[1] is not None:
-                pushed = tangents[1].expand(made._array.shape).clone()  # NB: in its own dtype
+                pushed = tangents[1].expand(array_of(made).shape).clone()  # NB: in its own dtype
             else:
                 pushed = _pushed(kernel, before, tangents, attributes, made)
             if kernel.mutates and tangents[0] is not None:
@@ -80,7 +89,7 @@ class Level:
         self.give(made, pushed, in_place=kernel.mutates)
         return made
 
-    def _view(
+    def _take_view(
         self,
         execute: Callable[..., Any],
         kernel: Kernel,
@@ -138,7 +147,7 @@ class Level:
         """
         if self.tangent(tangent) is not None:
             raise RuntimeError("this tangent itself has a forward gradient at the same level")
-        if tangent._array.shape != x._array.shape:
+        if array_of(tangent).shape != array_of(x).shape:
             raise RuntimeError(
                 f"Trying to set a forward gradient that has a different size: {list(tangent.shape)} for a "
                 f"tensor of {list(x.shape)}"
@@ -147,7 +156,7 @@ class Level:
         if window is not None and self.tangent(window[0]) is None:
             base, through = window
             with self.pause():
-                whole = zeros_laid_out(base, tangent._array.dtype)
+                whole = zeros_laid_out(base, array_of(tangent).dtype)
                 own = through(whole)
                 own.copy_(tangent)
             self._keep(base, whole)
@@ -155,7 +164,7 @@ class Level:
             return
         if not same_layout(tangent, x):
             with self.pause():
-                tangent = zeros_laid_out(x, tangent._array.dtype).copy_(tangent)
+                tangent = zeros_laid_out(x, array_of(tangent).dtype).copy_(tangent)
         self._keep(x, tangent)
 
     def _keep(self, x: Tensor, tangent: Tensor) -> None:
@@ -177,23 +186,24 @@ def _tuple(made: Any) -> tuple[Tensor, ...]:
 def forward_view(x: Tensor) -> Window | None:
     """What ``x`` is a forward view of: inside levels it is noted, before it is what it is a view of."""
     own = x.__dict__
-    if VIEW in own or x._view is None:
+    view = view_of(x)
+    if VIEW in own or view is None:
         return own.get(VIEW)
-    shape, strides, offset = x._array.shape, x.stride(), x.storage_offset()
-    return x._view.base, lambda whole: whole.as_strided(shape, strides, offset)
+    shape, strides, offset = array_of(x).shape, x.stride(), x.storage_offset()
+    return view.base, lambda whole: whole.as_strided(shape, strides, offset)
 
 
 def apart(x: Tensor) -> Tensor:
     """A view of ``x`` that backward goes through, and tangents do not."""
     with STATE.level.pause() if STATE.level is not None else nullcontext():
-        view = alias(x) if x._inference else x.view_as(x)
+        view = alias(x) if is_inference(x) else x.view_as(x)
     view.__dict__[VIEW] = None
     return view
 
 
 # -- layout ----------------------------------------------------------------------------------------
 def _elements(x: Tensor) -> int:
-    return x._storage.nbytes // x._array.itemsize
+    return storage_of(x).nbytes // array_of(x).itemsize
 
 
 def same_layout(a: Tensor, b: Tensor) -> bool:
@@ -202,9 +212,9 @@ def same_layout(a: Tensor, b: Tensor) -> bool:
     """
     if _elements(a) != _elements(b):
         return False
-    if not a._array.size:
+    if not array_of(a).size:
         return True
-    strides = zip(a._array.shape, a.stride(), b.stride(), strict=True)
+    strides = zip(array_of(a).shape, a.stride(), b.stride(), strict=True)
     return a.storage_offset() == b.storage_offset() and all(s == t or n == 1 for n, s, t in strides)
 
 
@@ -212,9 +222,8 @@ def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
     """Zeros that lie in a memory of their own as the elements of ``like`` do in theirs."""
     made = wrap(np.zeros(_elements(like), dtype))
     strides = [s * dtype.itemsize for s in like.stride()]
-    made._array = np.ndarray(
-        like._array.shape, dtype, made._storage, like.storage_offset() * dtype.itemsize, strides
-    )
+    memory, offset = storage_of(made), like.storage_offset() * dtype.itemsize
+    set_memory(made, np.ndarray(array_of(like).shape, dtype, memory, offset, strides), memory)
     return made
 
 
@@ -237,8 +246,8 @@ def _pushed(
         promoted = (
             kernel.prepare(tuple(operands))[1] if kernel.mutates else None
         )  # NB: what a write does not keep
-        g = wrap(np.zeros(made._array.shape, promoted or made._array.dtype))
-        g._requires_grad = True
+        g = wrap(np.zeros(array_of(made).shape, promoted or array_of(made).dtype))
+        set_flag(g, True)
         out = made if recorded else _plain(made)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]
         roots: list[Any] = []
@@ -248,7 +257,7 @@ def _pushed(
             tangent = tangents[operand]
             if tangent is None:
                 continue
-            root = _product(formula(*pick(values)), tangent._array.dtype, kernel)
+            root = _product(formula(*pick(values)), array_of(tangent).dtype, kernel)
             if root is not None and root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
@@ -256,8 +265,8 @@ def _pushed(
             run_backward(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
         )
         if found is None:
-            return wrap(np.zeros_like(made._array, g._array.dtype))
-        if any(found._storage is t._storage for t in tangents if t is not None):
+            return wrap(np.zeros_like(array_of(made), array_of(g).dtype))
+        if any(storage_of(found) is storage_of(t) for t in tangents if t is not None):
             found = found.clone()
         return found
     finally:
@@ -268,9 +277,9 @@ def _plain(x: Any) -> Any:
     """The same elements without history, and no inference tensor."""
     if not isinstance(x, Tensor):
         return x
-    made = wrap(x._array, kind=x._plain)
-    made._storage = x._storage
-    return made
+    plain = wrap(array_of(x), kind=alias_type(x))
+    set_memory(plain, array_of(plain), storage_of(x))
+    return plain
 
 
 def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[str, Any], made: Tensor) -> Any:
@@ -290,12 +299,12 @@ def _product(gradient: Tensor | None, dtype: np.dtype, kernel: Kernel) -> Tensor
     if gradient is None:
         return None
     gradient = real_part(gradient, dtype)
-    if gradient is not None and gradient._array.dtype != dtype:
+    if gradient is not None and array_of(gradient).dtype != dtype:
         return gradient.cast(dtype)
     return gradient
 
 
 def _seed(tangent: Tensor, root: Tensor) -> Tensor:
     """The tangent, repeated where broadcasting repeated the operand."""
-    shape = root._array.shape
-    return tangent if tangent._array.shape == shape else tangent.expand(shape)
+    shape = array_of(root).shape
+    return tangent if array_of(tangent).shape == shape else tangent.expand(shape)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.dtypes import differentiable
 from reference_impl.base.modes import STATE
+from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.tensor import Tensor
 
@@ -32,7 +33,7 @@ class BackwardHookFunctionBackward(Node):
 def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
     """Aliases of the tensors behind one such node; what is no tensor stays."""
     places = [
-        at for at, x in enumerate(tensors) if isinstance(x, Tensor) and x._array.dtype.kind in DIFFERENTIABLE
+        at for at, x in enumerate(tensors) if isinstance(x, Tensor) and differentiable(array_of(x).dtype)
     ]
 
     def told(grads: Grads) -> Grads:
@@ -46,7 +47,7 @@ def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
     aliases = list(tensors)
     for at in places:
         made = aliases[at] = tensors[at].detach()
-        made._node, made._output_nr = node, node.add_output(made)
+        set_history(made, node)
     return aliases
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
@@ -178,7 +179,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     kept = source(None).random(input.shape) >= p
     scaled = np.asarray(kept / (1 - p) if p < 1 else kept * 0.0)
-    noise = wrap_beside(input, scaled.astype(input._array.dtype))
+    noise = wrap_beside(input, scaled.astype(array_of(input).dtype))
     return input.mul_(noise) if inplace else input.mul(noise)
 
 
@@ -189,8 +190,8 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A row for each index, one there and zero elsewhere."""
-    count = int(tensor._array.max()) + 1 if num_classes < 0 else num_classes
-    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[tensor._array])
+    count = int(array_of(tensor).max()) + 1 if num_classes < 0 else num_classes
+    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[array_of(tensor)])
 
 
 def layer_norm(
@@ -268,13 +269,12 @@ def _into_the_first(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
 
     NB: what lies behind the loss in it PyTorch leaves open.
     """
-    count = of._array.size
+    count = array_of(of).size
     reduced = reduction != "none" and count > 1 and type(loss) is Tensor
     if reduced and by("nn/reduced-loss-memory"):
-        memory = np.zeros(count, loss._array.dtype)
-        memory[0] = loss._array
-        loss._storage = wrap_beside(loss, memory)._storage
-        loss._array = memory[:1].reshape(())
+        memory = np.zeros(count, array_of(loss).dtype)
+        memory[0] = array_of(loss)
+        set_memory(loss, memory[:1].reshape(()), storage_of(wrap_beside(loss, memory)))
     return loss
 
 
@@ -286,7 +286,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 def _together(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
     """What is compared, broadcast if need be."""
-    if input._array.shape == target._array.shape:
+    if array_of(input).shape == array_of(target).shape:
         return input, target
     warn("nn/loss-size-warns")
     return composite.broadcast_tensors(input, target)

@@ -7,28 +7,29 @@ import math
 import numpy as np
 
 from reference_impl.base.modes import no_grad
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.random import source
 
 
 def _filled(tensor: Tensor, values: np.ndarray) -> Tensor:
     with no_grad():
-        return tensor.copy_(wrap(np.asarray(values).astype(tensor._array.dtype)))
+        return tensor.copy_(wrap(np.asarray(values).astype(array_of(tensor).dtype)))
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Numbers between two bounds."""
-    return _filled(tensor, source(None).uniform(a, b, tensor._array.shape))
+    return _filled(tensor, source(None).uniform(a, b, array_of(tensor).shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Normal numbers."""
-    return _filled(tensor, source(None).normal(mean, std, tensor._array.shape))
+    return _filled(tensor, source(None).normal(mean, std, array_of(tensor).shape))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One number everywhere."""
-    return _filled(tensor, np.full(tensor._array.shape, val))
+    return _filled(tensor, np.full(array_of(tensor).shape, val))
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -43,8 +44,8 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs go into an output, and how many outputs an input goes to."""
-    field = math.prod(tensor._array.shape[2:])
-    return tensor._array.shape[1] * field, tensor._array.shape[0] * field
+    field = math.prod(array_of(tensor).shape[2:])
+    return array_of(tensor).shape[1] * field, array_of(tensor).shape[0] * field
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:

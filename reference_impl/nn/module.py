@@ -14,6 +14,7 @@ from typing import Any
 from reference_impl.base.device import device
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.backward_hooks import Watch
@@ -227,8 +228,8 @@ class Module:
                     module._parameters[name] = Parameter(change(parameter.data), parameter.requires_grad)
                 elif parameter is not None:
                     parameter.data = change(parameter.data)
-                    if parameter._grad is not None:
-                        parameter._grad.data = change(parameter._grad.data)
+                    if (grad := grad_of(parameter)) is not None:
+                        grad.data = change(grad.data)
             for name, buffer in module._buffers.items():
                 if buffer is not None:
                     module._buffers[name] = change(buffer)

@@ -8,13 +8,13 @@ import numpy as np
 
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.access import array_of, become, flag_of, is_inference, set_gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.zero_tensor import Zeros
 from reference_impl.namespace.attributes import METHODS
 from reference_impl.namespace.factories import empty
 
 _repr = METHODS["__repr__"]
-_STATE = [name for name in Tensor.__slots__ if not name.startswith("__")]
 
 
 class Parameter(Tensor):
@@ -27,14 +27,13 @@ class Parameter(Tensor):
             data = empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
-        alias = data.detach() if by("nn/parameter-shares") else wrap(data._array.copy())
-        for name in _STATE:
-            setattr(self, name, getattr(alias, name))
+        alias = data.detach() if by("nn/parameter-shares") else wrap(array_of(data).copy())
+        become(self, alias)
         if isinstance(data, Zeros):
             self.__class__ = ParameterWithoutMemory
         if not by("nn/parameter-cuts"):
-            self._node, self._output_nr = data.grad_fn, data._output_nr
-        if requires_grad and self._inference and not STATE.inference:
+            set_gradient_edge(self, data.grad_fn, data.output_nr)
+        if requires_grad and is_inference(self) and not STATE.inference:
             refuse_by("inference/flag-outside-refused")  # NB: here before it is asked whether the dtype fits
         if not requires_grad or by("nn/parameter-requires-grad"):
             self.requires_grad_(requires_grad)
@@ -59,7 +58,7 @@ class Parameter(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), self._array.copy(order="K"), self._requires_grad)
+        return _rebuilt, (type(self), array_of(self).copy(order="K"), flag_of(self))
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import STATE, enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.module import clear_grads
 
@@ -139,9 +140,9 @@ def _need_alike(updates: list[Update]) -> None:
     for x, g, state in updates:
         for kept in (g, *state.values()):
             if isinstance(kept, Tensor):
-                dtype, place = str(kept._array.dtype), place_of(kept)
+                dtype, place = str(array_of(kept).dtype), place_of(kept)
                 if place is place_of(x):
-                    alike = dtype in beside or kept._array.dtype == x._array.dtype
+                    alike = dtype in beside or array_of(kept).dtype == array_of(x).dtype
                 else:
                     alike = kept.is_cpu and dtype in MIXED
                 if not alike:
@@ -154,5 +155,5 @@ def _grouped(updates: list[Update]) -> list[list[Update]]:
     """
     groups: dict[Any, list[Update]] = {}
     for update in updates:
-        groups.setdefault((place_of(update.x), update.x._array.dtype), []).append(update)
+        groups.setdefault((place_of(update.x), array_of(update.x).dtype), []).append(update)
     return list(groups.values())[::-1]

@@ -18,6 +18,7 @@ from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import saved_tensors_hooks
 from reference_impl.base.modes import STATE, enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.core.access import array_of
 from reference_impl.core.engine import RUNNING
 from reference_impl.core.saved import Saved
 from reference_impl.core.tensor import Tensor
@@ -193,7 +194,7 @@ class _Frame:
 
 
 def _shape(tensor: Tensor) -> tuple[Any, ...]:
-    return tuple(tensor._array.shape), tensor._array.dtype
+    return tuple(array_of(tensor).shape), array_of(tensor).dtype
 
 
 @contextmanager
