@@ -68,7 +68,7 @@ def _replace(off: Set[str]) -> None:
 
 
 @without("backward/failure-leaves-what-was-done", engine, "_give_up")
-def _give_up(task: engine.Task) -> None:
+def _give_up(task: engine.GraphTask) -> None:
     """Undo what a failed backward did to the leaves."""
     for node in task.dependencies:
         if isinstance(node, AccumulateGrad):

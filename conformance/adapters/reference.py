@@ -20,7 +20,7 @@ from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import STATE
-from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS
+from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -66,8 +66,8 @@ class Reference(TorchShaped):
     def start(self) -> None:
         super().start()
         # What an earlier program left open hangs on in its reference cycles.
-        OPEN_SUMS.clear()
-        OPEN_CALLS.clear()
+        UNORDERED_SUMS.clear()
+        UNORDERED_HOOKS.clear()
         # inf and nan are values here as they are in torch, and nothing to warn about.
         errors = np.errstate(all="ignore")
         errors.__enter__()
@@ -81,7 +81,7 @@ class Reference(TorchShaped):
     @staticmethod
     def orderly() -> bool:
         """Whether the last backward had to call hooks in the order it did."""
-        return not OPEN_CALLS
+        return not UNORDERED_HOOKS
 
     @staticmethod
     def move_results(by: Callable[[Any, Any], Any] | None) -> None:
@@ -158,7 +158,7 @@ class Reference(TorchShaped):
         tells nothing.
         """
         seen = TorchShaped.wiring(self, session, tensors, facts)
-        if not OPEN_SUMS:
+        if not UNORDERED_SUMS:
             return seen
         told = True
         for name, x in tensors.items():
@@ -230,7 +230,7 @@ def _on_open_sum(node: Any) -> bool:
         node = stack.pop()
         if node is None or node in met:
             continue
-        if node in OPEN_SUMS:
+        if node in UNORDERED_SUMS:
             return True
         met.add(node)
         stack.extend(target for target, _ in node.edges)

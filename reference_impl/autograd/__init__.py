@@ -32,9 +32,9 @@ from reference_impl.base.modes import (
     set_multithreading_enabled,
 )
 from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
-from reference_impl.core.engine import RUNNING, run
-from reference_impl.core.graph import Edge, Node, gradient_edge
-from reference_impl.core.ready_queue import Buffer
+from reference_impl.core.engine import run
+from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
+from reference_impl.core.graph_task import RUNNING
 from reference_impl.core.saved import SavedTensor
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
 from reference_impl.namespace.composite import stack
@@ -51,7 +51,7 @@ __all__ = [
 
 def _is_checkpoint_valid() -> bool:
     """Whether no backward that runs now was told which inputs it is for."""
-    return all(task.only is None for task in RUNNING)
+    return all(task.exec_info is None for task in RUNNING)
 
 
 class _unsafe_preserve_version_counter:
@@ -139,7 +139,7 @@ def grad(
 
 
 def _complete(
-    result: Buffer, targets: tuple[Any, ...], allow_unused: bool, materialize_grads: bool, create_graph: bool
+    result: Grads, targets: tuple[Any, ...], allow_unused: bool, materialize_grads: bool, create_graph: bool
 ) -> tuple[Tensor | None, ...]:
     """The gradients, with zeros for what was not reached if that is wished, else refused if not allowed."""
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
@@ -191,9 +191,9 @@ def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ..
     return list(zip(*[batch.unbind() for batch in batches], strict=True))
 
 
-def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Buffer:
+def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Grads:
     """The gradients to start with: as given, or 1 for a root of one real element."""
-    filled: Buffer = []
+    filled: Grads = []
     for given, seed in zip(roots, seeds, strict=False):
         root = _shown(given)
         if not isinstance(root, Tensor):
@@ -257,8 +257,8 @@ def _filled(like: Tensor, value: int) -> Tensor:
 
 
 def _run(
-    roots: Sequence[Tensor], seeds: Buffer, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
-) -> Buffer:
+    roots: Sequence[Tensor], seeds: Grads, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
+) -> Grads:
     edges: list[Edge] = []
     if len(roots) > 1 and not (
         by("backward/several-roots") if accumulate else by("grad_call/outputs-are-summed")

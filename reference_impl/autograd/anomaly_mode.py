@@ -12,9 +12,7 @@ import numpy as np
 
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
-from reference_impl.core.graph import Node
-from reference_impl.core.graph_task import Task
-from reference_impl.core.ready_queue import Buffer
+from reference_impl.core.graph import Grads, Node, RunningTask
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
 
@@ -37,7 +35,7 @@ class _Watch:
         if _running:
             _parents[node] = _running[-1]
 
-    def watch(self, node: Node, arrived: Buffer, task: Task) -> Buffer:
+    def watch(self, node: Node, arrived: Grads, task: RunningTask) -> Grads:
         """Run a node; say where it came from if that fails."""
         _running.append(node)
         try:

@@ -18,10 +18,9 @@ from reference_impl.base.device import geometry, making_on, place_in, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE, no_grad
 from reference_impl.base.rules import by, refuse_by, warn, warning_at_once
-from reference_impl.core.graph import LAST, Node, gradient_edge
-from reference_impl.core.graph_task import Task
+from reference_impl.core.graph import LAST, Node, RunningTask, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
-from reference_impl.core.saved import Saved
+from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
 from reference_impl.core.views import CreationMeta
 from reference_impl.forward.custom_jvp import push
@@ -78,7 +77,7 @@ class FunctionNode(FunctionCtx, Node):
         if self.recorded and not by("function/is-recorded"):
             self.recorded = False
         super().__init__(tuple(gradient_edge(x) for x in inputs) if self.recorded else ())
-        self._saved: list[Saved | None] = []
+        self._saved: list[SavedVariable | None] = []
         self._freed = False
         self._zeros: list[tuple[tuple[int, ...], np.dtype] | None] = []
         self._differentiable = 0  # of the outputs
@@ -107,11 +106,11 @@ class FunctionNode(FunctionCtx, Node):
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
-    def release(self) -> None:
+    def release_variables(self) -> None:
         self._saved.clear()
         self._freed = True
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         given = [g if g is not None else self._undefined(number) for number, g in enumerate(grads)]
         if not by("function/backward-gives-the-gradients"):
             return [given[0]] * len(self.edges)
@@ -169,7 +168,7 @@ class FunctionNode(FunctionCtx, Node):
             refuse_by("function/dirty-is-returned")
         if self.recorded:
             self._saved = [
-                None if saved is None else Saved(saved, is_output=saved.grad_fn is self)
+                None if saved is None else SavedVariable(saved, is_output=saved.grad_fn is self)
                 for saved in self.to_save
             ]
         return made if isinstance(output, tuple) else made[0]
@@ -368,7 +367,7 @@ class Error(Node):
     def name(self) -> str:
         return "torch::autograd::Error"
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         refuse_by("function/once-differentiable")
         return [None] * len(self.edges)
 

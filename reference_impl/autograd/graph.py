@@ -13,9 +13,8 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 from reference_impl.base.modes import STATE, enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core import saved
-from reference_impl.core.engine import RUNNING
 from reference_impl.core.graph import Node, gradient_edge
-from reference_impl.core.graph_task import Task
+from reference_impl.core.graph_task import RUNNING, GraphTask
 from reference_impl.core.hooks import RemovableHandle
 from reference_impl.core.inplace import bump
 from reference_impl.core.tensor import Tensor
@@ -193,8 +192,8 @@ def register_multi_grad_hook(
     if mode == "any":
         return _any(tensors, fn)
     nodes = [_node_of(tensor) for tensor in tensors]
-    seen: WeakKeyDictionary[Task, list[Tensor | None]] = WeakKeyDictionary()
-    missing: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
+    seen: WeakKeyDictionary[GraphTask, list[Tensor | None]] = WeakKeyDictionary()
+    missing: WeakKeyDictionary[GraphTask, int] = WeakKeyDictionary()
 
     def hook_of(index: int) -> Callable[[Tensor], None]:
         def hook(g: Tensor) -> None:
@@ -228,7 +227,7 @@ def _node_of(tensor: Tensor) -> Node:
 
 
 def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHandle:
-    called: WeakSet[Task] = WeakSet()
+    called: WeakSet[GraphTask] = WeakSet()
 
     def hook(g: Tensor) -> None:
         if RUNNING[-1] not in called or not by("edge/hook-of-any"):

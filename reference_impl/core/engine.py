@@ -20,18 +20,26 @@ from reference_impl.base.grad_dtype import cast_to
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.core import extension_points
-from reference_impl.core.graph import AccumulateGrad, Edge, Node, held_alone, keeps_memory_alone
-from reference_impl.core.graph_task import Task, count_dependencies, restrict
-from reference_impl.core.hooks import call_after, call_before, call_tensor_hooks
-from reference_impl.core.ready_queue import Buffer, pop, push
+from reference_impl.core.graph import (
+    AccumulateGrad,
+    Edge,
+    Grads,
+    Node,
+    RunningTask,
+    held_alone,
+    keeps_memory_alone,
+)
+from reference_impl.core.graph_task import RUNNING, GraphTask, compute_dependencies, init_to_execute
+from reference_impl.core.hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
+from reference_impl.core.ready_queue import InputBuffer, pop, push
 from reference_impl.core.saved import HOOKS
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.device_races import OPEN_CALLS, OPEN_SUMS, RUNNING, arrives
+from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS, arrives
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.layout import as_torch_lays_out
 from specs.memory import dense
 
-DEEP = 24
+MAX_DEPTH = 24
 """So many backwards within each other share a stack; PyTorch has such a number, too."""
 
 
@@ -47,7 +55,7 @@ class GraphRoot(Node):
 
     __slots__ = ("grads",)
 
-    def __init__(self, edges: tuple[Edge, ...], grads: Buffer) -> None:
+    def __init__(self, edges: tuple[Edge, ...], grads: InputBuffer) -> None:
         super().__init__(edges)
         self.grads = grads
 
@@ -55,24 +63,24 @@ class GraphRoot(Node):
         places = (place_of(g) for g in self.grads if g is not None)
         return next((place for place in places if place is not CPU), None)
 
-    def apply(self, grads: Buffer, task: Task) -> Buffer:
+    def apply(self, grads: Grads, task: RunningTask) -> Grads:
         return list(self.grads)
 
 
 def run(
     roots: list[Edge],
-    grads: Buffer,
+    grads: InputBuffer,
     keep_graph: bool,
     create_graph: bool,
     accumulate: bool,
     targets: list[Edge],
-) -> Buffer:
+) -> InputBuffer:
     """Carry ``grads`` from ``roots`` back to ``targets`` (to every leaf, if there are none).
 
     Returns the gradients that arrived at ``targets``, or nothing when they accumulate.
     """
     edges = tuple(roots)
-    conform(edges, grads, at_root=True)
+    validate_outputs(edges, grads, at_root=True)
     if accumulate and create_graph:
         warn_once("double/create-graph-cycle-warns")
     if not accumulate and not targets:
@@ -81,11 +89,11 @@ def run(
         return [None] * len(targets)
     start = edges[0][0] if len(edges) == 1 else GraphRoot(edges, grads)
     assert start is not None
-    task = Task(keep_graph, start)
-    count_dependencies(start, task.dependencies)
+    task = GraphTask(keep_graph, start)
+    compute_dependencies(start, task.dependencies)
     if targets:
-        restrict(task, start, targets, accumulate)
-    buffer: Buffer = [None] * len(start.metadata)
+        init_to_execute(task, start, targets, accumulate)
+    buffer: InputBuffer = [None] * len(start.metadata)
     if len(edges) == 1:
         buffer[edges[0][1]] = grads[0]
     if RUNNING and not by("backward/runs-within-another"):
@@ -96,11 +104,11 @@ def run(
     ready.append((start.sequence_nr, start, buffer))
     del buffer
     if not RUNNING:
-        OPEN_CALLS.clear()
+        UNORDERED_HOOKS.clear()
     RUNNING.append(task)
     hooks = HOOKS[:]
     try:
-        if len(RUNNING) % DEEP:
+        if len(RUNNING) % MAX_DEPTH:
             _drain(task)
         else:
             _on_fresh_stack(_drain, task)
@@ -116,7 +124,7 @@ def run(
     return task.captured
 
 
-def _drain(task: Task) -> None:
+def _drain(task: GraphTask) -> None:
     """Run nodes until none is ready."""
     ready = task.ready
     while ready:
@@ -124,7 +132,7 @@ def _drain(task: Task) -> None:
         _evaluate(node, arrived, task)
 
 
-def _on_fresh_stack(function: Callable[[Task], None], task: Task) -> None:
+def _on_fresh_stack(function: Callable[[GraphTask], None], task: GraphTask) -> None:
     """Call the function in a thread that has nothing on its stack, and wait for it."""
     raised: list[BaseException] = []
 
@@ -148,15 +156,15 @@ def _records(create_graph: bool) -> bool:
     return by("double/create-graph-records") if create_graph else not by("double/plain-without")
 
 
-def _give_up(task: Task) -> None:
+def _give_up(task: GraphTask) -> None:
     """Leave a failed backward as it is."""
     by("backward/failure-leaves-what-was-done")
     extension_points.on_failure(task)
 
 
-def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
+def _evaluate(node: Node, arrived: InputBuffer, task: GraphTask) -> None:
     """Run one node and hand its gradients on."""
-    only = task.only
+    only = task.exec_info
     if STATE.devices:
         task.ran.append(node)
     if only is not None:
@@ -170,19 +178,19 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
     hooks = node.hooks
     _arrive(node, arrived)
     if hooks is not None and hooks.before:
-        call_before(node, arrived)
+        call_pre_hooks(node, arrived)
     given = list(arrived) if hooks is not None and hooks.after else None
     if STATE.devices:
         STATE.place = ambient_in(node.metadata)  # hooks may have asked for another
     outputs = node.apply(arrived, task) if STATE.anomaly is None else STATE.anomaly.watch(node, arrived, task)
-    conform(node.edges, outputs)
+    validate_outputs(node.edges, outputs)
     if given is not None:
-        outputs = call_after(node, outputs, given)
+        outputs = call_post_hooks(node, outputs, given)
     if not task.keep_graph and by("backward/frees-saved"):
-        node.release()
+        node.release_variables()
     if not outputs:
         return
-    dependencies, waiting, ready = task.dependencies, task.waiting, task.ready
+    dependencies, waiting, ready = task.dependencies, task.not_ready, task.ready
     for (target, nr), g in zip(node.edges, outputs, strict=False):
         if target is None:
             continue
@@ -206,7 +214,7 @@ def _evaluate(node: Node, arrived: Buffer, task: Task) -> None:
             elif old._array.dtype is g._array.dtype or STATE.enabled:
                 buffer[nr] = total = _sum(old, g)
                 if is_open and total._node is not None:
-                    OPEN_SUMS.add(total._node)
+                    UNORDERED_SUMS.add(total._node)
             else:
                 passed_on = [x is old for x in (*outputs, *arrived, *(given or ()))].count(True)
                 del old
@@ -233,7 +241,7 @@ def _sum(old: Tensor, new: Tensor) -> Tensor:
     return wrap(as_torch_lays_out(np.asarray(np.add(*both)), both))
 
 
-def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
+def _sum_of_two_dtypes(buffer: InputBuffer, new: Tensor, passed_on: int) -> None:
     """What comes by several paths in more than one dtype, as only a leaf whose grad_dtype is None takes it.
 
     ``passed_on`` are the references to what came first that PyTorch has let go of already.
@@ -249,7 +257,7 @@ def _sum_of_two_dtypes(buffer: Buffer, new: Tensor, passed_on: int) -> None:
         buffer[0] = old.add(new)
 
 
-def _arrive(node: Node, arrived: Buffer) -> None:
+def _arrive(node: Node, arrived: InputBuffer) -> None:
     """What gradients set off where they arrive: the tensors' hooks, then what is retained of their result."""
     if node.edges and node.hooks is None and not node.retained:
         return  # so it mostly is, but a leaf's hooks hang on the leaf
@@ -261,7 +269,7 @@ def _arrive(node: Node, arrived: Buffer) -> None:
         _retain(node, arrived)
 
 
-def _retain(node: Node, arrived: Buffer) -> None:
+def _retain(node: Node, arrived: InputBuffer) -> None:
     """Let the tensors that retain their grad keep what arrives for them."""
     for nr, reference in node.retained or ():
         tensor, g = reference(), arrived[nr]
@@ -273,7 +281,7 @@ def _retain(node: Node, arrived: Buffer) -> None:
             tensor._grad = tensor._grad.add(g)
 
 
-def conform(edges: tuple[Edge, ...], grads: Buffer, at_root: bool = False) -> None:
+def validate_outputs(edges: tuple[Edge, ...], grads: InputBuffer, at_root: bool = False) -> None:
     """Bring each gradient into the shape and dtype of what it is the gradient of."""
     for index, g in enumerate(grads):
         if g is None:

@@ -10,7 +10,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,16 +22,28 @@ from reference_impl.core.hooks import Hooks, NodeHooks, RemovableHandle, attach,
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.memory import dense
 
-if TYPE_CHECKING:
-    from reference_impl.core.graph_task import Task
-
 Edge = tuple["Node | None", int]
-Grads = "list[Tensor | None]"
+Grads = list["Tensor | None"]
 Geometry = tuple[tuple[int, ...], np.dtype]
 
 NOWHERE: Edge = (None, 0)
 LAST = 2**64 - 1
 next_number = count().__next__
+
+
+class RunningTask(Protocol):
+    """A running backward, as its nodes see it."""
+
+    exec_info: Any
+
+    def runs(self, node: Node) -> bool:
+        """Say whether ``node`` is to run."""
+
+    def should_compute_output(self, node: Node, index: int) -> bool:
+        """Say whether anybody needs the gradient for the node's ``index``-th edge."""
+
+    def require(self, node: Node | None) -> None:
+        """Have ``node`` run, too."""
 
 
 class Node:
@@ -60,7 +72,7 @@ class Node:
         """PyTorch's name of the node's class."""
         return type(self).__name__
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         """The gradients for ``edges``, in order; None where undefined."""
         raise NotImplementedError
 
@@ -94,7 +106,7 @@ class Node:
         """Have the node run as if it were made then."""
         self.sequence_nr = number
 
-    def release(self) -> None:
+    def release_variables(self) -> None:
         """Forget what was saved for this node's formulas."""
 
     @property
@@ -127,7 +139,7 @@ class NotImplementedNode(Node):
         super().__init__(edges, LAST)
         self.what = what
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         refuse_by("op/no-derivative", what=self.what)
         return [None] * len(self.edges)
 
@@ -149,7 +161,7 @@ class AccumulateGrad(Node):
         hooks = self.variable._hooks
         return ((0, hooks),) if hooks else ()
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         leaf = self.variable
         # NB: a view's history is brought up to date for it.
         if (leaf._node if leaf._view is None else leaf.grad_fn) is not None:
@@ -272,10 +284,10 @@ def gradient_edge(tensor: Tensor) -> Edge:
         if by("grad/plain-leaves-get-none"):
             return NOWHERE
         tensor._requires_grad = True
-    return accumulator_for(tensor), 0
+    return grad_accumulator(tensor), 0
 
 
-def accumulator_for(leaf: Tensor) -> AccumulateGrad:
+def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
     """The node that fills a leaf's ``grad``, made if there is none."""
     reference = leaf._accumulator
     accumulator = None if reference is None else reference()

@@ -10,11 +10,14 @@ from typing import Any
 
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.graph import AccumulateGrad, Edge, Node
-from reference_impl.core.ready_queue import Buffer, Ready
+from reference_impl.core.ready_queue import InputBuffer, Ready
 from reference_impl.core.tensor import Tensor
 
+RUNNING: list[GraphTask] = []
+"""The backwards that run now: each was begun by a hook or a function of the one before it."""
 
-class Wanted:
+
+class ExecInfo:
     """What a task wants of one node: that it runs, or that gradients arriving there are handed out."""
 
     __slots__ = ("captures", "runs")
@@ -24,20 +27,30 @@ class Wanted:
         self.captures: list[tuple[int, int]] = []
 
 
-class Task:
-    """One backward: the nodes it may run (all, if ``only`` is None) and the gradients it hands out."""
+class GraphTask:
+    """One backward: the nodes it may run (all, if ``exec_info`` is None) and the gradients it hands out."""
 
     __slots__ = (
-        "__weakref__", "callbacks", "called", "captured", "dependencies", "keep_graph", "only", "ran",
-        "ready", "start", "strands", "waiting",
+        "__weakref__",
+        "callbacks",
+        "called",
+        "captured",
+        "dependencies",
+        "exec_info",
+        "keep_graph",
+        "not_ready",
+        "ran",
+        "ready",
+        "start",
+        "strands",
     )  # fmt: skip
 
     def __init__(self, keep_graph: bool, start: Node) -> None:
         self.start = start
         self.keep_graph = keep_graph
-        self.only: dict[Node, Wanted] | None = None
+        self.exec_info: dict[Node, ExecInfo] | None = None
         self.dependencies: dict[Node, int] = {}
-        self.waiting: dict[Node, Buffer] = {}
+        self.not_ready: dict[Node, InputBuffer] = {}
         self.ready: list[Ready] = []
         self.captured: list[Tensor | None] = []
         self.callbacks: list[Callable[[], Any]] = []
@@ -47,30 +60,30 @@ class Task:
 
     def runs(self, node: Node) -> bool:
         """Whether anything is wanted of ``node``."""
-        if self.only is None:
+        if self.exec_info is None:
             return True
-        wanted = self.only.get(node)
+        wanted = self.exec_info.get(node)
         return wanted is not None and (wanted.runs or bool(wanted.captures))
 
     def reaches(self, node: Node) -> bool:
         """Whether this backward comes to ``node`` at all."""
         if node not in self.dependencies:
             return node is self.start and by("edge/hook-counts-the-root") and self.runs(node)
-        wanted = (self.only or {}).get(node)
+        wanted = (self.exec_info or {}).get(node)
         if wanted and wanted.captures and not any(target for target, _ in node.edges):
             refuse_by("edge/hook-of-leaf-in-grad")
         return self.runs(node)
 
-    def wants(self, node: Node, index: int) -> bool:
+    def should_compute_output(self, node: Node, index: int) -> bool:
         """Whether the gradient for the node's ``index``-th edge is of use to anybody."""
         target = node.edges[index][0]
-        return target is not None and (self.only is None or self.runs(target))
+        return target is not None and (self.exec_info is None or self.runs(target))
 
-    def want(self, node: Node | None) -> None:
+    def require(self, node: Node | None) -> None:
         """Count ``node`` as wanted, unless the task already has a say on it."""
-        if self.only is not None and node is not None and node not in self.only:
-            self.only[node] = Wanted()
-            self.only[node].runs = True
+        if self.exec_info is not None and node is not None and node not in self.exec_info:
+            self.exec_info[node] = ExecInfo()
+            self.exec_info[node].runs = True
 
 
 def call(node: Node, *grads: Any, **named: Any) -> Any:
@@ -85,14 +98,14 @@ def call(node: Node, *grads: Any, **named: Any) -> Any:
     for at, g in enumerate(grads):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {at} is not a Variable")
-    given = node.apply(list(grads), Task(True, node))
+    given = node.apply(list(grads), GraphTask(True, node))
     return given[0] if len(given) == 1 else tuple(given)
 
 
 Node.__call__ = call  # type: ignore[method-assign]  # what it takes to be called is not known where nodes are
 
 
-def count_dependencies(start: Node, dependencies: dict[Node, int]) -> None:
+def compute_dependencies(start: Node, dependencies: dict[Node, int]) -> None:
     """How many gradients each node waits for."""
     stack = [start]
     while stack:
@@ -105,19 +118,19 @@ def count_dependencies(start: Node, dependencies: dict[Node, int]) -> None:
                     stack.append(node)
 
 
-def restrict(task: Task, start: Node, targets: list[Edge], accumulate: bool) -> None:
+def init_to_execute(task: GraphTask, start: Node, targets: list[Edge], accumulate: bool) -> None:
     """Let only nodes on a path to ``targets`` run; hand out what arrives there, or let it accumulate."""
-    only: dict[Node, Wanted] = {}
+    exec_info: dict[Node, ExecInfo] = {}
     for index, (node, nr) in enumerate(targets):
         assert node is not None
-        wanted = only.setdefault(node, Wanted())
+        wanted = exec_info.setdefault(node, ExecInfo())
         if accumulate:
             wanted.runs = True
         else:
             wanted.captures.append((nr, index))
     task.captured = [] if accumulate else [None] * len(targets)
-    task.only = only
-    only.setdefault(start, Wanted())
+    task.exec_info = exec_info
+    exec_info.setdefault(start, ExecInfo())
     seen: set[Node] = set()
     stack: list[tuple[Node, Any]] = [(start, iter(start.edges))]
     while stack:
@@ -130,12 +143,12 @@ def restrict(task: Task, start: Node, targets: list[Edge], accumulate: bool) -> 
                 stack.append((child, iter(child.edges)))
                 break
             if task.runs(child):
-                only.setdefault(node, Wanted()).runs = True
+                exec_info.setdefault(node, ExecInfo()).runs = True
         else:
             stack.pop()
             if stack and task.runs(node):
-                only.setdefault(stack[-1][0], Wanted()).runs = True
+                exec_info.setdefault(stack[-1][0], ExecInfo()).runs = True
     if not by("grad_call/only-needed-nodes-run"):
         for node in (start, *seen):
             if not isinstance(node, AccumulateGrad):
-                only.setdefault(node, Wanted()).runs = True
+                exec_info.setdefault(node, ExecInfo()).runs = True

@@ -114,7 +114,7 @@ def call_post_accumulate(leaf: Tensor) -> None:
             refuse_by("hook/post-accumulate-returns-none")
 
 
-def call_before(node: Node, arrived: list[Tensor | None]) -> None:
+def call_pre_hooks(node: Node, arrived: list[Tensor | None]) -> None:
     """Let the node's own hooks change the gradients it is given."""
     given = tuple(arrived)
     for hook in _in_order(node.own_hooks().before):
@@ -126,7 +126,9 @@ def call_before(node: Node, arrived: list[Tensor | None]) -> None:
                 arrived[:] = given
 
 
-def call_after(node: Node, outputs: list[Tensor | None], arrived: list[Tensor | None]) -> list[Tensor | None]:
+def call_post_hooks(
+    node: Node, outputs: list[Tensor | None], arrived: list[Tensor | None]
+) -> list[Tensor | None]:
     """What the node's own hooks make of the gradients it gives."""
     made, given = tuple(outputs), tuple(arrived)
     for hook in _in_order(node.own_hooks().after):

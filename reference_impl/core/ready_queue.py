@@ -6,8 +6,8 @@ from reference_impl.base.rules import by
 from reference_impl.core.graph import Node
 from reference_impl.core.tensor import Tensor
 
-Buffer = list["Tensor | None"]
-Ready = tuple[int, Node, Buffer]
+InputBuffer = list["Tensor | None"]
+Ready = tuple[int, Node, InputBuffer]
 
 
 def push(heap: list[Ready], item: Ready) -> None:

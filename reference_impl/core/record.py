@@ -6,7 +6,7 @@ Running the op is ``apply``'s business, what a saved tensor is ``graph``'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,12 @@ from reference_impl.base.device import CPU, device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
-from reference_impl.core.graph import NOWHERE, Edge, Node, gradient_edge, next_number
+from reference_impl.core.graph import NOWHERE, Edge, Node, RunningTask, gradient_edge, next_number
 from reference_impl.core.promotion import preparer
-from reference_impl.core.saved import Saved, SavedNumber
+from reference_impl.core.saved import SavedNumber, SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
 from specs.inference_alone import ALONE
 from specs.op import Op, Slot, picker
-
-if TYPE_CHECKING:
-    from reference_impl.core.graph_task import Task
 
 
 class Kernel:
@@ -156,13 +153,13 @@ class OpNode(Node):
                 if kernel.op.operands[at].kind.name == "indices":
                     # A list of positions becomes a tensor.
                     positions = np.asarray(operand) if operand else np.empty(0, np.int64)
-                    self.values[i] = Saved(wrap(positions))
+                    self.values[i] = SavedVariable(wrap(positions))
                     continue
                 self.values[i] = SavedNumber(operand, kernel.op.operands[at].kind.name != "number")
             elif kernel.mutates and not at and by("save/in-place-saves-the-original"):
-                self.values[i] = Saved(operand.clone())  # recorded: it has a history too
+                self.values[i] = SavedVariable(operand.clone())  # recorded: it has a history too
             else:
-                self.values[i] = Saved(operand)
+                self.values[i] = SavedVariable(operand)
 
     def name(self) -> str:
         return self.kernel.op.node
@@ -171,7 +168,7 @@ class OpNode(Node):
     def mixes_elements(self) -> bool:  # type: ignore[override]
         return self.kernel.op.mixes_elements
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         kernel = self.kernel
         values = self.values.copy()
         unsaved = False
@@ -184,10 +181,10 @@ class OpNode(Node):
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
         if given is None:
             return out
-        wanted = kernel.parts and any(task.wants(self, at) for at in range(len(out)))
+        wanted = kernel.parts and any(task.should_compute_output(self, at) for at in range(len(out)))
         for fn, pick, at in kernel.formulas:
             target, nr = self.edges[at]
-            if wanted or (target is not None and (task.only is None or task.runs(target))):
+            if wanted or (target is not None and (task.exec_info is None or task.runs(target))):
                 if unsaved and self.kernel.asks_for_result(at):
                     refuse_by("saved_hooks/failed-pack-saves-nothing")
                 out[at] = fn(*pick(values))
@@ -206,12 +203,11 @@ class OpNode(Node):
             for i, slot in enumerate(self.kernel.op.slots):
                 if of == _name_of(self.kernel.op, slot):
                     kept = self.values[i]
-                    return (
-                        kept.unpack(self) if raw == "_" and isinstance(kept, (Saved, SavedNumber)) else kept
-                    )
+                    packed = raw == "_" and isinstance(kept, (SavedVariable, SavedNumber))
+                    return kept.unpack(self) if packed else kept
         raise AttributeError(f"{type(self).__name__} {self.name()} has no attribute {name}")
 
-    def release(self) -> None:
+    def release_variables(self) -> None:
         for i in self.kernel.saved:
             if self.values[i] is not None:
                 self.values[i].free()
@@ -221,9 +217,9 @@ class OpNode(Node):
         slot = self.kernel.result
         if slot:
             if by("save/output-is-saved"):
-                self.values[slot] = Saved(tensor, is_output=True, written_view=written_view)
+                self.values[slot] = SavedVariable(tensor, is_output=True, written_view=written_view)
             else:
-                self.values[slot] = Saved(wrap(tensor._array.copy()))
+                self.values[slot] = SavedVariable(wrap(tensor._array.copy()))
 
 
 def _undefined_passed_on(grads: list[Tensor | None]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
-from reference_impl.core.graph import Node, accumulator_for, alias
+from reference_impl.core.graph import Node, alias, grad_accumulator
 from reference_impl.core.tensor import UNTRACKED, Tensor
 
 HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
@@ -23,7 +23,7 @@ WATCHERS: list[Callable[[Tensor], None]] = []
 """What is to be called with a tensor before it is written to."""
 
 
-class Saved:
+class SavedVariable:
     """A snapshot of a tensor at a certain version, kept for a node's formulas.
 
     An operand is kept as it is; an output as an alias, and gets its history back from the node that asks.
@@ -42,9 +42,10 @@ class Saved:
         self.tensor = alias(tensor) if is_output else tensor
         # NB: torch lets go of the memory; here only the permission to use it ends.
         self.freed = False
-        self.packed: Packed | None = None
+        self.packed: SavedVariableHooks | None = None
         if HOOKS and by("saved_hooks/pack-and-unpack"):
-            self.packed = Packed(tensor, self, *HOOKS[-1 if by("saved_hooks/innermost-alone") else 0])
+            pack, unpack = HOOKS[-1 if by("saved_hooks/innermost-alone") else 0]
+            self.packed = SavedVariableHooks(tensor, self, pack, unpack)
 
     def unpack(self, node: Node, or_detached: bool = False) -> Tensor:
         """The tensor, if it is still there and still what it was (or lost its history since, if that is
@@ -84,14 +85,14 @@ class Saved:
             refuse_by("saved_hooks/freed-takes-none")
         given = self.tensor if self.is_output else self.tensor.detach()
         if by("saved_hooks/on-one-saved-tensor"):
-            self.packed = Packed(self.tensor, self, pack, unpack, given)
+            self.packed = SavedVariableHooks(self.tensor, self, pack, unpack, given)
 
 
 class _OfSaved(type):
     """What counts as a saved tensor: every snapshot."""
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Saved)
+        return isinstance(value, SavedVariable)
 
 
 class SavedTensor(metaclass=_OfSaved):
@@ -101,7 +102,7 @@ class SavedTensor(metaclass=_OfSaved):
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden")
 
 
-class Packed:
+class SavedVariableHooks:
     """What a pack hook made of a saved tensor, and what is needed to make the tensor of it again."""
 
     __slots__ = ("accumulator", "data", "held", "node", "requires_grad", "unpack_hook")
@@ -109,14 +110,14 @@ class Packed:
     def __init__(
         self,
         tensor: Tensor,
-        saved: Saved,
+        saved: SavedVariable,
         pack: Callable[[Tensor], Any],
         unpack: Callable[[Any], Tensor],
         given: Tensor | None = None,
     ) -> None:
         self.requires_grad = saved.is_leaf and tensor.requires_grad
         # A view that requires grad through its base alone has none, nor has what unpack gives of it.
-        self.accumulator = accumulator_for(tensor) if self.requires_grad and tensor._requires_grad else None
+        self.accumulator = grad_accumulator(tensor) if self.requires_grad and tensor._requires_grad else None
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         given = tensor if given is None else given
@@ -128,7 +129,7 @@ class Packed:
         self.data: Any = None  # what unpack gave, if it is asked once only
         saved.tensor = alias(tensor)  # what was given is the hook's to keep
 
-    def unpack(self, asking: Node, saved: Saved) -> Tensor:
+    def unpack(self, asking: Node, saved: SavedVariable) -> Tensor:
         """What the unpack hook gives, with the history, or the flag, of what was saved."""
         node = self.node
         if node is None and not saved.is_leaf:

@@ -7,7 +7,6 @@ The ops that make views are in the op table; writes through views are in ``write
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +15,9 @@ from reference_impl.base.grad_dtype import OwnDtype, cast_to, grad_dtype_of
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified, by, refuse_by
 from reference_impl.core.as_strided import Window, as_strided_backward
-from reference_impl.core.graph import Node, empty_strided, gradient_edge
+from reference_impl.core.graph import Node, RunningTask, empty_strided, gradient_edge
 from reference_impl.core.tensor import UNTRACKED, Tensor, wrap
 from specs.memory import dense
-
-if TYPE_CHECKING:
-    from reference_impl.core.graph_task import Task
 
 
 class CreationMeta(Enum):
@@ -157,9 +153,9 @@ class AsStridedBackward0(Node):
             dtype = OwnDtype(of, cast_to(dtype))
         self.metadata.append(geometry(view._array.shape, dtype, place_of(base)))
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         g = grads[0]
-        if g is None or not task.wants(self, 0):
+        if g is None or not task.should_compute_output(self, 0):
             return [None]
         return [as_strided_backward(g, self.base_geometry, self.geometry)]
 
@@ -204,7 +200,7 @@ class CopySlices(Node):
         self.write: Node | None = write
         self.add_output(base)
 
-    def apply(self, grads: list[Tensor | None], task: Task) -> list[Tensor | None]:
+    def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         g = grads[0]
         if g is None:
             return [None] * len(self.edges)
@@ -222,15 +218,15 @@ class CopySlices(Node):
             if not whole._array.flags.forc:
                 # What the write makes of each element by itself stays where the base does not show it.
                 seen = range(0 if self.write.mixes_elements else 1, len(self.edges))
-                if any(task.wants(self, i) for i in seen):
+                if any(task.should_compute_output(self, i) for i in seen):
                     _need_covered(self.geometry, self.base_geometry)
-        if task.wants(self, 0):
+        if task.should_compute_output(self, 0):
             # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
-            task.want(self.write.edges[0][0])
+            task.require(self.write.edges[0][0])
         results = self.write.apply([window.clone_contiguous()], task)
         out: list[Tensor | None] = [None] * len(self.edges)
         for i, result in enumerate(results):
-            if result is None or not task.wants(self, i):
+            if result is None or not task.should_compute_output(self, i):
                 continue
             if i == 0:
                 window.copy_(result)
@@ -239,7 +235,7 @@ class CopySlices(Node):
                 out[i] = result
         return out
 
-    def release(self) -> None:
+    def release_variables(self) -> None:
         self.write = None
 
 

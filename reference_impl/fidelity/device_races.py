@@ -15,24 +15,22 @@ from reference_impl.base.device import ambient_in
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified
 from reference_impl.core.extension_points import fill
+from reference_impl.core.graph_task import RUNNING
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import Node
-    from reference_impl.core.graph_task import Task
+    from reference_impl.core.graph_task import GraphTask
 
-OPEN_SUMS: WeakSet[Node] = WeakSet()
+UNORDERED_SUMS: WeakSet[Node] = WeakSet()
 """The nodes of recorded sums whose operands PyTorch may add in another order."""
 
-OPEN_CALLS: list[str] = []
+UNORDERED_HOOKS: list[str] = []
 """Of hooks that PyTorch may call before others that were called before, the names of the nodes: those of the
 last backward that no other began.
 """
 
-RUNNING: list[Task] = []
-"""The backwards that run now: the last one was begun by a hook or a function of the one before it."""
 
-
-def arrives(task: Task, node: Node, target: Node, last: bool) -> bool:
+def arrives(task: GraphTask, node: Node, target: Node, last: bool) -> bool:
     """Note that a gradient of ``node`` arrives at ``target``, the ``last`` one it waits for or not; whether
     it is open if it does so before those that are there.
     """
@@ -46,7 +44,7 @@ def arrives(task: Task, node: Node, target: Node, last: bool) -> bool:
     return is_open
 
 
-def apart(task: Task, node: Node, other: Node) -> bool:
+def apart(task: GraphTask, node: Node, other: Node) -> bool:
     """Whether neither of two nodes waits for the other, as far as their strands tell.
 
     NB: what is handed out at the start is there at once, and so in the engine's order on each device.
@@ -60,7 +58,7 @@ def apart(task: Task, node: Node, other: Node) -> bool:
 
 
 @fill
-def on_failure(task: Task) -> None:
+def on_failure(task: GraphTask) -> None:
     """Raise `Unspecified` if another strand may be at work as the last node fails: on what is ready there, or
     on what ran here before and did not have to.
     """
@@ -82,7 +80,7 @@ def on_hook_call() -> None:
     for task in (each for each in RUNNING[-1:] if each.ran):
         node = task.ran[-1]
         if any(apart(task, before, node) and not _leads(before, node) for before in task.called):
-            OPEN_CALLS.append(node.name())
+            UNORDERED_HOOKS.append(node.name())
         task.called.append(node)
 
 

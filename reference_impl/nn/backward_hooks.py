@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reference_impl.base.dtypes import differentiable
 from reference_impl.base.modes import STATE
 from reference_impl.core.access import array_of, set_history
-from reference_impl.core.graph import Node, gradient_edge
+from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
-
-if TYPE_CHECKING:
-    from reference_impl.core.graph_task import Task
 
 Grads = list[Tensor | None]
 
@@ -26,7 +23,7 @@ class BackwardHookFunctionBackward(Node):
         super().__init__(tuple(gradient_edge(x) for x in tensors))
         self.tell = tell
 
-    def apply(self, grads: Grads, task: Task) -> Grads:
+    def apply(self, grads: Grads, task: RunningTask) -> Grads:
         return self.tell(list(grads))
 
 

@@ -19,8 +19,8 @@ from reference_impl.autograd.graph import saved_tensors_hooks
 from reference_impl.base.modes import STATE, enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.access import array_of
-from reference_impl.core.engine import RUNNING
-from reference_impl.core.saved import Saved
+from reference_impl.core.graph_task import RUNNING
+from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.random import fork_rng, get_rng_state, set_rng_state
 from reference_impl.nn.containers import Sequential
@@ -134,7 +134,7 @@ class _Frame:
     ) -> None:
         self.run, self.early_stop, self.checks = run, early_stop, checks
         # NB: an outer checkpoint packs them as it packs what is saved within.
-        self.args = [Saved(x) if isinstance(x, Tensor) else x for x in args]
+        self.args = [SavedVariable(x) if isinstance(x, Tensor) else x for x in args]
         self.holders: list[weakref.ref[_Holder]] = []
         self.seen: list[Any] = []
         self.done = self.unequal = False
@@ -161,7 +161,7 @@ class _Frame:
         return tensor
 
     def _compute(self, again: _Again) -> None:
-        args = [x.unpack(None) if isinstance(x, Saved) else x for x in self.args]  # type: ignore[arg-type]
+        args = [x.unpack(None) if isinstance(x, SavedVariable) else x for x in self.args]  # type: ignore[arg-type]
         try:
             with saved_tensors_hooks(lambda x: self._collect(again, x), lambda x: x), enable_grad():
                 self.run(*args)
