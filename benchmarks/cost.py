@@ -24,7 +24,7 @@ from conformance.execution.isolate import spare_collector, survive
 from conformance.execution.run import Runner, run
 from conformance.execution.trace import Refused, Trace, Unbound
 from conformance.generate.guide.guide import DENSITY, Drawn, draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from conformance.grading.sources import programs_from
 from conformance.program import Program
 from conformance.program.printing import script

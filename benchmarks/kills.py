@@ -20,7 +20,7 @@ from conformance.adapters import load
 from conformance.comparison.compare import Agree, compare
 from conformance.execution.run import run
 from conformance.generate.guide.guide import draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from reference_impl.base.rules import knocked_out
 from specs.rule import RULES
 

@@ -20,7 +20,7 @@ from conformance import adapters
 from conformance.comparison.judge import judge
 from conformance.execution.run import run
 from conformance.generate.guide.guide import draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from conformance.program import Program
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text

@@ -62,10 +62,10 @@ ARROWS = {
         "cli": {"program", "execution", "report", "adapters", "grading", "recordings", "observer_effect"},
     },
     "conformance/generate": {
-        "scene": set(),
-        "ops": {"scene"},
-        "steps": {"scene", "ops"},
-        "guide": {"scene", "ops", "steps"},
+        "state": set(),
+        "ops": {"state"},
+        "steps": {"state", "ops"},
+        "guide": {"state", "ops", "steps"},
     },
 }
 

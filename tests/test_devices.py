@@ -18,7 +18,7 @@ from conformance.adapters.torch import _device
 from conformance.comparison.judge import Finding
 from conformance.execution.run import Runner, run
 from conformance.generate.guide.guide import Drawn, draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from conformance.grading.campaign import Sides
 from conformance.grading.cases import lacks_device
 from conformance.program import Device

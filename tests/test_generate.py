@@ -21,9 +21,10 @@ from conformance.execution.run import Runner, run
 from conformance.execution.trace import DONE
 from conformance.generate.guide import swarm
 from conformance.generate.guide.guide import Drawn, draw, range_of
-from conformance.generate.scene.choices import Prng, weighted
-from conformance.generate.scene.oracle import Beside
-from conformance.generate.scene.scene import Scene, Store
+from conformance.generate.state.choices import Prng, weighted
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.oracle import RunnerOracle
+from conformance.generate.state.tensor_info import Store
 from conformance.generate.steps import autograd_grad, backward, grad_attribute, training
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
 from conformance.program import Program, Ref, Step, binds, reads, ref
@@ -31,7 +32,7 @@ from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 
 SEED = 11
-LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.WAYS_OUT, swarm.WINDOWS, swarm.DEVICES)
+LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.INTEROP, swarm.AS_STRIDED, swarm.DEVICES)
 ORACLE = adapters.load("reference")
 LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
 
@@ -100,11 +101,11 @@ def test_programs_are_text():
 def test_a_decorated_function_unbinds_nothing(mode, steps):
     """A name that is to be forgotten there stays, for `del` is no expression."""
     runner = Runner(ORACLE)
-    scene = Scene(Prng(0, 0), Beside(runner))
-    assert scene.emit("torch.ones", (2,), (), ("a",))
-    scene.mode = mode
-    scene.forget("a")
-    assert steps == [step.op for step in scene.steps[1:]]
+    state = GenState(Prng(0, 0), RunnerOracle(runner))
+    assert state.emit("torch.ones", (2,), (), ("a",))
+    state.mode = mode
+    state.delete_names("a")
+    assert steps == [step.op for step in state.steps[1:]]
     runner.close()
 
 
@@ -124,11 +125,11 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
     with Runner(ORACLE) as runner:
         for step in parse(dedent(text)):
             assert runner.step(step).outcome is DONE
-        scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3)
-        store.foreign = True
-        *_, live = (scene.bind(name, store) for name in "aej")
-        scene.vocabulary = range_of(ORACLE.capabilities).exact
-        assert training.step(scene, training.Optimizer(ref("u"), (live,))) is drawn
+        state, store = GenState(Prng(0, 0), RunnerOracle(runner)), Store(3)
+        store.shared_with_numpy = True
+        *_, tensor = (state.bind(name, store) for name in "aej")
+        state.vocabulary = range_of(ORACLE.capabilities).exact
+        assert training.step(state, training.Optimizer(ref("u"), (tensor,))) is drawn
 
 
 @pytest.mark.parametrize(
@@ -149,12 +150,16 @@ def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough)
     with Runner(ORACLE) as runner:
         for step in parse(f"a = {made}\n"):
             assert runner.step(step).outcome is DONE
-        scene = Scene(Prng(0, 0), Beside(runner))
-        store = scene.measure("a")
-        assert (bits, frac, rough, True) == (store.bits, store.frac, store.rough, store.grad)
-        live = scene.bind("a", Store(3, 2))
-        scene.grow(live)
-        assert (max(bits, 3), max(frac, 2), rough) == (live.store.bits, live.store.frac, live.store.rough)
+        state = GenState(Prng(0, 0), RunnerOracle(runner))
+        store = state.measure("a")
+        assert (bits, frac, rough, True) == (store.bits, store.frac, store.inexact, store.may_hold_grad)
+        tensor = state.bind("a", Store(3, 2))
+        state.remeasure(tensor)
+        assert (max(bits, 3), max(frac, 2), rough) == (
+            tensor.store.bits,
+            tensor.store.frac,
+            tensor.store.inexact,
+        )
 
 
 @pytest.mark.parametrize(
@@ -175,9 +180,9 @@ def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, bac
     with Runner(ORACLE) as runner:
         for step in parse(dedent(text)):
             assert runner.step(step).outcome is DONE
-        scene, store = Scene(Prng(0, 0), Beside(runner)), Store(3, grad=True)
-        store.foreign = foreign
-        assert backward.feeds_back(scene, scene.bind(given, store)) is back
+        state, store = GenState(Prng(0, 0), RunnerOracle(runner)), Store(3, may_hold_grad=True)
+        store.shared_with_numpy = foreign
+        assert backward.aliases_a_grad(state, state.bind(given, store)) is back
 
 
 def test_a_name_is_bound_before_it_is_read():
@@ -302,10 +307,10 @@ def test_the_core_vocabulary_is_kept_to():
 def test_every_core_group_is_drawn():
     """Of the kinds of step, the core vocabulary leaves out those that came later, and no other."""
     drawn_from = range_of(core())
-    core_kinds = swarm.actions(drawn_from.groups, drawn_from.may, drawn_from.exact.empty)
+    core_kinds = swarm.actions(drawn_from.features, drawn_from.supports, drawn_from.exact.empty)
     every = {kind for kinds in (swarm.ALWAYS, *swarm.WITH.values()) for kind in kinds}
     later = {kind for group in LATER for kind in swarm.WITH[group]} | {
-        autograd_grad.by_edge,
+        autograd_grad.by_gradient_edge,
         grad_attribute.own_dtype,
     }
     assert later == every - set(core_kinds)

@@ -22,7 +22,7 @@ from conformance.execution.trace import Unsupported
 from conformance.generate.guide.guide import range_of
 from conformance.generate.ops.call_table import At
 from conformance.generate.ops.recipe import Recipe
-from conformance.generate.scene.scene import kind_of
+from conformance.generate.state.tensor_info import kind_of
 from conformance.program import REST, Dtype, Program, Ref, Step
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text

@@ -7,7 +7,7 @@ import pytest
 from conformance.adapters import load
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn, draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from conformance.grading.campaign import Chunk, Sums, work
 from conformance.program import Program
 from conformance.program.on_device import placed

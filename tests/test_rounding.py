@@ -27,7 +27,7 @@ from conformance.comparison.tolerance.op_effects import FRESH, NEW, base
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import ROUNDING, draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 from conformance.program import Step, ref
 from conformance.program.parsing import parse
 from specs.fact import POSITION

@@ -26,8 +26,8 @@ from conformance.generate.guide.guide import (
     Guide,
     range_of,
 )
-from conformance.generate.scene.choices import Choices, words
-from conformance.generate.scene.oracle import Beside
+from conformance.generate.state.choices import Choices, words
+from conformance.generate.state.oracle import RunnerOracle
 from conformance.program import Program, Step
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Hypothesis(Choices):
 @st.composite
 def _turn(draw: st.DrawFn, guide: Guide) -> bool:
     """One turn of the guide, as a span of its own that the shrinker can drop."""
-    guide.scene.ask(Hypothesis(draw))
+    guide.state.draw_from(Hypothesis(draw))
     return guide.turn()
 
 
@@ -77,15 +77,15 @@ def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str |
     choices = Hypothesis(draw)
     density = density or choices.pick(DENSITY)
     with Runner(oracle, density) as runner:
-        guide = Guide(choices, Beside(runner), range_of(capabilities or oracle.capabilities))
+        guide = Guide(choices, RunnerOracle(runner), range_of(capabilities or oracle.capabilities))
         turn = _turn(guide)
         while len(runner.steps) < LEAST_STEPS or (len(runner.steps) < LENGTHS[-1] and _go_on(draw)):
             draw(turn)
-        guide.scene.ask(choices)
+        guide.state.draw_from(choices)
         guide.end()
-        guide.scene.close()
+        guide.state.close()
         trace = runner.finish()
-    return Drawn(trace.program, density, ROUNDING if guide.scene.rounding else EXACT, trace)
+    return Drawn(trace.program, density, ROUNDING if guide.state.rounding else EXACT, trace)
 
 
 def programs(oracle: Any, capabilities: Any = None) -> st.SearchStrategy[Program]:

@@ -11,7 +11,7 @@ from typing import Any
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.generate.guide.guide import Drawn, draw
-from conformance.generate.scene.choices import Prng
+from conformance.generate.state.choices import Prng
 
 Take = Callable[[int, Drawn], None]
 """Called with each program's number and what was drawn."""

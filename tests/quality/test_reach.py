@@ -18,8 +18,8 @@ from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.execution.trace import DONE, UNBOUND, Refused
 from conformance.generate.guide import swarm
-from conformance.generate.guide.guide import EXACT, SAVING_STACKS, STACKS, Drawn, draw, range_of
-from conformance.generate.scene.choices import Prng
+from conformance.generate.guide.guide import EXACT, MODE_NESTINGS, SAVED_HOOK_NESTINGS, Drawn, draw, range_of
+from conformance.generate.state.choices import Prng
 from conformance.program import MODES
 from conformance.program.printing import to_text
 from specs.rule import RULES
@@ -110,7 +110,7 @@ def test_every_option_of_backward_is_drawn():
 def test_every_mode_is_drawn():
     """Each grad mode is entered, nested and used as a decorator."""
     stacks = {step.mode for one in sample() for step in one.program}
-    assert {*STACKS, *SAVING_STACKS} <= stacks
+    assert {*MODE_NESTINGS, *SAVED_HOOK_NESTINGS} <= stacks
     assert set(MODES) <= {mode.lstrip("@") for stack in stacks for mode in stack}
 
 
@@ -169,6 +169,6 @@ def test_densities_are_mixed():
 
 def test_plain_maths_shares_one_budget():
     """Arithmetic, whatever the number of ops, stays below two steps in five."""
-    maths = {recipe.spelled for recipe in range_of(ORACLE.capabilities).rounding.maths}
+    maths = {recipe.spelled for recipe in range_of(ORACLE.capabilities).rounding.functional}
     maths |= {recipe.spelled for recipe in range_of(ORACLE.capabilities).rounding.operators}
     assert sum(ops()[op] for op in maths) < 0.4 * sum(ops().values())

@@ -10,28 +10,28 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
 
-from conformance.generate.scene.choices import weighted
-from conformance.generate.scene.features import (
+from conformance.generate.state.choices import weighted
+from conformance.generate.state.features import (
+    AS_STRIDED,
     DATA,
     DELETE,
     DETACH,
     DEVICES,
     DOUBLE,
     DTYPES,
-    FLAGS,
     FUNCTIONS,
     GRAD_CALL,
     GRADS,
     HOOKS,
     INPLACE,
+    INTEROP,
     MODES,
     OPERATORS,
+    REQUIRES_GRAD,
     RETAIN,
     ROOTS,
     TRAINING,
     VIEWS,
-    WAYS_OUT,
-    WINDOWS,
 )
 from conformance.generate.steps import (
     as_strided,
@@ -63,12 +63,17 @@ FEATURES = {
     GRAD_CALL: "grad_call",
     HOOKS: "hooks",
     FUNCTIONS: "functions",
-    WINDOWS: "views",
+    AS_STRIDED: "views",
     DEVICES: "devices",
 }
 """Groups that an implementation must name among its features; the others go by its operations alone."""
 
-ALWAYS: dict[Action, int] = {leaves.leaf: 9, call_op.maths: 20, backward.backward: 11, grad_attribute.read: 3}
+ALWAYS: dict[Action, int] = {
+    leaves.leaf: 9,
+    call_op.functional_op: 20,
+    backward.backward: 11,
+    grad_attribute.read: 3,
+}
 
 WITH: dict[int, dict[Action, int]] = {
     VIEWS: {call_op.view: 18},
@@ -76,10 +81,10 @@ WITH: dict[int, dict[Action, int]] = {
     MODES: {requires_grad.switch_off: 1},
     DETACH: {requires_grad.detach: 5, requires_grad.detach_in_place: 3},
     DATA: {requires_grad.data: 4, requires_grad.set_data: 3},
-    FLAGS: {requires_grad.set_flag: 7},
+    REQUIRES_GRAD: {requires_grad.set_flag: 7},
     RETAIN: {requires_grad.retain: 6},
     GRADS: {grad_attribute.assign: 6, grad_attribute.read: 3},
-    GRAD_CALL: {autograd_grad.grad_call: 8, autograd_grad.by_edge: 2},
+    GRAD_CALL: {autograd_grad.grad: 8, autograd_grad.by_gradient_edge: 2},
     DOUBLE: {},
     ROOTS: {},
     DTYPES: {call_op.cast: 4, grad_attribute.own_dtype: 3},
@@ -88,15 +93,21 @@ WITH: dict[int, dict[Action, int]] = {
     HOOKS: {hooks.on_tensor: 8, hooks.on_leaf: 3, hooks.on_node: 4, hooks.on_several: 2},
     FUNCTIONS: {custom_functions.call: 10},
     TRAINING: {training.parameter: 3, training.optimizer: 4, training.loss: 3, training.linear: 2},
-    WAYS_OUT: {interop.array: 3, interop.copied: 3, interop.counted: 1},
-    WINDOWS: {
+    INTEROP: {interop.array: 3, interop.copied: 3, interop.increment_version: 1},
+    AS_STRIDED: {
         as_strided.strided: 6,
         as_strided.pairs: 5,
         as_strided.turned: 2,
         as_strided.resized: 1,
         as_strided.moved: 1,
     },
-    DEVICES: {devices.move: 14, devices.go: 4, devices.bring: 3, devices.meet: 3, devices.misplaced: 2},
+    DEVICES: {
+        devices.move: 14,
+        devices.switch_device: 4,
+        devices.bring: 3,
+        devices.meet: 3,
+        devices.misplaced: 2,
+    },
 }
 """Kinds of step, with weights, by the group that switches them on."""
 
@@ -118,7 +129,7 @@ EMITS: dict[Action, tuple[str, ...]] = {
     hooks.on_node: (".grad_fn", "register_prehook"),
     hooks.on_several: ("torch.autograd.graph.register_multi_grad_hook",),
     custom_functions.call: ("Double.apply",),
-    autograd_grad.grad_call: ("torch.autograd.grad",),
+    autograd_grad.grad: ("torch.autograd.grad",),
     call_op.cast: ("double", "float", "to"),
     training.parameter: ("torch.nn.Parameter",),
     training.optimizer: ("torch.optim.SGD", "step", "zero_grad"),
@@ -126,8 +137,8 @@ EMITS: dict[Action, tuple[str, ...]] = {
     training.linear: ("torch.nn.functional.linear",),
     interop.array: ("numpy", "torch.from_numpy"),
     interop.copied: ("torch.tensor", "torch.as_tensor"),
-    interop.counted: ("torch.autograd.graph.increment_version",),
-    autograd_grad.by_edge: ("torch.autograd.graph.get_gradient_edge",),
+    interop.increment_version: ("torch.autograd.graph.increment_version",),
+    autograd_grad.by_gradient_edge: ("torch.autograd.graph.get_gradient_edge",),
     as_strided.strided: ("as_strided",),
     as_strided.pairs: (".real", ".imag", "torch.view_as_real", "torch.view_as_complex"),
     as_strided.turned: ("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"),
@@ -139,7 +150,7 @@ EMITS: dict[Action, tuple[str, ...]] = {
 """The operations an implementation must have for a kind of step, where the op table does not say."""
 
 BITS = 19
-ASTRAY, ODD = 4, 4
+INVALID_SHARE, ANY_OP_SHARE = 4, 4
 """For so many usual steps, when drawing wildly, one of these."""
 _EAGER = VIEWS | INPLACE
 
@@ -150,7 +161,7 @@ def allowed(features: Collection[str]) -> int:
     return sum(group for group in groups if FEATURES.get(group) is None or FEATURES[group] in features)
 
 
-def groups(choices: Any, mask: int) -> int:
+def draw_features(choices: Any, mask: int) -> int:
     """The groups of one program: each with even chances, views and writes likelier than not, devices less.
 
     NB: where there are no devices nothing is drawn about them, so that a seed goes on meaning what it did.
@@ -164,7 +175,7 @@ def groups(choices: Any, mask: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
+def actions(mask: int, supports: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
     """The kinds of step of a program with these groups, as often as they are to be drawn."""
     weights = dict(ALWAYS)
     for group, extra in WITH.items():
@@ -174,13 +185,16 @@ def actions(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> 
     drawn = {
         action: weight
         for action, weight in weights.items()
-        if action not in empty and all(may(op) for op in EMITS.get(action, ()))
+        if action not in empty and all(supports(op) for op in EMITS.get(action, ()))
     }
     return weighted(drawn)
 
 
 @lru_cache(maxsize=4096)
-def wild(mask: int, may: Callable[[str], bool], empty: frozenset[Action]) -> tuple[Action, ...]:
+def unchecked_actions(
+    mask: int, supports: Callable[[str], bool], empty: frozenset[Action]
+) -> tuple[Action, ...]:
     """The kinds of step where validity does not matter: some are calls gone astray, some are of any op."""
-    usual = actions(mask, may, empty)
-    return usual + (invalid_calls.astray,) * (len(usual) // ASTRAY) + (call_op.odd,) * (len(usual) // ODD)
+    usual = actions(mask, supports, empty)
+    wrong = (invalid_calls.invalid_call,) * (len(usual) // INVALID_SHARE)
+    return usual + wrong + (call_op.any_op,) * (len(usual) // ANY_OP_SHARE)

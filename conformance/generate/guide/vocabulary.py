@@ -48,51 +48,58 @@ class Vocabulary:
     def __init__(self, recipes: Recipes, *, views: bool, writes: bool, rounding: bool) -> None:
         methods = [r for r in recipes.methods if rounding or r.exact]
         self.views = _often([r for r in methods if r.view and views], _view_weight)
-        self.maths = _often([r for r in methods if not r.view and not r.mutates], _common)
+        self.functional = _often([r for r in methods if not r.view and not r.mutates], _common)
         mutating = [r for r in methods if r.mutates and writes]
-        self.writes = _often([r for r in mutating if r.op.name not in FILLS], _common)
+        self.inplace = _often([r for r in mutating if r.op.name not in FILLS], _common)
         self.fills = _often([r for r in mutating if r.op.name in FILLS], _fill_weight)
         signs = [r for r in recipes.operators if rounding or r.exact]
         self.operators = tuple(r for r in signs if not r.mutates)
-        self.assigns = tuple(r for r in signs if writes and r.mutates)
+        self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
         self.edit = inplace.write
         self.scatter = inplace.scatter
         self.backward = backward.backward
         self.reach = backward.reach
-        self.kink = autograd_grad.kink
+        self.differentiate_twice = autograd_grad.differentiate_twice
         self.mix = inplace.mix
         self.resize = requires_grad.set_data
-        self.use = call_op.maths
+        self.use = call_op.functional_op
         self.overlook = hooks.on_sibling
         sorts = {
-            call_op.maths: self.maths,
+            call_op.functional_op: self.functional,
             call_op.view: self.views,
             call_op.operator: self.operators,
-            inplace.write: self.writes,
-            inplace.assign_operator: self.assigns,
+            inplace.write: self.inplace,
+            inplace.assign_operator: self.inplace_operators,
             inplace.fill: self.fills,
         }
-        self.each = self.recipes
+        self.all_recipes = self.recipes
         self.empty = frozenset(action for action, recipes in sorts.items() if not recipes)
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """Everything that can be drawn from the op table, each once."""
-        every = (*self.maths, *self.views, *self.writes, *self.fills, *self.operators, *self.assigns)
+        every = (
+            *self.functional,
+            *self.views,
+            *self.inplace,
+            *self.fills,
+            *self.operators,
+            *self.inplace_operators,
+        )
         return tuple(dict.fromkeys(every))
 
 
 class Recipes:
     """What an implementation that ``may`` do some operations can be asked to do: methods and operators."""
 
-    def __init__(self, may: Callable[[str], bool]) -> None:
+    def __init__(self, supports: Callable[[str], bool]) -> None:
         ops.load()
         methods = [*_named(ops.ALL), *_named(ops.IN_PLACE)]
-        self.methods = [Recipe(op, name, may=may) for op, name in methods if may(name)]
+        self.methods = [Recipe(op, name, supports=supports) for op, name in methods if supports(name)]
         self.operators = [
-            Recipe(op, sign, reflected=sign.startswith("__r"), may=may)
+            Recipe(op, sign, reflected=sign.startswith("__r"), supports=supports)
             for sign, op in _operators()
-            if may(sign)
+            if supports(sign)
         ]
 
 

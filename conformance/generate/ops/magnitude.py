@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conformance.generate.scene.scene import Store
+from conformance.generate.state.tensor_info import Store
 
 Bound = tuple[int, int]
 """Integer bits and fractional bits."""

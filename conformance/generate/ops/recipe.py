@@ -17,7 +17,7 @@ from conformance.generate.ops import magnitude
 from conformance.generate.ops.arguments import NUMBERS, OMIT, combinations
 from conformance.generate.ops.call_table import REFUSED, TOO_MUCH, At, Call, Table
 from conformance.generate.ops.shape_inference import Plain, run, shapes_of
-from conformance.generate.scene.scene import Live
+from conformance.generate.state.tensor_info import TensorInfo
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op
 
@@ -66,7 +66,7 @@ class Recipe:
     """
 
     def __init__(
-        self, op: Op, spelled: str, reflected: bool = False, may: Callable[[str], bool] = bool
+        self, op: Op, spelled: str, reflected: bool = False, supports: Callable[[str], bool] = bool
     ) -> None:
         self.op = op
         self.spelled = spelled
@@ -90,7 +90,7 @@ class Recipe:
         self.interleaved = op.order[: len(self.names)] != self.names
         self.domains = tuple(self._domain(name) for name in self.names)
         self.avoid = tuple(AVOIDANCES[name] for name in op.avoid if name not in SETTLED)
-        self.choosy = any(self.domains) or bool(self.avoid)
+        self.checks_values = any(self.domains) or bool(self.avoid)
         self.numbers = tuple(self._numbers(at) for at in range(len(self.kinds)))
         self._order = (self.names[self.first], *(n for n in op.order if n != self.names[self.first]))
         self._leading = self._by_position()
@@ -99,7 +99,7 @@ class Recipe:
         self.torch = (
             function
             if not (self.name in METHOD_ONLY or op.mutates or spelled[0] == "_" or self.first)
-            and may(function)
+            and supports(function)
             else None
         )
         self.multi = op.view == "multi"
@@ -116,9 +116,9 @@ class Recipe:
         known = "ibc" if self.op.complex else "ib"
         return "".join(letter for letter in known if letter not in self.refused)
 
-    def suits(self, x: Live, wild: bool = False) -> bool:
+    def suits(self, x: TensorInfo, unchecked: bool = False) -> bool:
         """Whether the op takes a tensor of that dtype, or refuses it and that is what is wanted."""
-        return x.kind == "f" or x.kind in self.dtypes or (wild and x.kind in self.refused)
+        return x.kind == "f" or x.kind in self.dtypes or (unchecked and x.kind in self.refused)
 
     def _refuses(self, letter: str) -> bool:
         op = self.op

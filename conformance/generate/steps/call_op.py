@@ -11,13 +11,14 @@ from typing import Any
 from conformance.generate.ops.arguments import NUMBERS
 from conformance.generate.ops.magnitude import of_number
 from conformance.generate.ops.recipe import At, Call, Recipe
-from conformance.generate.scene.features import DATA, DOUBLE, GRAD_CALL, HOOKS
-from conformance.generate.scene.scene import CAP, Live, Scene, Store
+from conformance.generate.state.features import DATA, DOUBLE, GRAD_CALL, HOOKS
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import CAP, Store, TensorInfo
 from conformance.generate.steps import leaves
 from conformance.program import REST, Dtype
 from specs.domain import AVOIDANCES
 
-TWICE = DOUBLE | GRAD_CALL
+SECOND_DERIVATIVES = DOUBLE | GRAD_CALL
 """The groups that second derivatives take."""
 _NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
 _CASTS = (
@@ -33,129 +34,131 @@ _CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "bfloat16": 2, "float32": 2, "
              "complex64": 3, "complex128": 3}  # fmt: skip
 
 
-def maths(scene: Scene, about: Any = None) -> bool:
+def functional_op(state: GenState, about: Any = None) -> bool:
     """An op from the shared budget of plain maths; False if nothing live suits it."""
-    recipes = scene.vocabulary.maths
-    return bool(recipes) and apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
+    recipes = state.vocabulary.functional
+    return bool(recipes) and apply(state, recipes[state.word() * len(recipes) >> 16], about)
 
 
-def operator(scene: Scene, about: Any = None) -> bool:
+def operator(state: GenState, about: Any = None) -> bool:
     """A Python operator on tensors, or on a tensor and a number."""
-    return apply(scene, scene.pick(scene.vocabulary.operators), about)
+    return apply(state, state.pick(state.vocabulary.operators), about)
 
 
-def view(scene: Scene, about: Any = None) -> bool:
+def view(state: GenState, about: Any = None) -> bool:
     """A view, most often of something recent; later steps write through it or through its base."""
-    recipes = scene.vocabulary.views
-    return apply(scene, recipes[scene.word() * len(recipes) >> 16], about)
+    recipes = state.vocabulary.views
+    return apply(state, recipes[state.word() * len(recipes) >> 16], about)
 
 
-def odd(scene: Scene, about: Any = None) -> bool:
+def any_op(state: GenState, about: Any = None) -> bool:
     """Any op, the rare ones as often as the common: for steps whose refusal is as good as their result."""
-    recipes = scene.vocabulary.each
-    return bool(recipes) and apply(scene, scene.pick(recipes), about)
+    recipes = state.vocabulary.all_recipes
+    return bool(recipes) and apply(state, state.pick(recipes), about)
 
 
-def cast(scene: Scene, about: Any = None) -> bool:
+def cast(state: GenState, about: Any = None) -> bool:
     """A change of dtype; one to the dtype it has gives the tensor itself."""
-    x = scene.some()
-    op, args = scene.pick(_CASTS)
+    x = state.any_tensor()
+    op, args = state.pick(_CASTS)
     dtype = _CAST_TO.get(op) or args[0].name
-    if not scene.may(op) or not scene.fits(dtype, x.store.bits, x.store.frac):
+    if not state.supports(op) or not state.fits(dtype, x.store.bits, x.store.frac):
         return False
-    name = scene.name()
-    if scene.emit(op, (x.ref, *args), (), (name,)):
+    name = state.result_name()
+    if state.emit(op, (x.ref, *args), (), (name,)):
         same = x.dtype == dtype
-        store = x.store if same else Store(x.store.bits, x.store.frac, x.store.rough)
-        live = scene.bind(name, store, x.parents if same else (x,))
-        if live is not None and same:
-            live.base, live.multi = x.base, x.multi
+        store = x.store if same else Store(x.store.bits, x.store.frac, x.store.inexact)
+        tensor = state.bind(name, store, x.parents if same else (x,))
+        if tensor is not None and same:
+            tensor.base, tensor.multi_view = x.base, x.multi_view
     return True
 
 
-def apply(scene: Scene, recipe: Recipe, x: Live | None = None) -> bool:
+def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
     """One call of an op on ``x`` (or whatever is picked); False if nothing live suits it."""
     if x is None:
-        x = scene.some()
-        if x.kind != "f" and not recipe.suits(x, scene.wild):
-            x = scene.some()
-    if x.kind != "f" and not recipe.suits(x, scene.wild):
+        x = state.any_tensor()
+        if x.kind != "f" and not recipe.suits(x, state.unchecked):
+            x = state.any_tensor()
+    if x.kind != "f" and not recipe.suits(x, state.unchecked):
         return False
     if not recipe.others:
-        call = _call(scene, recipe, (x.shape,))
-        return call is not None and perform(scene, recipe, x, (x,), (x.ref, *call.tail), call)
+        call = _call(state, recipe, (x.shape,))
+        return call is not None and perform(state, recipe, x, (x,), (x.ref, *call.tail), call)
     operands: list[Any] = [x] * len(recipe.kinds)
     for at in recipe.others:
-        operand = _operand(scene, recipe, at, x)
+        operand = _operand(state, recipe, at, x)
         if operand is None:
             return False
         if operand is True:  # a leaf had to be made first
             return True
         operands[at] = operand
-    call = _call(scene, recipe, tuple([o.shape if o.__class__ is Live else None for o in operands]))
+    call = _call(state, recipe, tuple([o.shape if o.__class__ is TensorInfo else None for o in operands]))
     return call is not None and perform(
-        scene, recipe, x, operands, _arguments(recipe, operands, x, call), call
+        state, recipe, x, operands, _arguments(recipe, operands, x, call), call
     )
 
 
-def _call(scene: Scene, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
+def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
     """A call that fits operands of these shapes, or, wildly, one that does not; None if there is none."""
     table = recipe.table(shapes)
-    at = scene.word() * table.size >> 16
-    if scene.wild and scene.below(4):
+    at = state.word() * table.size >> 16
+    if state.unchecked and state.below(4):
         return table.misfit(at) or table.fit(at)
     call = table.fit(at)
-    if call is not None and call.kwargs and not scene.optional:
+    if call is not None and call.kwargs and not state.full_api:
         call = table.fit(0)
         return None if call is None or call.kwargs else call
-    return call or (table.misfit(at) if scene.wild else None)
+    return call or (table.misfit(at) if state.unchecked else None)
 
 
-def _operand(scene: Scene, recipe: Recipe, at: int, x: Live) -> Any:
+def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
     """A number, a tensor, None if there is none that fits, or True if one is being made first."""
     kind = recipe.kinds[at]
     if kind == "either":
-        if recipe.reflected or (scene.numbers and scene.below(5) == 4):
-            return scene.pick(recipe.numbers[at])
+        if recipe.reflected or (state.numbers and state.below(5) == 4):
+            return state.pick(recipe.numbers[at])
     elif kind == "number":
-        return scene.pick(recipe.numbers[at])
+        return state.pick(recipe.numbers[at])
     elif kind != "tensor":
-        return _positions(scene, recipe, at, x)
-    y = scene.some()
-    if scene.wild:
-        return y if recipe.suits(y, wild=True) else None
+        return _positions(state, recipe, at, x)
+    y = state.any_tensor()
+    if state.unchecked:
+        return y if recipe.suits(y, unchecked=True) else None
     if _partner(recipe, at, x, y):
         return y
-    y = scene.some()
+    y = state.any_tensor()
     if _partner(recipe, at, x, y):
         return y
-    for y in reversed(scene.lives):
+    for y in reversed(state.tensors):
         if y is not x and _partner(recipe, at, x, y):
             return y
     return x if _partner(recipe, at, x, x) else None
 
 
-def _positions(scene: Scene, recipe: Recipe, at: int, x: Live) -> Live | bool | None:
+def _positions(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> TensorInfo | bool | None:
     """A mask or a tensor of indices, which is made first if there is none that fits."""
     dtype, row = ("bool", "bool") if recipe.kinds[at] == "mask" else ("int64", "indices")
-    for y in reversed(scene.lives):
-        if y.dtype == dtype and (scene.wild or y.shape == x.shape or recipe.takes(_pair(recipe, x, at, y))):
+    for y in reversed(state.tensors):
+        if y.dtype == dtype and (
+            state.unchecked or y.shape == x.shape or recipe.takes(_pair(recipe, x, at, y))
+        ):
             return y
-    if not scene.may("torch.tensor"):
+    if not state.supports("torch.tensor"):
         return None
     shape = x.shape if dtype == "bool" or recipe.name == "gather" else (2,)
-    leaves.needed(scene, shape, dtype if scene.wild else row, dtype)
-    scene.then(lambda scene, about: apply(scene, recipe, about), x)
+    leaves.make_leaf(state, shape, dtype if state.unchecked else row, dtype)
+    state.schedule(lambda state, about: apply(state, recipe, about), x)
     return True
 
 
-def _pair(recipe: Recipe, x: Live, at: int, y: Live) -> tuple[Any, ...]:
+def _pair(recipe: Recipe, x: TensorInfo, at: int, y: TensorInfo) -> tuple[Any, ...]:
     shapes: list[Any] = [() if kind == "tensor" else None for kind in recipe.kinds]
     shapes[recipe.first], shapes[at] = x.shape, y.shape
     return tuple(shapes)
 
 
-def _partner(recipe: Recipe, at: int, x: Live, y: Live) -> bool:
+def _partner(recipe: Recipe, at: int, x: TensorInfo, y: TensorInfo) -> bool:
     """Whether ``y`` may stand at place ``at`` beside ``x``."""
     if x.dtype != y.dtype and (
         recipe.same or (recipe.casts and _CATEGORY[y.dtype] > _CATEGORY[x.dtype]) or not recipe.suits(y)
@@ -167,50 +170,63 @@ def _partner(recipe: Recipe, at: int, x: Live, y: Live) -> bool:
 
 
 def perform(
-    scene: Scene, recipe: Recipe, x: Live, operands: Sequence[Any], args: tuple[Any, ...], call: Call
+    state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
     """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
     gives.
     """
     if recipe.view:
-        return _view(scene, recipe, x, operands, args, call)
+        return _view(state, recipe, x, operands, args, call)
     if len(operands) == 1:
         stores = [x.store]
     else:
-        stores = [o.store if o.__class__ is Live else _NUMBER_BOUNDS.get(o) or of_number(o) for o in operands]
+        stores = [
+            o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or of_number(o) for o in operands
+        ]
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
         return False
-    rough = False
-    if scene.rounding:
-        rough = not recipe.exact or any(store.rough for store in stores)
-        if rough and recipe.jumps:
+    inexact = False
+    if state.rounding:
+        inexact = not recipe.exact or any(store.inexact for store in stores)
+        if inexact and recipe.jumps:
             return False
-    if recipe.choosy and not _admitted(scene, recipe, operands, call):
+    if recipe.checks_values and not _admitted(state, recipe, operands, call):
         return False
-    store = Store(bits, frac, rough)
+    store = Store(bits, frac, inexact)
     if recipe.mutates:
-        return _write(scene, recipe, x, operands, args, call, store)
-    name = scene.name()
-    if scene.emit(call.op, args, call.kwargs, (name,)):
-        live = scene.bind(name, store, _tensors(operands))
-        if recipe.name == "abs" and live is not None and live.grad and scene.groups & TWICE == TWICE:
-            scene.then(scene.vocabulary.kink, live)
-        if recipe.indexed and live is not None and live.grad and scene.groups & DATA and not scene.below(3):
-            scene.then(scene.vocabulary.backward, live)
-            scene.then(scene.vocabulary.resize, next(o for o in _tensors(operands) if o.kind in "ib"))
+        return _write(state, recipe, x, operands, args, call, store)
+    name = state.result_name()
+    if state.emit(call.op, args, call.kwargs, (name,)):
+        tensor = state.bind(name, store, _tensors(operands))
+        if (
+            recipe.name == "abs"
+            and tensor is not None
+            and tensor.requires_grad
+            and state.features & SECOND_DERIVATIVES == SECOND_DERIVATIVES
+        ):
+            state.schedule(state.vocabulary.differentiate_twice, tensor)
+        if (
+            recipe.indexed
+            and tensor is not None
+            and tensor.requires_grad
+            and state.features & DATA
+            and not state.below(3)
+        ):
+            state.schedule(state.vocabulary.backward, tensor)
+            state.schedule(state.vocabulary.resize, next(o for o in _tensors(operands) if o.kind in "ib"))
     return True
 
 
-def _tensors(operands: Sequence[Any]) -> tuple[Live, ...]:
+def _tensors(operands: Sequence[Any]) -> tuple[TensorInfo, ...]:
     if operands.__class__ is tuple:  # the one operand
         return operands
-    return tuple([o for o in operands if o.__class__ is Live])
+    return tuple([o for o in operands if o.__class__ is TensorInfo])
 
 
-def _arguments(recipe: Recipe, operands: Sequence[Any], x: Live, call: Call) -> tuple[Any, ...]:
+def _arguments(recipe: Recipe, operands: Sequence[Any], x: TensorInfo, call: Call) -> tuple[Any, ...]:
     """The words of a call with several operands, in torch's order."""
-    words = [o.ref if o.__class__ is Live else o for o in operands]
+    words = [o.ref if o.__class__ is TensorInfo else o for o in operands]
     if call.pattern is not None:
         return tuple([words[p] if p.__class__ is At else p for p in call.pattern])
     if recipe.first == 0:
@@ -218,37 +234,37 @@ def _arguments(recipe: Recipe, operands: Sequence[Any], x: Live, call: Call) -> 
     return (x.ref, *[words[at] for at in recipe.others], *call.tail)
 
 
-def _admitted(scene: Scene, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
+def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
     """Whether the op's domain and avoidances allow the values at hand."""
-    values = [scene.oracle.array(o.name) if o.__class__ is Live else o for o in operands]
+    values = [state.oracle.array(o.name) if o.__class__ is TensorInfo else o for o in operands]
     return recipe.admits(values, dict(call.given))
 
 
 def _view(
-    scene: Scene, recipe: Recipe, x: Live, operands: Sequence[Any], args: tuple[Any, ...], call: Call
+    state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
     """Emit a view, or several at once, of which the later ones may be dropped."""
     outs = call.outs
-    names = (scene.name(),) if outs == 1 else tuple([scene.fresh() for _ in range(min(outs, 3))])
-    if scene.emit(call.op, args, call.kwargs, (*names, REST) if outs > 3 else names):
-        multi = recipe.multi or outs > 1 or x.multi
+    names = (state.result_name(),) if outs == 1 else tuple([state.fresh_name() for _ in range(min(outs, 3))])
+    if state.emit(call.op, args, call.kwargs, (*names, REST) if outs > 3 else names):
+        multi = recipe.multi or outs > 1 or x.multi_view
         for name in names:
-            live = scene.bind(name, x.store, _tensors(operands))
-            if live is not None:
-                live.base, live.multi = x.base or x, multi
-                if live.size > x.size and not scene.below(4):
-                    scene.then(scene.vocabulary.scatter, live)
-                elif outs > 1 and live.grad and scene.groups & HOOKS:
-                    scene.then(scene.vocabulary.overlook, live)
-                elif scene.mode and scene.mode[0] == "inference_mode" and scene.below(2):
-                    scene.then(scene.vocabulary.edit, live)  # which is refused outside
+            tensor = state.bind(name, x.store, _tensors(operands))
+            if tensor is not None:
+                tensor.base, tensor.multi_view = x.base or x, multi
+                if tensor.size > x.size and not state.below(4):
+                    state.schedule(state.vocabulary.scatter, tensor)
+                elif outs > 1 and tensor.requires_grad and state.features & HOOKS:
+                    state.schedule(state.vocabulary.overlook, tensor)
+                elif state.mode and state.mode[0] == "inference_mode" and state.below(2):
+                    state.schedule(state.vocabulary.edit, tensor)  # which is refused outside
     return True
 
 
 def _write(
-    scene: Scene,
+    state: GenState,
     recipe: Recipe,
-    x: Live,
+    x: TensorInfo,
     operands: Sequence[Any],
     args: tuple[Any, ...],
     call: Call,
@@ -256,21 +272,23 @@ def _write(
 ) -> bool:
     """Emit an in-place op and note what it did to everything that shares the memory."""
     tensors = _tensors(operands)
-    if scene.folded(x):
+    if state.self_overlapping(x):
         return False
-    if len(tensors) > 1 and _tangled(scene, x, call.op, args, tensors):
+    if len(tensors) > 1 and _tangled(state, x, call.op, args, tensors):
         return False
-    done = scene.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())
-    if done or scene.inference:  # what is refused of inference tensors has been written
-        written(scene, x, tensors, after)
+    done = state.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())
+    if done or state.inference:  # what is refused of inference tensors has been written
+        note_write(state, x, tensors, after)
     return True
 
 
-def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tuple[Live, ...]) -> bool:
+def _tangled(
+    state: GenState, x: TensorInfo, op: str, args: tuple[Any, ...], tensors: tuple[TensorInfo, ...]
+) -> bool:
     """Whether the result of a write would depend on the order of its loop."""
     if all(y is x or not _may_share(x.store, y.store) for y in tensors):
         return False
-    target = scene.oracle.memory(x.name)
+    target = state.oracle.memory(x.name)
     if target is None:
         return False
     if op == "__setitem__":
@@ -280,16 +298,18 @@ def _tangled(scene: Scene, x: Live, op: str, args: tuple[Any, ...], tensors: tup
             target = target[args[1]] if isinstance(args[1], tuple) else target[(args[1], ...)]
         except IndexError:
             return False
-    others = [scene.oracle.memory(y.name) for y in tensors if y is not x]
-    foreign = any(y.store.foreign for y in (x, *tensors))
-    return AVOIDANCES["partly_overlapping_write"].meets((target, *others), {"foreign": foreign})
+    others = [state.oracle.memory(y.name) for y in tensors if y is not x]
+    shared_with_numpy = any(y.store.shared_with_numpy for y in (x, *tensors))
+    return AVOIDANCES["partly_overlapping_write"].meets((target, *others), {"foreign": shared_with_numpy})
 
 
 def _may_share(one: Store, other: Store) -> bool:
     """Whether memory may be the same: that of a gradient may be known by names that nobody saw become one,
     and arrays know no names.
     """
-    return one is other or ((one.grad or one.foreign) and (other.grad or other.foreign))
+    return one is other or (
+        (one.may_hold_grad or one.shared_with_numpy) and (other.may_hold_grad or other.shared_with_numpy)
+    )
 
 
 def _basic(index: Any) -> bool:
@@ -298,22 +318,22 @@ def _basic(index: Any) -> bool:
     return all(item is None or item is Ellipsis or type(item) in (int, slice) for item in items)
 
 
-def written(scene: Scene, x: Live, operands: tuple[Live, ...], after: Store) -> None:
+def note_write(state: GenState, x: TensorInfo, operands: tuple[TensorInfo, ...], after: Store) -> None:
     """Take note of a write to ``x``: bounds, who made it, and who else looks at that memory."""
     store = x.store
-    shared = {o.store for o in scene.lives if o.store.grad} if store.grad else (store,)
+    shared = {o.store for o in state.tensors if o.store.may_hold_grad} if store.may_hold_grad else (store,)
     for one in shared:
         one.bits, one.frac = max(one.bits, after.bits), max(one.frac, after.frac)
-        one.rough = one.rough or after.rough
+        one.inexact = one.inexact or after.inexact
     for o in operands:
         if o is not x:
             x.parents = (*x.parents, o)[-6:]
             x.freed = x.freed or o.freed
-            if o.grad and not (x.grad or scene.mode or scene.off):
-                scene.look_around(x)  # a history came with what was written
-    if len(store.lives) > 1:
-        scene.heed(store.lives[-3:])
-        if x.base is not None and not x.base.gone:
-            scene.heed((x.base,))
+            if o.requires_grad and not (x.requires_grad or state.mode or state.no_grad_turns):
+                state.refresh_aliases(x)  # a history came with what was written
+    if len(store.aliases) > 1:
+        state.prioritise(store.aliases[-3:])
+        if x.base is not None and not x.base.deleted:
+            state.prioritise((x.base,))
     else:
-        scene.heed((x,))
+        state.prioritise((x,))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene.choices import weighted
-from conformance.generate.scene.scene import Live, Scene
+from conformance.generate.state.choices import weighted
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import TensorInfo
 from conformance.program import Device, Dtype, ref
 
-PLACES = ("cpu", "cuda:0", "cuda:1")
+DEVICE_NAMES = ("cpu", "cuda:0", "cuda:1")
 """Where programs move; without the last one where an implementation has no second device."""
 _WAYS = weighted({"cuda": 3, "to": 3, "cpu": 2, "second": 1, "like": 1, "cast": 1})
 _MEETINGS = (
@@ -30,199 +31,211 @@ _MEETINGS = (
 )
 
 
-def move(scene: Scene, about: Any = None) -> bool:
+def move(state: GenState, about: Any = None) -> bool:
     """A copy on another device, or none where the tensor is there already."""
-    live = scene.find(lambda one: one.grad)
-    if live is None:
+    tensor = state.find(lambda one: one.requires_grad)
+    if tensor is None:
         return False
-    op, args, kwargs = _way(scene, live)
-    name = scene.name()
-    if not scene.emit(op, args, kwargs, (name,)):
+    op, args, kwargs = _way(state, tensor)
+    name = state.result_name()
+    if not state.emit(op, args, kwargs, (name,)):
         return True
-    same = scene.env[name] is scene.env[live.name]
-    copy = scene.bind(name, live.store if same else scene.measure(name), (live,) if live.grad else ())
+    same = state.env[name] is state.env[tensor.name]
+    copy = state.bind(
+        name, tensor.store if same else state.measure(name), (tensor,) if tensor.requires_grad else ()
+    )
     if copy is None:
         return True
     if not same:
-        copy.store.rough = live.store.rough
-    if scene.below(4):
-        scene.go(copy.place)
-    scene.heed((copy, live))
-    if copy.grad and not scene.below(3):
-        scene.then(scene.vocabulary.backward, copy)
+        copy.store.inexact = tensor.store.inexact
+    if state.below(4):
+        state.switch_device(copy.device)
+    state.prioritise((copy, tensor))
+    if copy.requires_grad and not state.below(3):
+        state.schedule(state.vocabulary.backward, copy)
     return True
 
 
-def _way(scene: Scene, live: Live) -> tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...]]:
-    way = scene.pick(_WAYS)
+def _way(state: GenState, tensor: TensorInfo) -> tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...]]:
+    way = state.pick(_WAYS)
     if way == "cpu":
-        return "cpu", (live.ref,), ()
+        return "cpu", (tensor.ref,), ()
     if way == "second":
-        return "cuda", (live.ref, len(_places(scene)) - 2), ()
+        return "cuda", (tensor.ref, len(_places(state)) - 2), ()
     if way == "like":
-        return "to", (live.ref, scene.pick(scene.everyone()).ref), ()
+        return "to", (tensor.ref, state.pick(state.all_tensors()).ref), ()
     if way == "cast":
-        return "to", (live.ref, Device(scene.pick(_places(scene))), Dtype(scene.pick(scene.floats))), ()
+        return (
+            "to",
+            (tensor.ref, Device(state.pick(_places(state))), Dtype(state.pick(state.float_dtypes))),
+            (),
+        )
     if way == "cuda":
-        return "cuda", (live.ref,), (("non_blocking", True),) if not scene.below(8) else ()
-    flags = (("copy", True),) if not scene.below(6) else ()
-    return "to", (live.ref, Device(scene.pick((*_places(scene), "cuda")))), flags
+        return "cuda", (tensor.ref,), (("non_blocking", True),) if not state.below(8) else ()
+    flags = (("copy", True),) if not state.below(6) else ()
+    return "to", (tensor.ref, Device(state.pick((*_places(state), "cuda")))), flags
 
 
-def go(scene: Scene, about: Any = None) -> bool:
+def switch_device(state: GenState, about: Any = None) -> bool:
     """Nothing but a change of place, for the steps that follow."""
-    return scene.go(scene.pick(_places(scene)))
+    return state.switch_device(state.pick(_places(state)))
 
 
-def _places(scene: Scene) -> tuple[str, ...]:
+def _places(state: GenState) -> tuple[str, ...]:
     """Where the program moves."""
-    return tuple(scene.places or ())
+    return tuple(state.by_device or ())
 
 
-def meet(scene: Scene, about: Any = None) -> bool:
+def meet(state: GenState, about: Any = None) -> bool:
     """An op on tensors in two places: refused, unless one is a number on the CPU."""
-    live, other = scene.some(), scene.pick(scene.everyone())
-    if scene.below(4):
-        other = next((one for one in scene.everyone() if not one.shape and one.place == "cpu"), other)
-    if live.place == other.place or live.kind != other.kind or live.kind not in "fc":
+    tensor, other = state.any_tensor(), state.pick(state.all_tensors())
+    if state.below(4):
+        other = next((one for one in state.all_tensors() if not one.shape and one.device == "cpu"), other)
+    if tensor.device == other.device or tensor.kind != other.kind or tensor.kind not in "fc":
         return False
-    if live.grad and live.kind == "f" and not scene.below(6):
-        return _with_zeros(scene, live, other)
-    if live.grad and live.place != "cpu" and live.kind == "f" and not scene.below(3):
-        return _power_of_one(scene, live)
-    op = scene.pick(_MEETINGS)
-    operands = (live, other) if scene.below(3) else (other, live)
-    bits, frac = live.store.bits + other.store.bits + 1, live.store.frac + other.store.frac
-    if not scene.may(op) or not scene.fits(live.dtype, bits + 2, frac):
+    if tensor.requires_grad and tensor.kind == "f" and not state.below(6):
+        return _with_zeros(state, tensor, other)
+    if tensor.requires_grad and tensor.device != "cpu" and tensor.kind == "f" and not state.below(3):
+        return _power_of_one(state, tensor)
+    op = state.pick(_MEETINGS)
+    operands = (tensor, other) if state.below(3) else (other, tensor)
+    bits, frac = tensor.store.bits + other.store.bits + 1, tensor.store.frac + other.store.frac
+    if not state.supports(op) or not state.fits(tensor.dtype, bits + 2, frac):
         return False
     writes = op.endswith("_") and (op[:2] != "__" or op.startswith("__i"))
-    if writes and scene.folded(operands[0]):
+    if writes and state.self_overlapping(operands[0]):
         return False
     args: tuple[Any, ...] = tuple(one.ref for one in operands)
     if op == "where":
         args = (args[0], args[0], args[1])
-    out = operands[0].name if op.startswith("__i") else "" if writes else scene.name()
-    if scene.emit(op, args, (), (out,) if out else ()):
-        _note(scene, operands, out, writes)
+    out = operands[0].name if op.startswith("__i") else "" if writes else state.result_name()
+    if state.emit(op, args, (), (out,) if out else ()):
+        _note(state, operands, out, writes)
     return True
 
 
-def _with_zeros(scene: Scene, live: Live, other: Live) -> bool:
+def _with_zeros(state: GenState, tensor: TensorInfo, other: TensorInfo) -> bool:
     """Zeros without memory, which the second derivative of abs gives, with a tensor in another place."""
-    if not scene.may("abs") or not scene.may("detach"):
+    if not state.supports("abs") or not state.supports("detach"):
         return False
-    given, size, first, zeros = names = [scene.fresh() for _ in range(4)]
+    given, size, first, zeros = names = [state.fresh_name() for _ in range(4)]
     grad = "torch.autograd.grad"
     met = (
-        scene.emit("detach", (live.ref,), (), (given,))
-        and scene.emit("abs", (live.ref,), (), (size,))
-        and scene.emit(grad, (ref(size), live.ref, ref(given)), (("create_graph", True),), (first,))
-        and scene.emit(grad, (ref(first), live.ref, ref(given)), (), (zeros,))
-        and scene.emit(
-            scene.pick(("add", "sub", "mul", "div")), (ref(zeros), other.ref), (), (scene.fresh(),)
+        state.emit("detach", (tensor.ref,), (), (given,))
+        and state.emit("abs", (tensor.ref,), (), (size,))
+        and state.emit(grad, (ref(size), tensor.ref, ref(given)), (("create_graph", True),), (first,))
+        and state.emit(grad, (ref(first), tensor.ref, ref(given)), (), (zeros,))
+        and state.emit(
+            state.pick(("add", "sub", "mul", "div")), (ref(zeros), other.ref), (), (state.fresh_name(),)
         )
     )
     if met:
-        scene.forget(*names)
+        state.delete_names(*names)
     return True
 
 
-def _power_of_one(scene: Scene, live: Live) -> bool:
+def _power_of_one(state: GenState, tensor: TensorInfo) -> bool:
     """One, from the CPU, to the power of a tensor elsewhere, which is exact; and the gradient of that."""
-    if not scene.may("pow"):
+    if not state.supports("pow"):
         return False
-    one, power, grad = names = [scene.fresh() for _ in range(3)]
+    one, power, grad = names = [state.fresh_name() for _ in range(3)]
     met = (
-        scene.emit("torch.tensor", (1.0,), (("dtype", Dtype(live.dtype)),), (one,))
-        and scene.emit("pow", (ref(one), live.ref), (), (power,))
-        and scene.emit("torch.autograd.grad", (ref(power), live.ref, ref(power)), (), (grad,))
+        state.emit("torch.tensor", (1.0,), (("dtype", Dtype(tensor.dtype)),), (one,))
+        and state.emit("pow", (ref(one), tensor.ref), (), (power,))
+        and state.emit("torch.autograd.grad", (ref(power), tensor.ref, ref(power)), (), (grad,))
     )
     if met:
-        scene.forget(*names)
+        state.delete_names(*names)
     return True
 
 
-def _note(scene: Scene, operands: tuple[Live, ...], out: str, writes: bool) -> None:
+def _note(state: GenState, operands: tuple[TensorInfo, ...], out: str, writes: bool) -> None:
     """Take note of what came of a meeting."""
     if writes:
-        scene.grow(operands[0])
-        scene.look_around(operands[0])
-        scene.heed(operands)
+        state.remeasure(operands[0])
+        state.refresh_aliases(operands[0])
+        state.prioritise(operands)
         return
-    made = scene.bind(out, scene.measure(out), tuple(one for one in operands if one.grad))
-    if made is not None:
-        made.store.rough = any(one.store.rough for one in operands)
-        scene.heed((made, *operands))
+    out_info = state.bind(out, state.measure(out), tuple(one for one in operands if one.requires_grad))
+    if out_info is not None:
+        out_info.store.inexact = any(one.store.inexact for one in operands)
+        state.prioritise((out_info, *operands))
 
 
-def bring(scene: Scene, about: Any = None) -> bool:
+def bring(state: GenState, about: Any = None) -> bool:
     """``copy_`` from another place."""
-    live = scene.some()
-    others = [x for x in scene.everyone() if x.place != live.place and x.shape == live.shape]
-    if not others or scene.folded(live):
+    tensor = state.any_tensor()
+    others = [x for x in state.all_tensors() if x.device != tensor.device and x.shape == tensor.shape]
+    if not others or state.self_overlapping(tensor):
         return False
-    other = scene.pick(tuple(others))
-    if other.kind != live.kind:
+    other = state.pick(tuple(others))
+    if other.kind != tensor.kind:
         return False
-    if scene.emit("copy_", (live.ref, other.ref)):
-        scene.grow(live)
-        live.store.rough = live.store.rough or other.store.rough
-        scene.look_around(live)
-        scene.heed((live, other))
+    if state.emit("copy_", (tensor.ref, other.ref)):
+        state.remeasure(tensor)
+        tensor.store.inexact = tensor.store.inexact or other.store.inexact
+        state.refresh_aliases(tensor)
+        state.prioritise((tensor, other))
     return True
 
 
-def misplaced(scene: Scene, about: Any = None) -> bool:
+def misplaced(state: GenState, about: Any = None) -> bool:
     """A gradient, given or assigned, memory, or positions from another place than where they belong, or a
     device that is not there.
     """
-    live = scene.some()
-    if not scene.below(8):
-        return scene.emit("to", (live.ref, Device("cuda:7")), (), (scene.fresh(),)) or True
-    if live.place != "cpu" and live.shape and not scene.below(3):
-        return _by_position(scene, live)
-    if live.place != "cpu" and live.grad and live.leaf and live.kind == "f" and not scene.below(2):
-        return _grad_left(scene, live)
-    others = [x for x in scene.everyone() if x.place != live.place and x.shape == live.shape]
-    if not others or live.kind not in "fc":
+    tensor = state.any_tensor()
+    if not state.below(8):
+        return state.emit("to", (tensor.ref, Device("cuda:7")), (), (state.fresh_name(),)) or True
+    if tensor.device != "cpu" and tensor.shape and not state.below(3):
+        return _by_position(state, tensor)
+    if (
+        tensor.device != "cpu"
+        and tensor.requires_grad
+        and tensor.is_leaf
+        and tensor.kind == "f"
+        and not state.below(2)
+    ):
+        return _grad_left(state, tensor)
+    others = [x for x in state.all_tensors() if x.device != tensor.device and x.shape == tensor.shape]
+    if not others or tensor.kind not in "fc":
         return False
-    other = scene.pick(tuple(others))
-    if not live.grad and other.dtype == live.dtype and scene.may("set_"):
-        scene.emit("set_", (live.ref, other.ref))
-    elif live.grad and scene.below(2):
-        scene.emit("backward", (live.ref, other.ref))
+    other = state.pick(tuple(others))
+    if not tensor.requires_grad and other.dtype == tensor.dtype and state.supports("set_"):
+        state.emit("set_", (tensor.ref, other.ref))
+    elif tensor.requires_grad and state.below(2):
+        state.emit("backward", (tensor.ref, other.ref))
     else:
-        scene.emit(".grad=", (live.ref, other.ref))
+        state.emit(".grad=", (tensor.ref, other.ref))
     return True
 
 
-def _by_position(scene: Scene, live: Live) -> bool:
+def _by_position(state: GenState, tensor: TensorInfo) -> bool:
     """Elements at positions that are on the CPU."""
-    at = scene.fresh()
-    if live.shape[0] and scene.emit("torch.tensor", ([0],), (), (at,)):
-        name = scene.fresh()
-        if scene.emit("__getitem__", (live.ref, ref(at)), (), (name,)):
-            scene.bind(name, scene.measure(name), (live,) if live.grad else ())
-            scene.forget(at)
+    at = state.fresh_name()
+    if tensor.shape[0] and state.emit("torch.tensor", ([0],), (), (at,)):
+        name = state.fresh_name()
+        if state.emit("__getitem__", (tensor.ref, ref(at)), (), (name,)):
+            state.bind(name, state.measure(name), (tensor,) if tensor.requires_grad else ())
+            state.delete_names(at)
         return True
     return False
 
 
-def _grad_left(scene: Scene, live: Live) -> bool:
+def _grad_left(state: GenState, tensor: TensorInfo) -> bool:
     """A step of an optimizer, for which a grad has left its parameter's device, as integers."""
-    if not (scene.may("torch.optim.SGD") and scene.may(".data=")):
+    if not (state.supports("torch.optim.SGD") and state.supports(".data=")):
         return False
-    grad, zeros, held = names = [scene.fresh() for _ in range(3)]
+    grad, zeros, held = names = [state.fresh_name() for _ in range(3)]
     done = (
-        scene.emit("backward", (live.ref, live.ref))
-        and scene.emit(".grad", (live.ref,), (), (grad,))
-        and scene.emit("torch.zeros", (live.shape,), (("dtype", Dtype("int64")),), (zeros,))
-        and scene.emit(".data=", (ref(grad), ref(zeros)))
-        and scene.emit("torch.optim.SGD", ([live.ref],), (), (held,))
+        state.emit("backward", (tensor.ref, tensor.ref))
+        and state.emit(".grad", (tensor.ref,), (), (grad,))
+        and state.emit("torch.zeros", (tensor.shape,), (("dtype", Dtype("int64")),), (zeros,))
+        and state.emit(".data=", (ref(grad), ref(zeros)))
+        and state.emit("torch.optim.SGD", ([tensor.ref],), (), (held,))
     )
     if done:
-        scene.emit("step", (ref(held),))
-        scene.forget(*names)
-        if scene.below(2):
-            scene.emit(".grad=", (live.ref, None))
+        state.emit("step", (ref(held),))
+        state.delete_names(*names)
+        if state.below(2):
+            state.emit(".grad=", (tensor.ref, None))
     return True

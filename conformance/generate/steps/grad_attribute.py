@@ -7,89 +7,100 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene.scene import Live, Scene, recorded
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import TensorInfo, needs_grad
 from conformance.generate.steps import leaves
 from conformance.program import Dtype
 
 
-def _filled(live: Live) -> bool:
-    return live.filled
+def _filled(tensor: TensorInfo) -> bool:
+    return tensor.grad_likely
 
 
-def _receiver(live: Live) -> bool:
-    return live.grad and (live.leaf or live.filled)
+def _receiver(tensor: TensorInfo) -> bool:
+    return tensor.requires_grad and (tensor.is_leaf or tensor.grad_likely)
 
 
 _GRAD_DTYPES = (Dtype("float64"), Dtype("float32"), None)
-_OWNERS = (_filled, _filled, _receiver, recorded)
+_OWNERS = (_filled, _filled, _receiver, needs_grad)
 
 
-def read(scene: Scene, about: Live | None = None) -> bool:
+def read(state: GenState, about: TensorInfo | None = None) -> bool:
     """``.grad`` of something a backward has likely filled, under a name of its own."""
-    live = about or scene.find(_filled) or (scene.find(_receiver) if scene.below(4) == 0 else None)
-    if live is None or not scene.may(".grad"):
+    tensor = about or state.find(_filled) or (state.find(_receiver) if state.below(4) == 0 else None)
+    if tensor is None or not state.supports(".grad"):
         return False
-    name = scene.name()
-    if scene.emit(".grad", (live.ref,), (), (name,)):
-        g = scene.bind_gradient(name)
+    name = state.result_name()
+    if state.emit(".grad", (tensor.ref,), (), (name,)):
+        g = state.bind_measured(name)
         if g is not None:
-            scene.heed((g, live))
-            if scene.vocabulary.writes and scene.below(3) == 0:
-                scene.then(edit, g)
+            state.prioritise((g, tensor))
+            if state.vocabulary.inplace and state.below(3) == 0:
+                state.schedule(edit, g)
     return True
 
 
-def edit(scene: Scene, g: Live) -> bool:
+def edit(state: GenState, g: TensorInfo) -> bool:
     """A write to a gradient that was read under a name."""
-    return scene.vocabulary.edit(scene, g)
+    return state.vocabulary.edit(state, g)
 
 
-def assign(scene: Scene, about: Any = None) -> bool:
+def assign(state: GenState, about: Any = None) -> bool:
     """An assignment to ``.grad``: None, or a tensor like the one it belongs to."""
-    live = scene.find(scene.pick(_OWNERS))
-    if live is None:
+    tensor = state.find(state.pick(_OWNERS))
+    if tensor is None:
         return False
-    kind = scene.below(4)
+    kind = state.below(4)
     if kind == 0:
-        if scene.emit(".grad=", (live.ref, None)):
-            live.filled = False
+        if state.emit(".grad=", (tensor.ref, None)):
+            tensor.grad_likely = False
         return True
-    g = scene.like(live, but=live)
-    if kind == 1 and live.kind == "f" and len(live.shape) == 2 and not scene.wild and scene.may("t"):
-        g = _turned(scene, live) or g
-    if scene.wild:
-        g = scene.some()
+    g = state.like(tensor, excluding=tensor)
+    if (
+        kind == 1
+        and tensor.kind == "f"
+        and len(tensor.shape) == 2
+        and not state.unchecked
+        and state.supports("t")
+    ):
+        g = _turned(state, tensor) or g
+    if state.unchecked:
+        g = state.any_tensor()
         if kind == 1:
-            scene.emit(".grad=", (live.ref, 1.0))
+            state.emit(".grad=", (tensor.ref, 1.0))
             return True
-    if g is None or scene.folded(g):  # it may be added to in place
+    if g is None or state.self_overlapping(g):  # it may be added to in place
         return False
-    if scene.emit(".grad=", (live.ref, g.ref)):
-        live.filled = g.store.grad = True
-        scene.heed((g, live))
-        scene.then(scene.vocabulary.reach, live)
+    if state.emit(".grad=", (tensor.ref, g.ref)):
+        tensor.grad_likely = g.store.may_hold_grad = True
+        state.prioritise((g, tensor))
+        state.schedule(state.vocabulary.reach, tensor)
     return True
 
 
-def own_dtype(scene: Scene, about: Live | None = None) -> bool:
+def own_dtype(state: GenState, about: TensorInfo | None = None) -> bool:
     """A dtype for the grad of a leaf, or of anything."""
-    live = scene.some() if scene.wild else scene.find(_receiver)
-    if live is None or live.kind != "f":
+    tensor = state.any_tensor() if state.unchecked else state.find(_receiver)
+    if tensor is None or tensor.kind != "f":
         return False
-    if scene.emit(".grad_dtype=", (live.ref, scene.pick(_GRAD_DTYPES))):
-        scene.heed((live,))
-        scene.then(scene.vocabulary.reach, live)
+    if state.emit(".grad_dtype=", (tensor.ref, state.pick(_GRAD_DTYPES))):
+        state.prioritise((tensor,))
+        state.schedule(state.vocabulary.reach, tensor)
     return True
 
 
-def _turned(scene: Scene, live: Live) -> Live | None:
+def _turned(state: GenState, tensor: TensorInfo) -> TensorInfo | None:
     """A tensor of the same shape that lies in memory the other way round, made for the purpose."""
-    shape = live.shape[::-1]
-    plain = (x for x in reversed(scene.lives) if x.shape == shape and x.dtype == live.dtype and not x.grad)
-    other = next(plain, None) or leaves.needed(scene, shape, "any", live.dtype)
-    name = scene.fresh()
-    if scene.emit("t", (other.ref,), (), (name,)):
-        g = scene.bind(name, other.store, (other,))
+    shape = tensor.shape[::-1]
+    plain = (
+        x
+        for x in reversed(state.tensors)
+        if x.shape == shape and x.dtype == tensor.dtype and not x.requires_grad
+    )
+    other = next(plain, None) or leaves.make_leaf(state, shape, "any", tensor.dtype)
+    name = state.fresh_name()
+    if state.emit("t", (other.ref,), (), (name,)):
+        g = state.bind(name, other.store, (other,))
         if g is not None:
             g.base = other.base or other
         return g

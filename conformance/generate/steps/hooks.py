@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene.scene import Live, Scene, made, recorded
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import TensorInfo, backward_ready, needs_grad
 from conformance.generate.steps import backward
 from conformance.program import Function, Ref, ref
 from specs import callbacks
@@ -24,83 +25,94 @@ _OF_ANY = tuple(map(Function, callbacks.OF_ANY))
 _SEVERAL = "torch.autograd.graph.register_multi_grad_hook"
 
 
-def on_tensor(scene: Scene, about: Live | None = None) -> bool:
+def on_tensor(state: GenState, about: TensorInfo | None = None) -> bool:
     """``register_hook`` on what a gradient flows through."""
-    live = scene.find(recorded)
-    if live is None:
+    tensor = state.find(needs_grad)
+    if tensor is None:
         return False
-    menu = _WRONG if scene.wild and scene.below(3) == 0 else _WRITING if scene.below(8) == 0 else _TENSOR
-    return _register(scene, "register_hook", (live.ref, scene.pick(menu)), (live,))
+    menu = _WRONG if state.unchecked and state.below(3) == 0 else _WRITING if state.below(8) == 0 else _TENSOR
+    return _register(state, "register_hook", (tensor.ref, state.pick(menu)), (tensor,))
 
 
-def on_sibling(scene: Scene, live: Live) -> bool:
+def on_sibling(state: GenState, tensor: TensorInfo) -> bool:
     """A hook of a view that came with others, which gets no gradient when another is differentiated."""
-    for other in reversed(scene.lives):
-        if other.multi and other is not live and other.parents == live.parents and made(other):
-            menu = _WRONG if scene.wild or scene.below(2) else _TENSOR
-            if scene.emit("register_hook", (live.ref, scene.pick(menu))):
-                scene.then(backward.backward, other)
+    for other in reversed(state.tensors):
+        if (
+            other.multi_view
+            and other is not tensor
+            and other.parents == tensor.parents
+            and backward_ready(other)
+        ):
+            menu = _WRONG if state.unchecked or state.below(2) else _TENSOR
+            if state.emit("register_hook", (tensor.ref, state.pick(menu))):
+                state.schedule(backward.backward, other)
             return True
     return False
 
 
-def on_leaf(scene: Scene, about: Live | None = None) -> bool:
+def on_leaf(state: GenState, about: TensorInfo | None = None) -> bool:
     """``register_post_accumulate_grad_hook`` on a leaf."""
-    live = scene.find(_leaf)
-    if live is None:
+    tensor = state.find(_leaf)
+    if tensor is None:
         return False
-    return _register(scene, "register_post_accumulate_grad_hook", (live.ref, scene.pick(_POST)), (live,))
+    return _register(state, "register_post_accumulate_grad_hook", (tensor.ref, state.pick(_POST)), (tensor,))
 
 
-def on_node(scene: Scene, about: Live | None = None) -> bool:
+def on_node(state: GenState, about: TensorInfo | None = None) -> bool:
     """A node by ``.grad_fn``, with a hook to be called before or after it."""
-    live = scene.find(made)
-    if live is None:
+    tensor = state.find(backward_ready)
+    if tensor is None:
         return False
-    node = scene.fresh()
-    if not scene.emit(".grad_fn", (live.ref,), (), (node,)):
+    node = state.fresh_name()
+    if not state.emit(".grad_fn", (tensor.ref,), (), (node,)):
         return True
-    if scene.below(2):
-        return _register(scene, "register_prehook", (ref(node), scene.pick(_BEFORE)), (live,))
-    return _register(scene, "register_hook", (ref(node), scene.pick(_AFTER)), (live,))
+    if state.below(2):
+        return _register(state, "register_prehook", (ref(node), state.pick(_BEFORE)), (tensor,))
+    return _register(state, "register_hook", (ref(node), state.pick(_AFTER)), (tensor,))
 
 
-def on_several(scene: Scene, about: Live | None = None) -> bool:
+def on_several(state: GenState, about: TensorInfo | None = None) -> bool:
     """One hook of several tensors, for all their gradients or for the first that comes."""
-    live = scene.find(recorded)
-    if live is None:
+    tensor = state.find(needs_grad)
+    if tensor is None:
         return False
-    others = [scene.some() if scene.wild else scene.find(recorded) or live for _ in range(1 + scene.below(2))]
-    lives = (live, *others)
-    hook = scene.pick(_OF_ALL)
+    others = [
+        state.any_tensor() if state.unchecked else state.find(needs_grad) or tensor
+        for _ in range(1 + state.below(2))
+    ]
+    tensors = (tensor, *others)
+    hook = state.pick(_OF_ALL)
     kwargs: tuple[tuple[str, Any], ...] = ()
-    if scene.below(2):
-        hook, kwargs = scene.pick(_OF_ANY), (("mode", "some" if scene.wild and scene.below(2) else "any"),)
-    return _register(scene, _SEVERAL, ([one.ref for one in lives], hook), lives, kwargs)
+    if state.below(2):
+        hook, kwargs = (
+            state.pick(_OF_ANY),
+            (("mode", "some" if state.unchecked and state.below(2) else "any"),),
+        )
+    return _register(state, _SEVERAL, ([one.ref for one in tensors], hook), tensors, kwargs)
 
 
 def _register(
-    scene: Scene,
+    state: GenState,
     op: str,
     args: tuple[Any, ...],
-    lives: tuple[Live, ...],
+    tensors: tuple[TensorInfo, ...],
     kwargs: tuple[tuple[str, Any], ...] = (),
 ) -> bool:
     """Register a hook, with a handle now and then; the backward of one tensor follows, of several seldom."""
-    handle = scene.fresh() if scene.below(3) == 0 else None
-    if scene.emit(op, args, kwargs, (handle,) if handle else ()):
-        scene.heed(lives)
-        if len(lives) == 1 or scene.below(3) == 0:
-            scene.then(backward.backward, lives[0])
+    handle = state.fresh_name() if state.below(3) == 0 else None
+    if state.emit(op, args, kwargs, (handle,) if handle else ()):
+        state.prioritise(tensors)
+        if len(tensors) == 1 or state.below(3) == 0:
+            state.schedule(backward.backward, tensors[0])
         if handle:
-            scene.then(_remove, ref(handle))
+            state.schedule(_remove, ref(handle))
     return True
 
 
-def _remove(scene: Scene, handle: Ref) -> bool:
+def _remove(state: GenState, handle: Ref) -> bool:
     """``handle.remove()``, perhaps twice."""
-    return scene.emit("remove", (handle,))
+    return state.emit("remove", (handle,))
 
 
-def _leaf(live: Live) -> Any:
-    return live.grad and live.leaf
+def _leaf(tensor: TensorInfo) -> Any:
+    return tensor.requires_grad and tensor.is_leaf

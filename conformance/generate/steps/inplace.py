@@ -7,90 +7,96 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene.features import INPLACE, MODES
-from conformance.generate.scene.scene import Live, Scene, Store, floating
+from conformance.generate.state.features import INPLACE, MODES
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import Store, TensorInfo, can_require_grad
 from conformance.generate.steps import leaves
-from conformance.generate.steps.call_op import apply, written
+from conformance.generate.steps.call_op import apply, note_write
 
 _LISTS = ([0], [-1], [0, 0], [0, -1])
 _VALUES = (1.0, 2.0, 0.0, -1.0)
 _ALONE = (("no_grad",), ("@no_grad",), ("no_grad",), ("set_grad_enabled(False)",))
 
 
-def writable(live: Live) -> bool:
+def writable(tensor: TensorInfo) -> bool:
     """Whether a write is not refused in grad mode, as far as is known without looking."""
-    if live.multi or (live.grad and live.leaf):
+    if tensor.multi_view or (tensor.requires_grad and tensor.is_leaf):
         return False
-    base = live.base
-    return base is None or not (base.grad and base.leaf)
+    base = tensor.base
+    return base is None or not (base.requires_grad and base.is_leaf)
 
 
-def write(scene: Scene, about: Any = None) -> bool:
+def write(state: GenState, about: Any = None) -> bool:
     """An in-place op on something that may be written, or on a leaf under ``no_grad``."""
-    return _write(scene, scene.vocabulary.writes, about)
+    return _write(state, state.vocabulary.inplace, about)
 
 
-def assign_operator(scene: Scene, about: Any = None) -> bool:
+def assign_operator(state: GenState, about: Any = None) -> bool:
     """An in-place Python operator, which rebinds its name."""
-    return _write(scene, scene.vocabulary.assigns, about)
+    return _write(state, state.vocabulary.inplace_operators, about)
 
 
-def fill(scene: Scene, about: Any = None) -> bool:
+def fill(state: GenState, about: Any = None) -> bool:
     """``copy_``, ``zero_``, ``fill_`` or an assignment to a part."""
-    return _write(scene, scene.vocabulary.fills, about)
+    return _write(state, state.vocabulary.fills, about)
 
 
-def scatter(scene: Scene, about: Live | None = None) -> bool:
+def scatter(state: GenState, about: TensorInfo | None = None) -> bool:
     """An assignment by a list of positions, which even a tensor takes that shows an element several times."""
-    x = about or scene.find(_listed)
-    if x is None or not (x.shape or scene.wild) or not scene.may("__setitem__") or scene.folded(x):
+    x = about or state.find(_listed)
+    if (
+        x is None
+        or not (x.shape or state.unchecked)
+        or not state.supports("__setitem__")
+        or state.self_overlapping(x)
+    ):
         return False
-    value: Any = scene.pick(_VALUES)
+    value: Any = state.pick(_VALUES)
     after = Store(2)
-    operands: tuple[Live, ...] = (x,)
-    if scene.below(2):
-        y = scene.some()
-        if scene.wild or (y.dtype == x.dtype and y.size == 1 and y.store is not x.store):
+    operands: tuple[TensorInfo, ...] = (x,)
+    if state.below(2):
+        y = state.any_tensor()
+        if state.unchecked or (y.dtype == x.dtype and y.size == 1 and y.store is not x.store):
             value, after, operands = y.ref, y.store, (x, y)
-    args = (x.ref, scene.pick(_LISTS), value)
-    if scene.emit("__setitem__", args) or scene.inference:
-        written(scene, x, operands, after)
+    args = (x.ref, state.pick(_LISTS), value)
+    if state.emit("__setitem__", args) or state.inference:
+        note_write(state, x, operands, after)
     return True
 
 
-def mix(scene: Scene, x: Live) -> bool:
+def mix(state: GenState, x: TensorInfo) -> bool:
     """A real tensor that requires grad put all over one of another kind, to which a gradient may not flow."""
-    if not scene.groups & INPLACE or not scene.may("fill_") or scene.folded(x):
+    if not state.features & INPLACE or not state.supports("fill_") or state.self_overlapping(x):
         return False
-    y = next((y for y in reversed(scene.lives) if y.kind == "f" and y.grad and not y.shape), None)
-    y = y or leaves.needed(scene, (), "any", scene.dtype, True)
-    if scene.emit("fill_", (x.ref, y.ref)) or scene.inference:
-        written(scene, x, (x, y), y.store)
-        scene.then(scene.vocabulary.reach, y)
+    y = next((y for y in reversed(state.tensors) if y.kind == "f" and y.requires_grad and not y.shape), None)
+    y = y or leaves.make_leaf(state, (), "any", state.dtype, True)
+    if state.emit("fill_", (x.ref, y.ref)) or state.inference:
+        note_write(state, x, (x, y), y.store)
+        state.schedule(state.vocabulary.reach, y)
         if x.kind != "c":
-            scene.then(scene.vocabulary.use, x)
+            state.schedule(state.vocabulary.use, x)
     return True
 
 
-def _listed(live: Live) -> bool:
-    return bool(live.shape) and floating(live) and writable(live)
+def _listed(tensor: TensorInfo) -> bool:
+    return bool(tensor.shape) and can_require_grad(tensor) and writable(tensor)
 
 
-def _write(scene: Scene, recipes: tuple[Any, ...], x: Live | None) -> bool:
+def _write(state: GenState, recipes: tuple[Any, ...], x: TensorInfo | None) -> bool:
     if not recipes:
         return False
-    recipe = scene.pick(recipes)
-    x = x or (scene.find(floating) if recipe.casts else scene.some())
+    recipe = state.pick(recipes)
+    x = x or (state.find(can_require_grad) if recipe.casts else state.any_tensor())
     if x is None:
         return False
-    if scene.mode or scene.off or writable(x):
-        return apply(scene, recipe, x)
-    if scene.groups & MODES and scene.below(4):
-        scene.mode = scene.pick(_ALONE)
-        done = apply(scene, recipe, x)
-        scene.mode = ()
+    if state.mode or state.no_grad_turns or writable(x):
+        return apply(state, recipe, x)
+    if state.features & MODES and state.below(4):
+        state.mode = state.pick(_ALONE)
+        done = apply(state, recipe, x)
+        state.mode = ()
         return done
-    if scene.wild or not scene.below(4):
-        return apply(scene, recipe, x)
-    x = scene.find(writable)
-    return x is not None and apply(scene, recipe, x)
+    if state.unchecked or not state.below(4):
+        return apply(state, recipe, x)
+    x = state.find(writable)
+    return x is not None and apply(state, recipe, x)

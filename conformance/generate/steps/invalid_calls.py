@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.scene.choices import weighted
-from conformance.generate.scene.features import DATA, FLAGS, GRAD_CALL, GRADS, INPLACE, MODES
-from conformance.generate.scene.scene import Live, Scene
+from conformance.generate.state.choices import weighted
+from conformance.generate.state.features import DATA, GRAD_CALL, GRADS, INPLACE, MODES, REQUIRES_GRAD
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import TensorInfo
 from conformance.generate.steps import leaves
 from conformance.generate.steps.backward import root
 
-Astray = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
+InvalidCall = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
 """An operation, its arguments (the names of `MADE`, `X` and `Y` stand for tensors), keywords, and how many
 results.
 """
@@ -38,7 +39,7 @@ MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
 are none.
 """
 
-CALLS: tuple[Astray, ...] = (
+CALLS: tuple[InvalidCall, ...] = (
     ("backward", (X, 1.0), (), 0),
     ("backward", (X, C), (), 0),
     ("backward", (X, C), (), 0),
@@ -114,8 +115,8 @@ CALLS: tuple[Astray, ...] = (
 GROUPS = {
     ".data=": DATA,
     ".grad=": GRADS,
-    ".requires_grad=": FLAGS,
-    "requires_grad_": FLAGS,
+    ".requires_grad=": REQUIRES_GRAD,
+    "requires_grad_": REQUIRES_GRAD,
     "torch.set_grad_enabled": MODES,
     "is_inference": MODES,
     "torch.is_inference_mode_enabled": MODES,
@@ -130,20 +131,20 @@ GROUPS = {
 _ROOT = weighted({True: 3, False: 1})
 
 
-def astray(scene: Scene, about: Any = None) -> bool:
+def invalid_call(state: GenState, about: Any = None) -> bool:
     """One such call, on whatever is at hand."""
-    op, args, kwargs, outs = scene.pick(CALLS)
-    if not scene.may(op) or GROUPS.get(op, 0) & ~scene.groups:
+    op, args, kwargs, outs = state.pick(CALLS)
+    if not state.supports(op) or GROUPS.get(op, 0) & ~state.features:
         return False
-    x = (root(scene) if "grad" in op and scene.pick(_ROOT) else None) or scene.some()
-    given = {X: x, Y: scene.some()}
+    x = (root(state) if "grad" in op and state.pick(_ROOT) else None) or state.any_tensor()
+    given = {X: x, Y: state.any_tensor()}
     for stand_in, (row, dtype, shapes) in MADE.items():
         if stand_in in args:
-            if not (dtype in scene.dtypes or dtype in scene.floats) or (shapes and not scene.optional):
+            if not (dtype in state.dtypes or dtype in state.float_dtypes) or (shapes and not state.full_api):
                 return False
-            given[stand_in] = leaves.needed(scene, scene.pick(shapes) if shapes else x.shape, row, dtype)
-    names = (scene.fresh(),) if outs else ()
-    done = scene.emit(
+            given[stand_in] = leaves.make_leaf(state, state.pick(shapes) if shapes else x.shape, row, dtype)
+    names = (state.fresh_name(),) if outs else ()
+    done = state.emit(
         op,
         tuple([_put(value, given) for value in args]),
         tuple([(name, _put(value, given)) for name, value in kwargs]),
@@ -151,13 +152,13 @@ def astray(scene: Scene, about: Any = None) -> bool:
     )
     if done:
         for name in names:
-            scene.bind_gradient(name, (x,))
+            state.bind_measured(name, (x,))
         if "inputs" not in dict(kwargs):
-            scene.look_around(x)
+            state.refresh_aliases(x)
     return True
 
 
-def _put(value: Any, given: dict[_Tensor, Live]) -> Any:
+def _put(value: Any, given: dict[_Tensor, TensorInfo]) -> Any:
     if isinstance(value, _Tensor):
         return given[value].ref
     return [_put(item, given) for item in value] if isinstance(value, list) else value

@@ -10,12 +10,13 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from conformance.generate.scene.scene import Live, Scene, Store
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.tensor_info import Store, TensorInfo
 from conformance.program import Device, Dtype
 
 Shape = tuple[int, ...]
 
-PALETTES: tuple[tuple[Shape, ...], ...] = (
+SHAPE_SETS: tuple[tuple[Shape, ...], ...] = (
     ((2,), (), (2,), (1,)),
     ((2,), (2, 2), (), (2, 2)),
     ((2, 2), (2,), (2, 1), (2, 2)),
@@ -34,7 +35,7 @@ PALETTES: tuple[tuple[Shape, ...], ...] = (
 or multiply.
 """
 
-SCALAR: tuple[tuple[Shape, ...], ...] = (((),),)
+SCALAR_SHAPES: tuple[tuple[Shape, ...], ...] = (((),),)
 
 FLOATS: dict[str, tuple[tuple[float, ...], ...]] = {
     "any": (
@@ -89,57 +90,57 @@ _KINDS = tuple(
 FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 
-def leaf(scene: Scene, about: Any = None) -> bool:
+def leaf(state: GenState, about: Any = None) -> bool:
     """A new leaf in the program's palette, more often than not requiring grad."""
-    kind, flag = scene.pick(_KINDS)
-    shape = scene.pick(scene.palette)
-    dtype = scene.dtype
-    if scene.dtypes and scene.below(2):
-        dtype = scene.pick(scene.dtypes)
-    flag = flag or scene.always_grad
+    kind, flag = state.pick(_KINDS)
+    shape = state.pick(state.shapes)
+    dtype = state.dtype
+    if state.dtypes and state.below(2):
+        dtype = state.pick(state.dtypes)
+    flag = flag or state.always_grad
     if dtype in ("int64", "bool"):
-        flag = scene.wild and flag
-        return literal(scene, shape, dtype, dtype, flag)
+        flag = state.unchecked and flag
+        return literal(state, shape, dtype, dtype, flag)
     if kind == "ones" or kind == "zeros":
-        if scene.may(f"torch.{kind}"):
-            return filled(scene, f"torch.{kind}", shape, dtype, flag)
+        if state.supports(f"torch.{kind}"):
+            return filled(state, f"torch.{kind}", shape, dtype, flag)
         kind = "plain"
     if dtype.startswith("complex"):
         kind = "complex"
-    return literal(scene, shape, "any" if kind == "plain" else kind, dtype, flag)
+    return literal(state, shape, "any" if kind == "plain" else kind, dtype, flag)
 
 
-def first_leaf(scene: Scene) -> bool:
+def first_leaf(state: GenState) -> bool:
     """The leaf a program begins with; it requires grad."""
-    return literal(scene, scene.palette[0], "any", scene.dtype, True)
+    return literal(state, state.shapes[0], "any", state.dtype, True)
 
 
-def literal(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool) -> bool:
+def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) -> bool:
     """A ``torch.tensor`` of one of the tabled values; whether it was made."""
-    values = scene.pick(literals(shape, kind))
-    name = scene.name()
-    kwargs = _keywords(dtype, flag, 0 in shape, scene.here)
-    if not scene.emit("torch.tensor", (values,), kwargs, (name,)):
+    values = state.pick(literals(shape, kind))
+    name = state.result_name()
+    kwargs = _keywords(dtype, flag, 0 in shape, state.device)
+    if not state.emit("torch.tensor", (values,), kwargs, (name,)):
         return True
-    live = scene.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
-    if dtype not in FLOATING and live is not None and not flag and not scene.below(3):
-        scene.then(scene.vocabulary.mix, live)
+    tensor = state.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
+    if dtype not in FLOATING and tensor is not None and not flag and not state.below(3):
+        state.schedule(state.vocabulary.mix, tensor)
     return True
 
 
-def needed(scene: Scene, shape: Shape, kind: str, dtype: str, flag: bool = False) -> Live:
+def make_leaf(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool = False) -> TensorInfo:
     """A leaf that the next step needs, under a name of its own."""
-    scene.again = False
-    literal(scene, shape, kind, dtype, flag)
-    return scene.lives[-1]
+    state.rebind = False
+    literal(state, shape, kind, dtype, flag)
+    return state.tensors[-1]
 
 
-def filled(scene: Scene, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
+def filled(state: GenState, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
     """A leaf of ones or zeros."""
-    name = scene.name()
-    args = shape if shape and scene.below(2) else (shape,)
-    if scene.emit(op, args, _keywords(dtype, flag, here=scene.here), (name,)):
-        scene.bind(name, Store(2))
+    name = state.result_name()
+    args = shape if shape and state.below(2) else (shape,)
+    if state.emit(op, args, _keywords(dtype, flag, here=state.device), (name,)):
+        state.bind(name, Store(2))
     return True
 
 

@@ -42,7 +42,7 @@ class Oracle(Protocol):
     def memory(self, name: str) -> Any:
         """The array whose memory tells what shares it with what, or None where that cannot be told."""
 
-    def place(self, value: Any) -> str:
+    def device_of(self, value: Any) -> str:
         """The device that a tensor is on."""
 
     def window(self, name: str) -> tuple[int, int]:
@@ -56,13 +56,13 @@ class Oracle(Protocol):
         told.
         """
 
-    def stepped(self, name: str) -> list[tuple[Any, Any]]:
+    def optimizer_updates(self, name: str) -> list[tuple[Any, Any]]:
         """Of what the optimizer writes to while it reads the grad, the arrays of both, where memory can be
         told. With weight decay or momentum it reads what it has made of the grad.
         """
 
 
-class Beside:
+class RunnerOracle:
     """The oracle that a runner is; an adapter with ``raw_state`` is guided without being observed.
 
     NB: without ``raw_state`` the public attributes are read, which regenerates stale views: programs stay
@@ -94,7 +94,7 @@ class Beside:
     def memory(self, name: str) -> Any:
         return self._array(self.env[name])
 
-    def place(self, value: Any) -> str:
+    def device_of(self, value: Any) -> str:
         return str(value.device)
 
     def window(self, name: str) -> tuple[int, int]:
@@ -113,7 +113,7 @@ class Beside:
         grads = map(self._grad, (*self.env.values(), *leaves))
         return [self._array(grad) for grad in grads if grad is not None]
 
-    def stepped(self, name: str) -> list[tuple[Any, Any]]:
+    def optimizer_updates(self, name: str) -> list[tuple[Any, Any]]:
         groups = getattr(self.env.get(name), "param_groups", ())
         plain = (group for group in groups if not (group["weight_decay"] or group["momentum"]))
         held = ((x, self._grad(x)) for group in plain for x in group["params"])

@@ -9,7 +9,7 @@ from __future__ import annotations
     DETACH,
     DATA,
     DOUBLE,
-    FLAGS,
+    REQUIRES_GRAD,
     RETAIN,
     ROOTS,
     GRADS,
@@ -20,7 +20,7 @@ from __future__ import annotations
     HOOKS,
     FUNCTIONS,
     TRAINING,
-    WAYS_OUT,
-    WINDOWS,
+    INTEROP,
+    AS_STRIDED,
     DEVICES,
 ) = (1 << n for n in range(20))
