@@ -72,6 +72,26 @@ def set_memory(x: Tensor, array: np.ndarray, storage: np.ndarray) -> None:
     x._array, x._storage = array, storage
 
 
+def set_grad(x: Tensor, grad: Tensor | None) -> None:
+    """Set the accumulated gradient."""
+    x._grad = grad
+
+
+def set_hooks(x: Tensor, hooks: Any) -> None:
+    """Put ``hooks`` in place of those of the present history."""
+    x._hooks = hooks
+
+
+def share_hooks(x: Tensor, other: Tensor) -> None:
+    """Give ``x`` the hooks of another tensor, those called after accumulation included."""
+    x._hooks, x._post_hooks = other._hooks, other._post_hooks
+
+
+def forget_accumulator(x: Tensor) -> None:
+    """Let the leaf's next use begin with a new ``AccumulateGrad`` node."""
+    x._accumulator = None
+
+
 def become(x: Tensor, other: Tensor) -> None:
     """Take over all of another tensor's state."""
     for name in _SLOTS:

@@ -16,28 +16,30 @@ from reference_impl.base.device import CPU, place_of
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.base.size import Size, contiguous_format, layout, strided
+from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.tensor_repr import tensor_repr
 
 
 def shape(self: Tensor) -> Size:
     """The extent of each dimension."""
-    return Size(self._array.shape)
+    return Size(array_of(self).shape)
 
 
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The shape, or its extent along ``dim``."""
-    return Size(self._array.shape) if dim is None else self._array.shape[_axis(self, dim)]
+    return Size(array_of(self).shape) if dim is None else array_of(self).shape[_axis(self, dim)]
 
 
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The strides in elements, or the one along ``dim``."""
-    strides = tuple([step // self._array.itemsize for step in self._array.strides])
+    array = array_of(self)
+    strides = tuple([step // array.itemsize for step in array.strides])
     return strides if dim is None else strides[_axis(self, dim)]
 
 
 def _axis(self: Tensor, dim: int) -> int:
-    ndim = self._array.ndim
+    ndim = self.ndim
     if not -ndim <= dim < ndim:
         refuse_by("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
     return dim
@@ -45,17 +47,17 @@ def _axis(self: Tensor, dim: int) -> int:
 
 def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
     """Whether the elements lie by rows without gaps."""
-    return bool(self._array.flags.c_contiguous)
+    return bool(array_of(self).flags.c_contiguous)
 
 
 def element_size(self: Tensor) -> int:
     """The bytes of one element."""
-    return self._array.itemsize
+    return array_of(self).itemsize
 
 
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return self._array.__array_interface__["data"][0]
+    return array_of(self).__array_interface__["data"][0]
 
 
 def get_device(self: Tensor) -> int:
@@ -68,37 +70,37 @@ class Storage:
     """The memory that a tensor and its views look at."""
 
     def __init__(self, array: np.ndarray) -> None:
-        self._array = array
+        self.memory = array
 
     @property
     def _cdata(self) -> int:
         """What tells it from every other."""
-        return id(self._array)
+        return id(self.memory)
 
     def data_ptr(self) -> int:
         """The address of its first byte."""
-        return self._array.__array_interface__["data"][0]
+        return self.memory.__array_interface__["data"][0]
 
     def nbytes(self) -> int:
         """How many bytes it has."""
-        return self._array.nbytes
+        return self.memory.nbytes
 
     def size(self) -> int:
         """How many elements of its tensors' dtype it has."""
-        return self._array.size
+        return self.memory.size
 
     __len__ = size
 
 
 def storage(self: Tensor) -> Storage:
     """The memory behind this tensor."""
-    return Storage(self._storage)
+    return Storage(storage_of(self))
 
 
 # -- ways out --------------------------------------------------------------------------------------
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
-    array = np.array(self._array) if force else self._lent()
+    array = np.array(array_of(self)) if force else self._lent()
     if array.dtype == dtypes.bfloat16.numpy:
         refuse_by("copy/bfloat16-refuses-numpy")
     if force:
@@ -117,9 +119,10 @@ def _number(self: Tensor, kind: type) -> Any:
     """The one element as a number of that kind."""
     if self.requires_grad and STATE.enabled and kind is not int:
         warn_once("copy/number-leaves-the-graph-warns")
-    if self._array.size != 1:
+    array = array_of(self)
+    if array.size != 1:
         refuse_by("copy/number-of-one-element")
-    number = self._array.item()
+    number = array.item()
     if isinstance(number, complex) and kind is not complex:
         if number.imag:
             raise RuntimeError(f"value cannot be converted to type {kind.__name__} without overflow")
@@ -144,14 +147,15 @@ def to_complex(self: Tensor) -> complex:
 
 def index(self: Tensor) -> int:
     """The one integer, where Python wants an index."""
-    if self._array.dtype.kind not in "iub" or self._array.size != 1:
+    array = array_of(self)
+    if array.dtype.kind not in "iub" or array.size != 1:
         raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(self._array.item())
+    return int(array.item())
 
 
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The positions along the first dimension, one node behind them all."""
-    if not self._array.ndim:
+    if not self.ndim:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
@@ -162,13 +166,13 @@ def contains(self: Tensor, element: Any) -> bool:
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
         )
-    return bool(self.eq(element)._array.any())
+    return bool(array_of(self.eq(element)).any())
 
 
 def formatted(self: Tensor, spec: str) -> str:
     """A single element as its number is formatted, anything else as its repr."""
-    if self._array.ndim == 0 and type(self) is Tensor:
-        return format(self._array.item(), spec)
+    if self.ndim == 0 and type(self) is Tensor:
+        return format(array_of(self).item(), spec)
     return object.__format__(self, spec)
 
 
@@ -179,7 +183,7 @@ def is_nonzero(self: Tensor) -> bool:
 
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether both have one shape."""
-    return self._array.shape == other._array.shape
+    return array_of(self).shape == array_of(other).shape
 
 
 def warned_of_storage(self: Tensor) -> Storage:
@@ -191,9 +195,9 @@ def warned_of_storage(self: Tensor) -> Storage:
 def _set_hooks(self: Tensor, hooks: Any) -> None:
     """Put these hooks in place of those there are."""
     node = self.grad_fn
-    self._hooks = hooks
+    set_hooks(self, hooks)
     if node is not None and hooks is not None:
-        node.own_hooks().tensors.append((self._output_nr, hooks))
+        node.own_hooks().tensors.append((self.output_nr, hooks))
 
 
 def _no_deleting(name: str, read: Any, write: Any = None) -> property:
@@ -214,16 +218,16 @@ def volatile(self: Tensor) -> bool:
 # -- parts -----------------------------------------------------------------------------------------
 def transposed(self: Tensor) -> Tensor:
     """All dimensions in reverse, as ``x.T``."""
-    if self._array.ndim != 2:
-        return self.permute(tuple(range(self._array.ndim))[::-1])
+    if self.ndim != 2:
+        return self.permute(tuple(range(self.ndim))[::-1])
     return self.permute((1, 0))
 
 
 def matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions swapped, as ``x.mT``; a 0-d tensor is returned itself."""
-    if self._array.ndim == 1:
+    if self.ndim == 1:
         raise RuntimeError("mT and mH are for matrices and batches of them, not for one dimension")
-    return self.transpose(-2, -1) if self._array.ndim else self
+    return self.transpose(-2, -1) if self.ndim else self
 
 
 def adjoint(self: Tensor) -> Tensor:
@@ -233,8 +237,8 @@ def adjoint(self: Tensor) -> Tensor:
 
 def matrix_adjoint(self: Tensor) -> Tensor:
     """The same of one matrix, as ``x.H``."""
-    if self._array.ndim > 2:
-        raise RuntimeError(f"H is for a matrix, not for {self._array.ndim} dimensions")
+    if self.ndim > 2:
+        raise RuntimeError(f"H is for a matrix, not for {self.ndim} dimensions")
     return adjoint(self)
 
 
@@ -244,7 +248,7 @@ def _constant(value: Any) -> property:
 
 PROPERTIES: dict[str, Any] = {
     "shape": property(shape),
-    "_backward_hooks": _no_deleting("_backward_hooks", lambda self: self._hooks, _set_hooks),
+    "_backward_hooks": _no_deleting("_backward_hooks", hooks_of, _set_hooks),
     "_grad_fn": _no_deleting("_grad_fn", lambda self: self.grad_fn),
     "device": property(place_of),
     "volatile": property(volatile),
@@ -257,7 +261,7 @@ PROPERTIES: dict[str, Any] = {
     "is_mkldnn": _constant(False),
     "is_nested": _constant(False),
     "itemsize": property(element_size),
-    "nbytes": property(lambda self: self._array.nbytes),
+    "nbytes": property(lambda self: array_of(self).nbytes),
     "T": property(transposed),
     "mT": property(matrix_transposed),
     "mH": property(adjoint),
@@ -280,8 +284,8 @@ METHODS: dict[str, Any] = {
     "is_same_size": is_same_size,
     "nelement": Tensor.numel,
     "ndimension": Tensor.dim,
-    "is_signed": lambda self: self._array.dtype.kind not in "bu",
-    "is_inference": lambda self: self._inference,
+    "is_signed": lambda self: array_of(self).dtype.kind not in "bu",
+    "is_inference": lambda self: is_inference(self),
     "is_conj": lambda self: False,
     "is_neg": lambda self: False,
     "resolve_conj": lambda self: self,

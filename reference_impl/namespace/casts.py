@@ -11,6 +11,7 @@ from reference_impl.base.dtypes import dtype
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, warn_once
 from reference_impl.base.size import contiguous_format, memory_format
+from reference_impl.core.access import array_of, set_flag
 from reference_impl.core.tensor import Tensor, wrap
 from specs.errors import Refusal
 from specs.layout import converted, laid_out_like
@@ -18,21 +19,22 @@ from specs.layout import converted, laid_out_like
 
 def cast(self: Tensor, target: dtype) -> Tensor:
     """This tensor as another dtype; itself if it already is."""
-    if self._array.dtype == target.numpy:
+    if array_of(self).dtype == target.numpy:
         return self
     if dtypes.differentiable(target.numpy):
         return self.cast(target.numpy)
     made = _counted(self, target, place_of(self))
     if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-        made._requires_grad = True
+        set_flag(made, True)
     return made
 
 
 def _counted(self: Tensor, target: dtype, place: device) -> Tensor:
     """A copy as integers or bools on that device, which no gradient goes back from."""
+    array = array_of(self)
     with making_on(place):
-        made = wrap(laid_out_like(converted(self._array, target.numpy), self._array))
-    if self._array.dtype.kind == "c" and target.numpy.kind in "iu" and self._array.size:
+        made = wrap(laid_out_like(converted(array, target.numpy), array))
+    if array.dtype.kind == "c" and target.numpy.kind in "iu" and array.size:
         warn_once("data/complex-to-real-warns")
     return made
 
@@ -48,8 +50,9 @@ def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Ten
     with making_on(place):
         if by("device/copy-is-an-op"):
             return self.copy_to(target.numpy, place)
-        made = wrap(laid_out_like(self._array.astype(target.numpy), self._array))
-    made._requires_grad = self.requires_grad
+        array = array_of(self)
+        made = wrap(laid_out_like(array.astype(target.numpy), array))
+    set_flag(made, self.requires_grad)
     return made
 
 

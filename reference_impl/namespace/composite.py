@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import refuse_by
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
 from specs.op import clash
@@ -39,10 +40,10 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for at, x in enumerate(tensors):
-        if not x._array.ndim:
+        if not x.ndim:
             refuse_by("op/cat-takes-dimensions", at=at)
     parts = [_at_least(x, 1) for x in tensors]
-    shapes = [x._array.shape for x in parts]
+    shapes = [array_of(x).shape for x in parts]
     model = next((shape for shape in shapes if shape != joining.NOTHING), None)
     axis = 0 if model is None else axis_of(dim, len(model))
     return joining.cat(parts, axis, [shape[axis] if axis < len(shape) else 0 for shape in shapes])
@@ -56,11 +57,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     _need_tensors(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    return joining.stack(tensors, axis_of(dim, tensors[0]._array.ndim + 1))
+    return joining.stack(tensors, axis_of(dim, tensors[0].ndim + 1))
 
 
 def _at_least(x: Tensor, ndim: int) -> Tensor:
-    while x._array.ndim < ndim:
+    while x.ndim < ndim:
         x = x.unsqueeze(0)
     return x
 
@@ -73,7 +74,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors side by side: along the second dimension, or the only one."""
     parts = [_at_least(x, 1) for x in tensors]
-    return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
@@ -83,7 +84,7 @@ def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any
 
 def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
     """Pieces between the given positions, or so many of nearly one size."""
-    size = x._array.shape[axis_of(dim, x._array.ndim)]
+    size = array_of(x).shape[axis_of(dim, x.ndim)]
     if isinstance(sections, int):
         small, more = divmod(size, sections)
         return x.split((small + 1,) * more + (small,) * (sections - more), dim)
@@ -104,7 +105,7 @@ def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
 # -- rearranging -----------------------------------------------------------------------------------
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in order."""
-    ndim = x._array.ndim
+    ndim = x.ndim
     here = [source] if isinstance(source, int) else list(source)
     there = [destination] if isinstance(destination, int) else list(destination)
     if len(here) != len(there):
@@ -128,18 +129,19 @@ def broadcast_to(x: Tensor, size: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Views stretched to one shape; what has it is returned itself."""
-    shapes = [x._array.shape for x in tensors]
+    shapes = [array_of(x).shape for x in tensors]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         refuse_by("op/shapes-broadcast", **clash(*shapes))
-    return tuple(x if x._array.shape == shape else x.expand(shape) for x in tensors)
+    return tuple(x if array_of(x).shape == shape else x.expand(shape) for x in tensors)
 
 
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension as several."""
-    axis = axis_of(dim, x._array.ndim)
-    return x.view((*x._array.shape[:axis], *sizes, *x._array.shape[axis + 1 :]))
+    axis = axis_of(dim, x.ndim)
+    shape = array_of(x).shape
+    return x.view((*shape[:axis], *sizes, *shape[axis + 1 :]))
 
 
 def ravel(x: Tensor) -> Tensor:
@@ -160,14 +162,14 @@ def flipud(x: Tensor) -> Tensor:
 def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Elements moved on along dimensions, or through all of them in a row."""
     if dims is None or dims == ():
-        return x.flatten()._rolled(shifts, 0).view(tuple(x._array.shape))
+        return x.flatten()._rolled(shifts, 0).view(tuple(array_of(x).shape))
     return x._rolled(shifts, dims)
 
 
 def tile(x: Tensor, *dims: Any) -> Tensor:
     """Copies side by side, missing numbers of them being 1."""
     times = tuple(dims[0]) if dims and not isinstance(dims[0], int) else dims
-    return x.repeat((1,) * (x._array.ndim - len(times)) + times)
+    return x.repeat((1,) * (x.ndim - len(times)) + times)
 
 
 def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
@@ -175,17 +177,17 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor
     if dim is None:
         x, dim = x.flatten(), 0
     if isinstance(repeats, Tensor):
-        counts = np.broadcast_to(repeats._array, (x._array.shape[dim],))
+        counts = np.broadcast_to(array_of(repeats), (array_of(x).shape[dim],))
         return x.index_select(dim, wrap(np.repeat(np.arange(len(counts)), counts)))
-    axis = axis_of(dim, x._array.ndim)
-    shape = x._array.shape
+    axis = axis_of(dim, x.ndim)
+    shape = array_of(x).shape
     wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
     return wide.clone_contiguous().flatten(axis, axis + 1)
 
 
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """The matrix with a vector on a diagonal, or a copy of a matrix's diagonal."""
-    return x.diag_embed(diagonal) if x._array.ndim == 1 else x.diagonal(diagonal).clone()
+    return x.diag_embed(diagonal) if x.ndim == 1 else x.diagonal(diagonal).clone()
 
 
 def trace(x: Tensor) -> Tensor:
@@ -265,7 +267,7 @@ def _in_dtype(name: str) -> Callable[..., Tensor]:
 def floor_divide(x: Any, y: Any) -> Tensor:
     """The quotient rounded down, which has no gradient."""
     if not isinstance(x, Tensor):
-        x = from_numpy(np.asarray(x, y._array.dtype))
+        x = from_numpy(np.asarray(x, array_of(y).dtype))
     return x.detach().div(y.detach() if isinstance(y, Tensor) else y, rounding_mode="floor")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from reference_impl.base.device import device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, warn_once
+from reference_impl.core.access import array_of
 from reference_impl.core.record import real_part
 from specs.kind import Dtype, Kind, Tensor
 from specs.layout import converted, laid_out_like
@@ -31,7 +32,7 @@ def cast(x: Tensor, *, dtype: Dtype) -> Any:
 
 def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
     g = real_part(g, x_dtype)
-    if g._array.dtype == x_dtype:
+    if array_of(g).dtype == x_dtype:
         return g
     # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
     return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).cast(x_dtype)

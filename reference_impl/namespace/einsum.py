@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 
@@ -40,27 +41,27 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     """Products summed over the last dimensions of one and the first of the other, or over those named."""
     if isinstance(dims, int):
-        dims = (list(range(x._array.ndim - dims, x._array.ndim)), list(range(dims)))
-    mine, theirs = ([d % t._array.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
-    rows = [d for d in range(x._array.ndim) if d not in mine]
-    columns = [d for d in range(y._array.ndim) if d not in theirs]
-    inner = math.prod(x._array.shape[d] for d in mine)
+        dims = (list(range(x.ndim - dims, x.ndim)), list(range(dims)))
+    mine, theirs = ([d % t.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
+    rows = [d for d in range(x.ndim) if d not in mine]
+    columns = [d for d in range(y.ndim) if d not in theirs]
+    inner = math.prod(array_of(x).shape[d] for d in mine)
     left = x.permute((*rows, *mine)).reshape((-1, inner))
     right = y.permute((*theirs, *columns)).reshape((inner, -1))
-    shape = (*(x._array.shape[d] for d in rows), *(y._array.shape[d] for d in columns))
+    shape = (*(array_of(x).shape[d] for d in rows), *(array_of(y).shape[d] for d in columns))
     return left.mm(right).view(shape)
 
 
 def inner(x: Tensor, y: Tensor) -> Tensor:
     """Products summed over the last dimension of both."""
-    if not x._array.ndim or not y._array.ndim:
+    if not x.ndim or not y.ndim:
         return x.mul(y)
     return tensordot(x, y, ([-1], [-1]))
 
 
 def kron(x: Tensor, y: Tensor) -> Tensor:
     """Each element of ``x`` times all of ``y``, as blocks of a matrix."""
-    (m, n), (p, q) = x._array.shape, y._array.shape
+    (m, n), (p, q) = array_of(x).shape, array_of(y).shape
     return x.reshape((m, 1, n, 1)).mul(y.reshape((1, p, 1, q))).reshape((m * p, n * q))
 
 

@@ -18,6 +18,7 @@ from reference_impl.base.device import CPU, found, on, place_of
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.size import Size, contiguous_format, preserve_format, strided
+from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.graph import empty_strided as empty_strided_array
 from reference_impl.core.tensor import LENT, Tensor, wrap
 from specs.errors import need_fit
@@ -51,14 +52,14 @@ def made(
         _look_at(**where)
     leaf = wrap(array)
     if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):
-        leaf._storage = on(place, leaf._array)
+        set_memory(leaf, array_of(leaf), on(place, array_of(leaf)))
     if not isinstance(requires_grad, bool):
         refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
             refuse_by("requires_grad/float-or-complex-only", dtype=leaf.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
-            leaf._requires_grad = True
+            set_flag(leaf, True)
     return leaf if place is CPU or leaf.is_cuda else leaf.to(place)
 
 
@@ -77,7 +78,7 @@ def _is_row(data: Any) -> bool:
 def _plain(data: Any) -> Any:
     """Nested sequences with the tensors in them taken for what they hold."""
     if isinstance(data, Tensor):
-        return data._array
+        return array_of(data)
     if isinstance(data, (list, tuple)):
         if _NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
             return data
@@ -116,10 +117,10 @@ def _copied(
     if not isinstance(data, Tensor):
         return made(laid_out_like(_cast(np.array(data), data, dtype), data), requires_grad, **where)
     warn("copy/tensor-of-a-tensor-warns")
-    array = data.detach().clone()._array
+    array = array_of(data.detach().clone())
     copied = made(laid_out_like(_cast(array, data, dtype), array), requires_grad, data, **where)
     if not by("copy/tensor-copies"):
-        copied._node, copied._output_nr = data.grad_fn, data._output_nr
+        set_gradient_edge(copied, data.grad_fn, data.output_nr)
     return copied
 
 
@@ -161,7 +162,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     # NB: the same memory, and yet a storage of its own: in PyTorch, too, nobody knows that both are one.
     alias = array.view() if by("copy/from-numpy-shares") else array.copy()
     made = wrap(alias)
-    made._array = made._storage = alias  # with numpy's strides, also where it has no elements
+    set_memory(made, alias, alias)  # with numpy's strides, also where it has no elements
     LENT[id(alias)] = alias
     return made
 
@@ -250,9 +251,10 @@ def linspace(
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **more: Any) -> Tensor:
     """A leaf of powers of ``base`` with evenly spaced exponents."""
-    made_ = linspace(start, end, steps, **more)
-    made_._array[...] = np.power(base, made_._array)
-    return made_
+    out = linspace(start, end, steps, **more)
+    array = array_of(out)
+    array[...] = np.power(base, array)
+    return out
 
 
 def eye(
@@ -273,10 +275,11 @@ def _like(value: Any) -> Callable[..., Tensor]:
         x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
         """A leaf of one repeated value, with that tensor's shape, dtype and layout unless told otherwise."""
-        numpy = x._array.dtype if dtype is None else dtype.numpy
+        model = array_of(x)
+        numpy = model.dtype if dtype is None else dtype.numpy
         order: Any = "C" if where.get("memory_format") is contiguous_format else "K"
-        array = np.full_like(x._array, value, numpy, order)
-        return made(array if order == "C" else laid_out_like(array, x._array), requires_grad, x, **where)
+        array = np.full_like(model, value, numpy, order)
+        return made(array if order == "C" else laid_out_like(array, model), requires_grad, x, **where)
 
     return make
 
@@ -293,7 +296,8 @@ def full_like(x: Tensor, fill_value: Any, **more: Any) -> Tensor:
 
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """Complex numbers of two real parts of one dtype."""
-    if real._array.dtype != imag._array.dtype or real._array.dtype not in (np.float32, np.float64):
+    dtype = array_of(real).dtype
+    if dtype != array_of(imag).dtype or dtype not in (np.float32, np.float64):
         raise RuntimeError(
             f"complex numbers are made of two float32 or float64, not {real.dtype} and {imag.dtype}"
         )
@@ -309,7 +313,7 @@ def _new(value: Any) -> Callable[..., Tensor]:
         **where: Any,
     ) -> Tensor:
         """A plain tensor of that size and this dtype, which a formula may give as numpy's."""
-        given = self._array.dtype if dtype is None else dtype
+        given = array_of(self).dtype if dtype is None else dtype
         numpy = given.numpy if isinstance(given, dtypes.dtype) else given
         return made(np.full(shape_of(size, where), value, numpy), requires_grad, self, **where)
 
@@ -331,7 +335,7 @@ def new_full(
     **where: Any,
 ) -> Tensor:
     """A plain tensor of this dtype and one repeated value."""
-    array = _full(size, _number(fill_value), self._array.dtype if dtype is None else dtype.numpy)
+    array = _full(size, _number(fill_value), array_of(self).dtype if dtype is None else dtype.numpy)
     return made(array, requires_grad, self, **where)
 
 

@@ -15,13 +15,14 @@ from reference_impl.base import dtypes
 from reference_impl.base.dtypes import dtype
 from reference_impl.base.modes import STATE
 from reference_impl.base.size import Size
+from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from specs.ops.reduce import axis_of
 
 
 def _array(x: Any) -> Any:
-    return x._array if isinstance(x, Tensor) else x
+    return array_of(x) if isinstance(x, Tensor) else x
 
 
 def _tensor(array: Any) -> Tensor:
@@ -51,24 +52,25 @@ def numel(x: Tensor) -> int:
 
 
 def equal(x: Tensor, y: Tensor) -> bool:
-    """Whether both have one shape and the same elements."""
-    return x._array.shape == y._array.shape and bool((x._array == y._array).all())
+    """Compare shape and elements."""
+    a, b = array_of(x), array_of(y)
+    return a.shape == b.shape and bool((a == b).all())
 
 
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Where elements are equal but for rounding."""
     _one_dtype(x, y)
-    return _tensor(np.isclose(x._array, y._array, rtol, atol, equal_nan))
+    return _tensor(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether all elements are equal but for rounding."""
     _one_dtype(x, y)
-    return bool(np.allclose(x._array, y._array, rtol, atol, equal_nan))
+    return bool(np.allclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
 
 def _one_dtype(x: Tensor, y: Tensor) -> None:
-    if x._array.dtype != y._array.dtype:
+    if array_of(x).dtype != array_of(y).dtype:
         raise RuntimeError(f"{x.type()} did not match {y.type()}")
 
 
@@ -94,10 +96,11 @@ def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
     def test(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
         axis = tuple(dim) if isinstance(dim, (list, tuple)) else dim
-        if isinstance(axis, int) and not x._array.ndim:
+        if isinstance(axis, int) and not x.ndim:
             axis = None
-        found = function(x._array, axis=axis, keepdims=keepdim)
-        return _tensor(found.astype(np.uint8) if x._array.dtype == np.uint8 else found)
+        array = array_of(x)
+        out = function(array, axis=axis, keepdims=keepdim)
+        return _tensor(out.astype(np.uint8) if array.dtype == np.uint8 else out)
 
     return test
 
@@ -106,16 +109,16 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Where an extreme is, counted in the flattened tensor or along a dimension."""
 
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        if not x._array.ndim:
+        if not x.ndim:
             return _tensor(np.int64(0))
-        return _tensor(function(x._array, axis=dim, keepdims=keepdim and dim is not None))
+        return _tensor(function(array_of(x), axis=dim, keepdims=keepdim and dim is not None))
 
     return at
 
 
 def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The order of the elements along a dimension."""
-    return wrap(order(x._array, dim, descending))
+    return wrap(order(array_of(x), dim, descending))
 
 
 def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
@@ -154,20 +157,21 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 def bitwise_not(x: Tensor) -> Tensor:
     """Each bit turned round; of bools, each of them."""
-    return _tensor(np.invert(x._array))
+    return _tensor(np.invert(array_of(x)))
 
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The positions of elements that are not zero: one a row, or one tensor a dimension."""
-    where = np.nonzero(np.atleast_1d(x._array))
+    where = np.nonzero(np.atleast_1d(array_of(x)))
     if as_tuple:
         return tuple(_tensor(index) for index in where)
-    return _tensor(np.stack(where, 1).astype(np.int64)[:, : x._array.ndim])
+    return _tensor(np.stack(where, 1).astype(np.int64)[:, : x.ndim])
 
 
 def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
-    """How many elements are not zero."""
-    return _tensor(np.int64(np.count_nonzero(x._array)) if dim is None else np.count_nonzero(x._array, dim))
+    """The number of elements that are not zero."""
+    count = np.count_nonzero(array_of(x), dim)
+    return _tensor(np.int64(count) if dim is None else count)
 
 
 def unique(
@@ -178,8 +182,9 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The distinct elements in order, with where each went and how often it comes if asked for."""
-    found, inverse, counts = np.unique(x._array, return_inverse=True, return_counts=True, axis=dim)
-    inverse = inverse.reshape(x._array.shape if dim is None else -1)
+    array = array_of(x)
+    found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
+    inverse = inverse.reshape(array.shape if dim is None else -1)
     return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
 
 
@@ -187,13 +192,14 @@ def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The elements without those that equal the one before."""
-    rows = x._array.reshape(-1) if dim is None else np.moveaxis(x._array, dim, 0)
+    array = array_of(x)
+    rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     differs = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), -1).any(1)
     first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
     starts = np.flatnonzero(first)
     counts = np.diff([*starts, len(rows)])
     found = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
-    inverse = (np.cumsum(first) - 1).reshape(x._array.shape if dim is None else -1)
+    inverse = (np.cumsum(first) - 1).reshape(array.shape if dim is None else -1)
     return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
 
 
@@ -206,17 +212,17 @@ def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any
 def underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
     """The result of an op without a derivative: with a history that refuses to be gone back."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
-        made._node = NotImplementedNode((gradient_edge(x),), name)
-        made._node.add_output(made)
+        set_history(made, NotImplementedNode((gradient_edge(x),), name))
     return made
 
 
 def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often each integer from 0 on comes, or the sum of what comes with it."""
-    counted = np.bincount(x._array, _array(weights), minlength)
+    counted = np.bincount(array_of(x), _array(weights), minlength)
     if not isinstance(weights, Tensor):
         return _tensor(counted)
-    kept = weights._array.dtype if weights._array.dtype == np.float32 else counted.dtype
+    given = array_of(weights).dtype
+    kept = given if given == np.float32 else counted.dtype
     return underivable(_tensor(counted.astype(kept)), weights, "bincount")
 
 
@@ -227,7 +233,7 @@ def isin(x: Any, among: Any) -> Tensor:
 
 def searchsorted(sorted_sequence: Tensor, x: Any, *, right: bool = False) -> Tensor:
     """Where elements would go in an ordered vector."""
-    return _tensor(np.searchsorted(sorted_sequence._array, _array(x), "right" if right else "left"))
+    return _tensor(np.searchsorted(array_of(sorted_sequence), _array(x), "right" if right else "left"))
 
 
 def bucketize(x: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
@@ -237,8 +243,9 @@ def bucketize(x: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
 
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements are in each of some bins of one width."""
-    ends = (float(x._array.min()), float(x._array.max())) if min == max == 0 else (min, max)
-    return _tensor(np.histogram(x._array, bins, ends)[0].astype(x._array.dtype))
+    array = array_of(x)
+    ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
+    return _tensor(np.histogram(array, bins, ends)[0].astype(array.dtype))
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import made, shape_of
 from specs.layout import laid_out_like
@@ -46,7 +47,7 @@ class Generator:
 
     def set_state(self, state: Tensor) -> None:
         """Go on from a state that `get_state` gave."""
-        self._numpy.bit_generator.state = pickle.loads(state._array.tobytes())
+        self._numpy.bit_generator.state = pickle.loads(array_of(state).tobytes())
 
 
 default_generator = Generator()
@@ -106,9 +107,10 @@ def _like(draw: str) -> Any:
         x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
         """Random numbers in a new tensor of that one's shape, dtype and layout."""
-        numbers = np.empty_like(x._array, (x.dtype if dtype is None else dtype).numpy)
-        numbers[...] = _drawn(draw, x._array.shape, None, dtypes.of(numbers.dtype))
-        return made(laid_out_like(numbers, x._array), requires_grad, **where)
+        model = array_of(x)
+        numbers = np.empty_like(model, (x.dtype if dtype is None else dtype).numpy)
+        numbers[...] = _drawn(draw, model.shape, None, dtypes.of(numbers.dtype))
+        return made(laid_out_like(numbers, model), requires_grad, **where)
 
     return make
 
@@ -143,7 +145,7 @@ def randint(
 
 def randint_like(x: Tensor, *bounds: int, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:
     """Random integers in a new tensor of that one's shape and dtype."""
-    return randint(*bounds, x._array.shape, dtype=x.dtype if dtype is None else dtype, **more)
+    return randint(*bounds, array_of(x).shape, dtype=x.dtype if dtype is None else dtype, **more)
 
 
 def randperm(
@@ -165,7 +167,7 @@ def normal(
     """Normal numbers of a mean and a deviation each, or of one of both in a new tensor of that size."""
     if size is not None:
         return made(source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more)
-    arrays = [value._array if isinstance(value, Tensor) else value for value in (mean, std)]
+    arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     return wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
 
@@ -174,6 +176,7 @@ def multinomial(
     x: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Positions drawn with weights that the last dimension gives."""
-    rows = x._array.reshape(-1, x._array.shape[-1])
+    *outer, classes = array_of(x).shape
+    rows = array_of(x).reshape(-1, classes)
     drawn = [source(generator).choice(row.size, num_samples, replacement, row / row.sum()) for row in rows]
-    return wrap(np.asarray(drawn, np.int64).reshape((*x._array.shape[:-1], num_samples)))
+    return wrap(np.asarray(drawn, np.int64).reshape((*outer, num_samples)))

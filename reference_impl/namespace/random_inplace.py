@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import underivable
 from reference_impl.namespace.random import Generator, source
@@ -20,7 +21,8 @@ _MANTISSA = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 def _written(x: Tensor, op: str, draw: Callable[[Any], Any]) -> Tensor:
     """The tensor with what ``draw`` gives for its shape; complex numbers get it in either part."""
-    shape, dtype = x._array.shape, x._array.dtype
+    array = array_of(x)
+    shape, dtype = array.shape, array.dtype
     drawn = draw(shape) + 1j * draw(shape) if dtype.kind == "c" else draw(shape)
     return getattr(x, f"_{op}_drawn_")(wrap(np.asarray(drawn).astype(dtype)))
 
@@ -77,7 +79,7 @@ def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named
     """Integers from ``from`` on (0 unless told) and below ``to``, else as far as the dtype has them all."""
     given = list(bounds)
     count = len(bounds) + len(named)
-    high = named["to"] if "to" in named else given.pop() if given else _beyond(x._array.dtype)
+    high = named["to"] if "to" in named else given.pop() if given else _beyond(array_of(x).dtype)
     low = named["from"] if "from" in named else given.pop() if given else 0
     _need(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     op = ("random", "random_below", "random_between")[count]
@@ -93,23 +95,25 @@ def _beyond(dtype: np.dtype) -> int:
 
 def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Ones with the probability ``p``, or with those that a tensor gives, else zeros."""
+    array = array_of(x)
     if isinstance(p, Tensor):
-        numbers = _ones(p.detach().expand(x._array.shape)._array, generator)
-        return x._bernoulli_of_(p, wrap(numbers.astype(x._array.dtype)))
+        numbers = _ones(array_of(p.detach().expand(array.shape)), generator)
+        return x._bernoulli_of_(p, wrap(numbers.astype(array.dtype)))
     _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    numbers = _ones(np.full(x._array.shape, p), generator)
-    return x._bernoulli_drawn_(wrap(numbers.astype(x._array.dtype)))
+    numbers = _ones(np.full(array.shape, p), generator)
+    return x._bernoulli_drawn_(wrap(numbers.astype(array.dtype)))
 
 
 def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """Ones with the probabilities that ``x`` gives, or all with ``p``, else zeros."""
+    array = array_of(x)
     if p is not None:
         _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-        numbers = _ones(np.full(x._array.shape, p), generator)
-        return underivable(wrap(numbers.astype(x._array.dtype)), x, "bernoulli")
-    if x._array.dtype.kind in "biu":
+        numbers = _ones(np.full(array.shape, p), generator)
+        return underivable(wrap(numbers.astype(array.dtype)), x, "bernoulli")
+    if array.dtype.kind in "biu":
         raise NotImplementedError(f"bernoulli takes probabilities, which {x.dtype} has not")
-    return x._bernoulli_drawn(wrap(_ones(x._array, generator).astype(x._array.dtype)))
+    return x._bernoulli_drawn(wrap(_ones(array, generator).astype(array.dtype)))
 
 
 def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:

@@ -19,6 +19,17 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import making_on, on, place_of
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_or_hold
+from reference_impl.core.access import (
+    array_of,
+    forget_accumulator,
+    is_inference,
+    node_of,
+    set_gradient_edge,
+    set_memory,
+    storage_of,
+    version_counter,
+    view_of,
+)
 from reference_impl.core.as_strided import elements_of, window_on
 from reference_impl.core.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
@@ -46,7 +57,7 @@ class AsStridedBackward1(AsStridedBackward0):
 def _is_tracked(target: Tensor, *others: Tensor) -> bool:
     """Whether the change goes on record; refused where a write would be."""
     given = (target, *others)
-    recording = STATE.enabled and not STATE.inference and not all(x._inference for x in given)
+    recording = STATE.enabled and not STATE.inference and not all(is_inference(x) for x in given)
     tracked = recording and any(x.requires_grad for x in given)
     if tracked:
         check_tracked(target)
@@ -57,15 +68,16 @@ def _show(
     target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None, beside: tuple[Tensor, ...] = ()
 ) -> Tensor:
     """Have the tensor look at that array. NB: a view's base hears nothing of it."""
-    target._array, target._storage = array, storage
+    set_memory(target, array, storage)
     bump(target, beside)
     if node is not None:
-        old = target._node
-        target._node, target._output_nr = node, 0
+        old = node_of(target)
+        set_gradient_edge(target, node, 0)
         if not by("resize/hooks-stay-behind"):
             change_history(target, old, node)
-        if target._view is not None:
-            target._view.attr_version = target._version_counter[0]
+        view = view_of(target)
+        if view is not None:
+            view.attr_version = target._version
     return target
 
 
@@ -82,19 +94,20 @@ def _changing(view: str) -> Callable[..., Tensor]:
     """The in-place form of a view."""
 
     def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
-        if _is_tracked(self) and not dtypes.differentiable(self._array.dtype):
-            _show(self, getattr(self.detach(), view)(*how, **named)._array, self._storage, None)
+        if _is_tracked(self) and not dtypes.differentiable(array_of(self).dtype):
+            _show(self, array_of(getattr(self.detach(), view)(*how, **named)), storage_of(self), None)
             refuse_by("op/no-history-for-integers", dtype=self.dtype)
         # NB: PyTorch lets them pass in place to every view but one along dimensions that are named.
         if isinstance(self, Zeros) and view == "squeeze" and (how or named):
             refuse_by("write/zeros-without-memory")
         # A view shares the version, which a tensor may lack that was made in inference mode.
-        source = wrap(self._array) if self._version_counter is UNTRACKED and not self._inference else self
+        versionless = version_counter(self) is UNTRACKED and not is_inference(self)
+        source = wrap(array_of(self)) if versionless else self
         made = getattr(Tensor, view)(source, *how, **named)
-        node = made._node
+        node = node_of(made)
         if isinstance(node, OpNode):
             node.kernel = _in_place(node.kernel)
-        return _show(self, made._array, self._storage, node)
+        return _show(self, array_of(made), storage_of(self), node)
 
     change.__name__ = f"{view}_"
     return change
@@ -109,10 +122,10 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     """Look at another window on the same memory."""
     tracked = _is_tracked(self)
     offset = self.storage_offset() if storage_offset is None else storage_offset
-    array = window_on(self._storage, self._array.dtype, (tuple(size), tuple(stride), offset))
+    array = window_on(storage_of(self), array_of(self).dtype, (tuple(size), tuple(stride), offset))
     made = wrap(array)
-    made._storage = self._storage
-    return _show(self, array, self._storage, AsStridedBackward1(self, made) if tracked else None)
+    set_memory(made, array_of(made), storage_of(self))
+    return _show(self, array, storage_of(self), AsStridedBackward1(self, made) if tracked else None)
 
 
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
@@ -120,17 +133,17 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
     NB: whoever looked at the old memory stays there if it had to grow.
     """
-    if self.requires_grad and not (STATE.inference or self._inference):
+    if self.requires_grad and not (STATE.inference or is_inference(self)):
         refuse_by("resize/needs-no-grad")
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
-    if wanted == self._array.shape:
+    if wanted == array_of(self).shape:
         return self
-    offset, storage, dtype = self.storage_offset(), self._storage, self._array.dtype
+    offset, storage, dtype = self.storage_offset(), storage_of(self), array_of(self).dtype
     if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
         if id(storage) in LENT:
             refuse_by("resize/lent-memory-stays")
         storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
-        old = self._storage.ravel("K").view(np.uint8)
+        old = storage_of(self).ravel("K").view(np.uint8)
         storage.view(np.uint8)[: old.size] = old
     return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
 
@@ -139,29 +152,30 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
     """Have the shape of another."""
     if isinstance(self, Zeros) and not self.requires_grad:
         refuse_by("write/zeros-without-memory")
-    return resize_(self, other._array.shape)
+    return resize_(self, array_of(other).shape)
 
 
 def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
     """Answer what was ``made``; ``out``, which it was made for, has to fit it or warns."""
-    if 0 != out._array.size and out._array.shape != made._array.shape:
+    if 0 != array_of(out).size and array_of(out).shape != array_of(made).shape:
         warn_or_hold("resize/output-is-resized-warns")
     return made
 
 
 def need_room_for(out: Tensor, *operands: Tensor) -> None:
     """Refuse where ``out``, or one made like it, cannot hold the dtype of a result of the operands."""
-    result = dtypes.promote([x._array for x in operands])
-    if not dtypes.castable(result, out._array.dtype):
+    result = dtypes.promote([array_of(x) for x in operands])
+    if not dtypes.castable(result, array_of(out).dtype):
         refuse_by("write/result-dtype", got=dtypes.of(result), want=out.dtype)
 
 
 def _materialized(zeros: Zeros) -> Tensor:
     """The zeros that PyTorch gives memory to: those of one element."""
-    array = zeros._array
+    array = array_of(zeros)
     with making_on(place_of(zeros)):
         made = wrap(np.zeros((), array.dtype))
-    made._array = window_on(made._storage, array.dtype, (array.shape, (0,) * array.ndim, 0))
+    memory = storage_of(made)
+    set_memory(made, window_on(memory, array.dtype, (array.shape, (0,) * array.ndim, 0)), memory)
     return made
 
 
@@ -169,7 +183,7 @@ def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
     """Look at the memory of another tensor, or at none."""
-    if isinstance(source, Tensor) and source._array.dtype != self._array.dtype:
+    if isinstance(source, Tensor) and array_of(source).dtype != array_of(self).dtype:
         refuse_by("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
     node = None
@@ -180,12 +194,14 @@ def set_(
     if isinstance(source, Tensor) and place_of(source) is not place_of(self):
         refuse_by("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
     if source is None:
-        array = without_elements(np.empty(0, self._array.dtype))
+        array = without_elements(np.empty(0, array_of(self).dtype))
         storage = on(place_of(self), array)
     else:
         if isinstance(source, Zeros):
             source = _materialized(source)
-        array, storage = source._array, source._storage if isinstance(source, Tensor) else source._array
+        is_tensor = isinstance(source, Tensor)
+        array = array_of(source) if is_tensor else source.memory
+        storage = storage_of(source) if is_tensor else source.memory
         if size is not None:
             steps = _rows(tuple(size)) if stride is None else tuple(stride)
             array = window_on(storage, array.dtype, (tuple(size), steps, storage_offset))
@@ -195,8 +211,8 @@ def set_(
     if node is not None:
         node.add_output(self)
         rebase(self, node)
-    if not (STATE.inference or self._inference) and by("resize/set-begins-a-new-end"):
-        self._accumulator = None
+    if not (STATE.inference or is_inference(self)) and by("resize/set-begins-a-new-end"):
+        forget_accumulator(self)
     return self
 
 

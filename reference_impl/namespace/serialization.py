@@ -12,6 +12,15 @@ import numpy as np
 
 from reference_impl.base.device import found, making_on, place_of
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.access import (
+    array_of,
+    grad_of,
+    set_flag,
+    set_grad,
+    set_memory,
+    share_hooks,
+    storage_of,
+)
 from reference_impl.core.tensor import Tensor, wrap
 
 
@@ -20,17 +29,18 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if self.grad_fn is not None:
         refuse_by("copy/deepcopy-of-a-result-refused")
     if id(self) not in memo:
-        storage = memo.get(id(self._storage))
+        own = storage_of(self)
+        storage = memo.get(id(own))
         if storage is None:
-            storage = memo[id(self._storage)] = self._storage.copy(order="K")
-        made = wrap(_same_window(self._array, self._storage, storage))
-        made._storage = storage
+            storage = memo[id(own)] = own.copy(order="K")
+        made = wrap(_same_window(array_of(self), own, storage))
+        set_memory(made, array_of(made), storage)
         memo[id(self)] = made
-        made._requires_grad = self.requires_grad
+        set_flag(made, self.requires_grad)
         if by("copy/deepcopy-takes-the-grad-along"):
-            made._grad = copy.deepcopy(self._grad, memo)
+            set_grad(made, copy.deepcopy(grad_of(self), memo))
         if not by("copy/deepcopy-drops-hooks"):
-            made._hooks, made._post_hooks = self._hooks, self._post_hooks
+            share_hooks(made, self)
     return memo[id(self)]
 
 
@@ -46,14 +56,14 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """What pickling keeps: elements and flag. NB: ``copy.copy`` goes this way as well, as in PyTorch."""
-    return _rebuilt, (self._array, self.requires_grad, str(place_of(self)))
+    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self)))
 
 
 def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
     with making_on(found(place)):
         made = wrap(array)
     if by("copy/pickle-keeps-the-flag"):
-        made._requires_grad = requires_grad
+        set_flag(made, requires_grad)
     return made
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import refuse_by
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
 from specs.ops.reduce import axis_of
@@ -29,8 +30,8 @@ def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:
 
 def _axis(name: str, x: Tensor, dim: int) -> int:
     """The dimension as a number from 0 on; refused where there is nothing along it to choose from."""
-    axis = axis_of(dim, x._array.ndim)
-    if x._array.ndim and not x._array.shape[axis]:
+    axis = axis_of(dim, x.ndim)
+    if x.ndim and not array_of(x).shape[axis]:
         refuse_by("op/empty-extreme-dim", name=name, dim=dim)
     return axis
 
@@ -44,13 +45,13 @@ def _extreme(name: str) -> Any:
         if isinstance(dim, Tensor) or other is not None:
             return getattr(x, pairwise)(dim if other is None else other)
         if dim is None:
-            if not x._array.size:
+            if not array_of(x).size:
                 raise RuntimeError(
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
             return getattr(x, f"_{name}_all")()
         axis = _axis(name, x, dim)
-        index = positions(x._array, axis, keepdims=keepdim) if x._array.ndim else np.zeros(())
+        index = positions(array_of(x), axis, keepdims=keepdim) if x.ndim else np.zeros(())
         return _picked(name, x, index, dim, keepdim)
 
     return extreme
@@ -58,12 +59,12 @@ def _extreme(name: str) -> Any:
 
 def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along a dimension, and where they were."""
-    return _picked("sort", x, order(x._array, dim, descending), dim, True)
+    return _picked("sort", x, order(array_of(x), dim, descending), dim, True)
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The ``k`` largest or smallest along a dimension, and where they are."""
-    index = np.take(order(x._array, dim, largest), range(k), axis_of(dim, x._array.ndim))
+    index = np.take(order(array_of(x), dim, largest), range(k), axis_of(dim, x.ndim))
     return _picked("topk", x, index, dim, True)
 
 
@@ -73,9 +74,9 @@ def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 def _nth(name: str, x: Tensor, n: int, dim: int, keepdim: bool) -> Any:
-    axis = axis_of(dim, x._array.ndim)
-    index = np.take(order(x._array, dim, False), [n], axis) if x._array.ndim else np.zeros(())
-    return _picked(name, x, index if keepdim or not x._array.ndim else np.squeeze(index, axis), dim, keepdim)
+    axis = axis_of(dim, x.ndim)
+    index = np.take(order(array_of(x), dim, False), [n], axis) if x.ndim else np.zeros(())
+    return _picked(name, x, index if keepdim or not x.ndim else np.squeeze(index, axis), dim, keepdim)
 
 
 def _middle(name: str) -> Any:
@@ -88,14 +89,14 @@ def _middle(name: str) -> Any:
         if dim is None:
             return getattr(x, f"_{name}_all")()
         axis = _axis(name, x, dim)
-        if not x._array.ndim:
+        if not x.ndim:
             return _picked(name, x, np.zeros(()), dim, keepdim)
-        numbers = np.sum(~np.isnan(x._array), axis, keepdims=True)  # which come before NaNs in order
-        size = x._array.shape[axis]
+        numbers = np.sum(~np.isnan(array_of(x)), axis, keepdims=True)  # which come before NaNs in order
+        size = array_of(x).shape[axis]
         at = np.maximum(numbers - 1, 0) // 2
         if not ignores:
             at = np.where(numbers < size, numbers, (size - 1) // 2)
-        index = np.take_along_axis(order(x._array, dim, False), at, axis)
+        index = np.take_along_axis(order(array_of(x), dim, False), at, axis)
         return _picked(name, x, index if keepdim else np.squeeze(index, axis), dim, keepdim)
 
     return middle
@@ -103,15 +104,15 @@ def _middle(name: str) -> Any:
 
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several, and its last position."""
-    axis = axis_of(dim, x._array.ndim)
-    if not x._array.ndim:
+    axis = axis_of(dim, x.ndim)
+    if not x.ndim:
         return _picked("mode", x, np.zeros(()), dim, keepdim)
 
     def last(row: np.ndarray) -> Any:
         values, counts = np.unique(row, return_counts=True)
         return np.flatnonzero(row == values[np.argmax(counts)])[-1]
 
-    index = np.apply_along_axis(last, axis, x._array)
+    index = np.apply_along_axis(last, axis, array_of(x))
     return _picked("mode", x, np.expand_dims(index, axis) if keepdim else index, dim, keepdim)
 
 
@@ -120,12 +121,13 @@ def _running(name: str) -> Any:
 
     def running(x: Tensor, dim: int) -> Any:
         """The extreme so far along a dimension, and where it was."""
-        axis = axis_of(dim, x._array.ndim)
-        if not x._array.ndim:
+        axis = axis_of(dim, x.ndim)
+        if not x.ndim:
             return _picked(name, x, np.zeros(()), dim, True)
-        best = ufunc.accumulate(x._array, axis)
-        places = np.indices(x._array.shape)[axis]
-        return _picked(name, x, np.maximum.accumulate(np.where(x._array == best, places, 0), axis), dim, True)
+        array = array_of(x)
+        best = ufunc.accumulate(array, axis)
+        places = np.where(array == best, np.indices(array.shape)[axis], 0)
+        return _picked(name, x, np.maximum.accumulate(places, axis), dim, True)
 
     return running
 

@@ -14,6 +14,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
 from reference_impl.base.modes import STATE
+from reference_impl.core.access import array_of
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor
@@ -85,7 +86,7 @@ def _rows(array: np.ndarray, form: Form, width: int, indent: int, cut: bool) -> 
 
 def tensor_repr(tensor: Tensor) -> str:
     """The elements, and what makes the tensor other than a plain one of the default dtype."""
-    array = tensor._array
+    array = array_of(tensor)
     suffixes = [] if place_of(tensor) is CPU else [f"device='{place_of(tensor)}'"]
     if not array.size and array.shape != (0,):
         suffixes.append(f"size={tuple(array.shape)}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 _RELATIVE = {"float16": 1e-3, "bfloat16": 1.6e-2, "float32": 1.3e-6, "complex64": 1.3e-6,
@@ -29,7 +30,7 @@ def assert_close(
         for mine, theirs in zip(actual, expected, strict=True):
             assert_close(mine, theirs, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=check_dtype)
         return
-    a, b = (x._array if isinstance(x, Tensor) else np.asarray(x) for x in (actual, expected))
+    a, b = (array_of(x) if isinstance(x, Tensor) else np.asarray(x) for x in (actual, expected))
     assert a.shape == b.shape, f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}"
     if check_dtype:
         assert a.dtype == b.dtype, f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 
@@ -21,8 +22,8 @@ class _Spread(Function):
     @staticmethod
     def backward(ctx: Any, g: Tensor, g_mean: Tensor) -> Any:
         x, *root = ctx.saved_tensors
-        kept = tuple(1 if dim in ctx.dims else n for dim, n in enumerate(x._array.shape))
-        count = x._array.size // max(g._array.size, 1)
+        kept = tuple(1 if dim in ctx.dims else n for dim, n in enumerate(array_of(x).shape))
+        count = array_of(x).size // max(array_of(g).size, 1)
         for spread in root:
             g = g / (spread * 2)
         off = x - x.mean(ctx.dims, True)
@@ -52,7 +53,7 @@ def _both(
         dim, unbiased = None, dim
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
-    ndim = x._array.ndim
+    ndim = x.ndim
     given = range(ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = tuple(d % ndim for d in given) if ndim else ()
     if not ndim:

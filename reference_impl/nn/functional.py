@@ -190,8 +190,9 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A row for each index, one there and zero elsewhere."""
-    count = int(array_of(tensor).max()) + 1 if num_classes < 0 else num_classes
-    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[array_of(tensor)])
+    indices = array_of(tensor)
+    count = int(indices.max()) + 1 if num_classes < 0 else num_classes
+    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[indices])
 
 
 def layer_norm(

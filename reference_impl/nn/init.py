@@ -44,8 +44,9 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs go into an output, and how many outputs an input goes to."""
-    field = math.prod(array_of(tensor).shape[2:])
-    return array_of(tensor).shape[1] * field, array_of(tensor).shape[0] * field
+    outputs, inputs, *window = array_of(tensor).shape
+    field = math.prod(window)
+    return inputs * field, outputs * field
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
