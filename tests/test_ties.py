@@ -20,7 +20,7 @@ from specs.case import Case, cases, run_case
 from specs.rule import RULES, TURNS
 
 ROOT = Path(__file__).parent.parent
-MARKS = ("by", "refuse", "warn", "warn_once", "warn_or_hold")
+MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold")
 
 
 @cache
