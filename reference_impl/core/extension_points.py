@@ -24,6 +24,17 @@ def on_failure(task: Any) -> None:
     """Note that a backward raised; may raise `Unspecified` instead."""
 
 
+# -- tensors ---------------------------------------------------------------------------------------
+
+
+def on_read(tensor: Any) -> None:
+    """Note that Python is about to read a tensor's elements; may refuse."""
+
+
+def on_numpy(tensor: Any) -> None:
+    """Note that numpy is about to share a tensor's memory; may refuse."""
+
+
 # -- the rest is machinery -------------------------------------------------------------------------
 
 _filled: dict[str, Callable[..., Any]] = {}

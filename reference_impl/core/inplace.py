@@ -10,10 +10,11 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once, warn_or_hold
+from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.graph import Node
 from reference_impl.core.record import Kernel, OpNode, recorded_mask
 from reference_impl.core.saved import WATCHERS
-from reference_impl.core.tensor import UNTRACKED, Tensor
+from reference_impl.core.tensor import Tensor
 from reference_impl.core.views import (
     CopySlices,
     CreationMeta,

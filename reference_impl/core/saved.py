@@ -13,8 +13,9 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.graph import Node, alias, grad_accumulator
-from reference_impl.core.tensor import UNTRACKED, Tensor
+from reference_impl.core.tensor import Tensor
 
 HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
 """The hooks that are in force for everything that is saved: the last pair is asked."""

@@ -13,10 +13,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import CPU, on, place_of
+from reference_impl.base.device import on, place_of
 from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.version_counter import UNTRACKED, alias_counter
 from specs.layout import means_its_strides, without_elements
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Tensor:
         """The same elements without history, under a version counter of its own."""
         alias = wrap(self._array, self, self._plain)
         if by("version/data-has-its-own"):
-            alias._version_counter = counter_of_alias(self)
+            alias._version_counter = alias_counter(self._inference)
         if not by("data/cuts"):
             alias._node, alias._output_nr, alias._requires_grad = (
                 self.grad_fn,
@@ -230,105 +231,8 @@ class Tensor:
     def data(self) -> None:
         raise RuntimeError("data of a tensor cannot be deleted, the tensor can")
 
-    # -- geometry and ways out -------------------------------------------------------------------
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._array.shape
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or its extent along ``dim``."""
-        return self._array.shape if dim is None else self._array.shape[dim]
-
-    @property
-    def dtype(self) -> dtypes.dtype:
-        return dtypes.of(self._array.dtype)
-
-    @property
-    def ndim(self) -> int:
-        return self._array.ndim
-
-    def dim(self) -> int:
-        return self._array.ndim
-
-    def numel(self) -> int:
-        return self._array.size
-
-    def stride(self, dim: int | None = None) -> Any:
-        """The strides in elements, or the one along ``dim``."""
-        size = self._array.itemsize
-        strides = tuple([step // size for step in self._array.strides])
-        return strides if dim is None else strides[dim]
-
-    def storage_offset(self) -> int:
-        """Where the first element lies in the storage, in elements."""
-        array, storage = self._array, self._storage
-        if array is storage:
-            return 0
-        if array.nbytes == storage.nbytes != 0 and array.flags.forc and storage.flags.forc:
-            return 0  # all there is, and reading addresses takes numpy long
-        here, start = array.__array_interface__["data"][0], storage.__array_interface__["data"][0]
-        return (here - start) // array.itemsize
-
-    def is_contiguous(self) -> bool:
-        return bool(self._array.flags.c_contiguous)
-
-    def is_floating_point(self) -> bool:
-        return self._array.dtype.kind in dtypes.REAL
-
-    def is_complex(self) -> bool:
-        return self._array.dtype.kind == "c"
-
-    def tolist(self) -> Any:
-        """The elements as nested lists."""
-        return self._listed()
-
-    def _lent(self) -> np.ndarray:
-        """The elements for numpy to share."""
-        if STATE.devices and place_of(self) is not CPU:
-            refuse_by("device/numpy-takes-the-cpu-s", place=place_of(self))
-        if self.requires_grad and STATE.enabled:
-            refuse_by("copy/numpy-refused-with-grad")
-        LENT[id(self._storage)] = self._storage
-        return self._array
-
-    def _listed(self) -> Any:
-        if STATE.devices and place_of(self) is not CPU:
-            self = self.cpu()  # recorded like any copy, which a stale view may refuse_by
-        return self._array.tolist()
-
-    def item(self) -> Any:
-        """The one element as a Python number."""
-        if self._array.size != 1:
-            refuse_by("op/item-size", size=self._array.size)
-        return self._array.item()
-
-    def __len__(self) -> int:
-        if self._array.ndim == 0:
-            refuse_by("op/len-of-scalar")
-        return self._array.shape[0]
-
-    def __bool__(self) -> bool:
-        if self._array.size != 1:
-            refuse_by("op/bool-of-many")
-        return bool(self._array)
-
 
 Tensor._plain = Tensor
-
-
-class _Untracked(list[int]):
-    """The version counter of a tensor that has none."""
-
-    def __getitem__(self, index: Any) -> Any:
-        refuse_by("inference/has-no-version")
-        return 0
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        """Count nothing."""
-
-
-UNTRACKED: list[int] = _Untracked()
 
 
 def wrap_beside(tensor: Tensor, array: np.ndarray) -> Tensor:
@@ -350,11 +254,6 @@ def hold(tensor: Tensor, array: np.ndarray) -> None:
         array = _as_torch_lays_it(array)
     tensor._array = array
     tensor._storage = array if STATE.place is None else on(STATE.place, array)
-
-
-def counter_of_alias(tensor: Tensor) -> list[int]:
-    """A version counter of its own for an alias of ``tensor``, where it gets one."""
-    return UNTRACKED if tensor._inference and STATE.inference else [0]
 
 
 def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.apply import call, call_view
+from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import call_in_place, check_recorded
 from reference_impl.core.record import Kernel
 from reference_impl.core.tensor import Tensor, hold, wrap
@@ -32,15 +33,19 @@ class Zeros(Tensor):
 
     __slots__ = ()
 
-    def _listed(self) -> Any:
-        if self._array.size and self.is_cpu and by("op/zeros-are-not-read"):
-            refuse_by("op/zeros-are-not-read")
-        return super()._listed()
 
-    def _lent(self) -> np.ndarray:
-        if self.is_cpu or not by("device/numpy-takes-the-cpu-s"):
-            refuse_by("copy/zeros-refuse-numpy")
-        return super()._lent()
+@fill
+def on_read(tensor: Tensor) -> None:
+    """Refuse to read what has no memory."""
+    if isinstance(tensor, Zeros) and tensor._array.size and tensor.is_cpu:
+        refuse_by("op/zeros-are-not-read")
+
+
+@fill
+def on_numpy(tensor: Tensor) -> None:
+    """Refuse to share memory that is not there."""
+    if isinstance(tensor, Zeros) and (tensor.is_cpu or not by("device/numpy-takes-the-cpu-s")):
+        refuse_by("copy/zeros-refuse-numpy")
 
 
 Zeros._plain = Zeros

@@ -18,6 +18,7 @@ from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.geometry import shared_with_numpy
 from reference_impl.namespace.tensor_repr import tensor_repr
 
 
@@ -100,7 +101,7 @@ def storage(self: Tensor) -> Storage:
 # -- ways out --------------------------------------------------------------------------------------
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
-    array = np.array(array_of(self)) if force else self._lent()
+    array = np.array(array_of(self)) if force else shared_with_numpy(self)
     if array.dtype == dtypes.bfloat16.numpy:
         refuse_by("copy/bfloat16-refuses-numpy")
     if force:
@@ -282,8 +283,6 @@ METHODS: dict[str, Any] = {
     "numpy": numpy,
     "is_nonzero": is_nonzero,
     "is_same_size": is_same_size,
-    "nelement": Tensor.numel,
-    "ndimension": Tensor.dim,
     "is_signed": lambda self: array_of(self).dtype.kind not in "bu",
     "is_inference": lambda self: is_inference(self),
     "is_conj": lambda self: False,

@@ -14,10 +14,11 @@ from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.version_counter import alias_counter
 from reference_impl.core import as_strided, hooks
 from reference_impl.core.dispatch import dispatch
 from reference_impl.core.graph import alias
-from reference_impl.core.tensor import Tensor, counter_of_alias
+from reference_impl.core.tensor import Tensor
 from reference_impl.core.views import CreationMeta, ViewOf
 from reference_impl.fidelity.zero_tensor import without_memory
 from reference_impl.namespace import (
@@ -26,6 +27,7 @@ from reference_impl.namespace import (
     copy_ops,
     einsum,
     factories,
+    geometry,
     non_differentiable,
     random_inplace,
     resize,
@@ -80,6 +82,8 @@ def install() -> None:
     for table in (
         METHODS,
         CASTS,
+        geometry.METHODS,
+        geometry.PROPERTIES,
         attributes.METHODS,
         attributes.PROPERTIES,
         serialization.METHODS,
@@ -150,7 +154,7 @@ def detach(self: Tensor) -> Tensor:
     if not by("version/shared-by-detach"):
         made._version_counter = [0]
     elif self._inference and by("inference/detached-counts"):
-        made._version_counter = counter_of_alias(self)
+        made._version_counter = alias_counter(self._inference)
     if not by("detach/is-no-view"):
         made._view = ViewOf(self, CreationMeta.DEFAULT, made._version_counter[0])
     return made
