@@ -20,6 +20,15 @@ from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import STATE
+from reference_impl.core.access import (
+    array_of,
+    flag_of,
+    grad_of,
+    node_of,
+    observed_state,
+    storage_of,
+    view_of,
+)
 from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS
 from specs.fact import UNSEEN
 
@@ -102,34 +111,29 @@ class Reference(TorchShaped):
         names = _NAMES
         tensor = reference_impl.Tensor
         seen: dict[str, tuple[Any, ...]] = {}
+        grad: Any
         for name, x in tensors.items():
             try:
-                array, view, retains = x._array, x._view, x._retains
-                if view is None:
-                    node = x._node
-                    leaf = node is None
-                    needs = x._requires_grad or not leaf
-                else:
-                    node = x.grad_fn
-                    leaf = node is None
-                    needs = x.requires_grad
-                grad: Any = UNSEEN
-                if leaf or grads or retains:
-                    grad = x._grad
-                    if grad is not None:
-                        grad = self.gradient(grad)
+                array, view, retains, node, needs, grad, nr, counter = observed_state(x)
+                if view is not None:
+                    node, needs, nr = x.grad_fn, x.requires_grad, x.output_nr
+                leaf = node is None
+                if not (leaf or grads or retains):
+                    grad = UNSEEN
+                elif grad is not None:
+                    grad = self.gradient(grad)
                 seen[name] = (
                     array.tolist() if type(x) is tensor else self.listed(x),
                     names[array.dtype],
                     array.shape,
                     "cpu" if not STATE.devices else str(place_of(x)),
                     leaf,
-                    needs,
+                    needs or not leaf,
                     retains,
                     None if leaf else node.name(),
-                    x._output_nr,
+                    nr,
                     view is not None,
-                    x._version_counter[0] - was if type(was := since[name]) is int else was,
+                    counter[0] - was if type(was := since[name]) is int else was,
                     grad,
                 )
             except Exception:
@@ -138,15 +142,15 @@ class Reference(TorchShaped):
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """What the same readings of the public attributes give, taken from raw state but of a view."""
-        if grad._view is not None or type(grad) is not reference_impl.Tensor:
+        if type(grad) is not reference_impl.Tensor or view_of(grad) is not None:
             return super().gradient(grad)
-        array, node = grad._array, grad._node
+        array, node = array_of(grad), node_of(grad)
         return (
             _NAMES[array.dtype],
             array.shape,
             "cpu" if not STATE.devices else str(place_of(grad)),
             array.tolist(),
-            grad._requires_grad or node is not None,
+            flag_of(grad) or node is not None,
             node is None,
             node if node is None else node.name(),
         )
@@ -162,7 +166,7 @@ class Reference(TorchShaped):
             return seen
         told = True
         for name, x in tensors.items():
-            told = told and not _on_open_sum(x._node)
+            told = told and not _on_open_sum(node_of(x))
             history, _, *rest = seen[name]
             seen[name] = (history if told else UNSEEN, UNSEEN, *rest)
         return seen
@@ -172,7 +176,7 @@ class Reference(TorchShaped):
         """What the same readings of the public attributes give, from raw state."""
         if type(x) is not reference_impl.Tensor:
             return lies(name, x, shape, owners)
-        array, storage = x._array, x._storage
+        array, storage = array_of(x), storage_of(x)
         owner = owners.setdefault(id(storage), name)
         if 0 in shape:
             return (owner,)
@@ -183,21 +187,22 @@ class Reference(TorchShaped):
 
     def raw_state(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Return shape, dtype, requires_grad and is_leaf; a stale view stays stale."""
-        array = value._array
-        return array.shape, _NAMES[array.dtype], _needs_grad(value), value._node is None
+        array = array_of(value)
+        return array.shape, _NAMES[array.dtype], _needs_grad(value), node_of(value) is None
 
     def raw_array(self, value: Any) -> Any:
         """Return the array behind a tensor, whose memory other tensors may share."""
-        return value._array
+        return array_of(value)
 
     def raw_grad(self, value: Any) -> Any:
         """Return the grad of a tensor without a warning; None of any other value."""
-        return value._grad if isinstance(value, reference_impl.Tensor) else None
+        return grad_of(value) if isinstance(value, reference_impl.Tensor) else None
 
     def raw_leaves(self, values: Iterable[Any]) -> set[Any]:
         """Return the leaves that a backward from these values may fill, those of stale views' bases too."""
         tensors = [value for value in values if isinstance(value, reference_impl.Tensor)]
-        stack = [x._node for x in tensors] + [x._view.base._node for x in tensors if x._view is not None]
+        views = [view for view in map(view_of, tensors) if view is not None]
+        stack = [node_of(x) for x in tensors] + [node_of(view.base) for view in views]
         met: set[Any] = set()
         while stack:
             node = stack.pop()
@@ -213,7 +218,7 @@ class Reference(TorchShaped):
 
 def _listed(x: Any) -> Any:
     """The elements, of what is on a device without the copy that a program would record for them."""
-    return x._array.tolist() if not x.is_cpu else x.tolist()
+    return array_of(x).tolist() if not x.is_cpu else x.tolist()
 
 
 @lru_cache(maxsize=4096)
@@ -238,9 +243,8 @@ def _on_open_sum(node: Any) -> bool:
 
 
 def _needs_grad(value: Any) -> bool:
-    if value._requires_grad or value._node is not None:
-        return True
-    return value._view is not None and _needs_grad(value._view.base)
+    view = view_of(value)
+    return flag_of(value) or node_of(value) is not None or (view is not None and _needs_grad(view.base))
 
 
 def load() -> Reference:

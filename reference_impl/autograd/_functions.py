@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from reference_impl.autograd.function import Function
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 
@@ -14,9 +15,9 @@ class Resize(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        if prod(sizes) != x._array.size:
-            raise RuntimeError(f"{list(x._array.shape)} does not have as many elements as {list(sizes)}")
-        ctx.shape = x._array.shape
+        ctx.shape = array_of(x).shape
+        if prod(sizes) != x.numel():
+            raise RuntimeError(f"{list(ctx.shape)} does not have as many elements as {list(sizes)}")
         return x.clone_contiguous().view(sizes)
 
     @staticmethod

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.modes import STATE
+from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.tangents import Level, apart
 
@@ -70,12 +71,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
         )
     for what, x in (("primal", tensor), ("tangent", tangent)):
-        if x._array.dtype.kind not in DIFFERENTIABLE:
+        if array_of(x).dtype.kind not in DIFFERENTIABLE:
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
     if STATE.level.tangent(tensor) is not None:
         raise RuntimeError("the primal already has a forward gradient at the same level")
     dual = apart(tensor)
-    if STATE.inference or (tensor._inference and tangent._inference):
+    if STATE.inference or (is_inference(tensor) and is_inference(tangent)):
         return dual  # NB: without its tangent, as autograd is passed over
     STATE.level.give(dual, tangent)
     return dual

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 Differences = Sequence[Sequence[Sequence[np.ndarray]]]
@@ -58,7 +59,7 @@ def _jacobian(
     for unit in (1, 1j) if x.is_complex() else (1,):
         for at in np.ndindex(x.shape):
             tangent = x.detach().zeros_like()
-            tangent._array[at] = unit
+            array_of(tangent)[at] = unit
             yield [_values(t, shape) for t, shape in _run(func, inputs, {number: tangent}, places)]
 
 
@@ -88,7 +89,7 @@ def _run(
 
 
 def _values(tangent: Tensor | None, shape: tuple[int, ...]) -> np.ndarray:
-    return (np.zeros(shape) if tangent is None else tangent._array).reshape(-1).copy()
+    return (np.zeros(shape) if tangent is None else array_of(tangent)).reshape(-1).copy()
 
 
 def check_undefined_forward(

@@ -15,6 +15,7 @@ from reference_impl import autograd
 from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import ones_like, zeros_like
@@ -200,17 +201,18 @@ def numerical(func: Function, inputs: tuple[Any, ...], x: Tensor, eps: float) ->
     with enable_grad():
         for unit in (1, 1j) if x.is_complex() else (1,):
             for at in np.ndindex(x.shape):
-                before = x._array[at]
-                x._array[at] = before + eps * unit
+                array = array_of(x)
+                before = array[at]
+                array[at] = before + eps * unit
                 above = _values(func(*inputs))
-                x._array[at] = before - eps * unit
+                array[at] = before - eps * unit
                 below = _values(func(*inputs))
-                x._array[at] = before
+                array[at] = before
                 yield [_difference(a, b, eps) for a, b in zip(above, below, strict=True)]
 
 
 def _values(outputs: Any) -> list[np.ndarray]:
-    return [x._array.copy() if isinstance(x, Tensor) else np.asarray(x) for x in _tensors(outputs)]
+    return [array_of(x).copy() if isinstance(x, Tensor) else np.asarray(x) for x in _tensors(outputs)]
 
 
 def _difference(a: np.ndarray, b: np.ndarray, eps: float) -> np.ndarray:
@@ -230,11 +232,11 @@ def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
     columns = []
     for at in np.ndindex(out.shape):
         seed = zeros_like(out)
-        seed._array[at] = unit
+        array_of(seed)[at] = unit
         (g,) = autograd.grad(out, [x], seed, retain_graph=True, allow_unused=True)
         if g is not None and g.shape != x.shape:
             raise GradcheckError("Analytical gradient has incorrect size")
-        columns.append((zeros_like(x) if g is None else g)._array.reshape(-1).copy())
+        columns.append(array_of(zeros_like(x) if g is None else g).reshape(-1).copy())
     return np.stack(columns, 1) if columns else np.zeros((x.numel(), 0))
 
 
@@ -247,9 +249,9 @@ def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]])
     for g, x in zip(found, tensors, strict=True):
         if g is None:
             continue
-        if np.any(g._array):
+        if np.any(array_of(g)):
             refuse_by("gradcheck/nothing-comes-of-zeros")
-        if g._array.dtype != x._array.dtype:
+        if array_of(g).dtype != array_of(x).dtype:
             raise GradcheckError("grad is incorrect type")
         if g.shape != x.shape:
             raise GradcheckError("grad is incorrect size")
@@ -267,8 +269,7 @@ class UndefinedGrad(Node):
 def _without_gradient(x: Tensor) -> Tensor:
     """The same elements, behind a node that passes on no gradient."""
     made = x.detach()
-    made._node = UndefinedGrad((gradient_edge(x),))
-    made._node.add_output(made)
+    set_history(made, UndefinedGrad((gradient_edge(x),)))
     return made
 
 
@@ -291,7 +292,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads: zeros come of them, or none"
             ) from error
-        if len(missing) == count and any(g is not None and np.any(g._array) for g in found):
+        if len(missing) == count and any(g is not None and np.any(array_of(g)) for g in found):
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined"
             )

@@ -48,6 +48,11 @@ alias_type: Callable[[Tensor], type[Tensor]] = attrgetter("_plain")
 hooks_of: Callable[[Tensor], Any] = attrgetter("_hooks")
 """The hooks of the present history, or None."""
 
+observed_state: Callable[[Tensor], tuple[Any, ...]] = attrgetter(
+    "_array", "_view", "_retains", "_node", "_requires_grad", "_grad", "_output_nr", "_version_counter"
+)
+"""What a tensor shows after each step, in one call: it is read of every tensor."""
+
 _SLOTS = [name for name in Tensor.__slots__ if not name.startswith("__")]
 
 
