@@ -44,7 +44,7 @@ ARROWS = {
     "conformance": {
         "program": set(),
         "execution": {"program"},
-        "report": {"execution"},
+        "report": {"program", "execution", "comparison"},
         "adapters": {"program", "execution"},
         "generate": {"program", "execution"},
         "comparison": {"program", "execution", "adapters"},

@@ -12,7 +12,7 @@ import pytest
 from conformance.adapters import load
 from conformance.execution.trace import Refused, Trace
 from conformance.generate.guide.guide import Guide
-from conformance.grading import campaign, check
+from conformance.grading import campaign, check, participants
 from conformance.grading.campaign import Chunk, work
 from conformance.grading.tally import Tally
 from conformance.program import Program
@@ -38,7 +38,7 @@ def failing_once(function: Any, at: int) -> Any:
 def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """All programs are counted; the failure is a crash of the suite, with the place and the program."""
     whole = work(PROGRAMS)
-    monkeypatch.setattr(campaign, "judge", failing_once(campaign.judge, at=2))
+    monkeypatch.setattr(participants, "judge", failing_once(participants.judge, at=2))
     tally = work(PROGRAMS)
     (crash,) = tally.crashes
     assert whole.totals.programs == tally.totals.programs
@@ -57,15 +57,15 @@ def test_a_difference_that_is_lost_in_reducing(
     """
     calls = iter(range(1000))
 
-    def judge(reference: Any, actual: Any, torch: Any = None, shaken: Any = None) -> Any:
+    def judge(reference: Any, actual: Any, torch: Any = None, perturbed: Any = None) -> Any:
         if len(reference) > 1 and next(calls) < times:
             refused = torch[0]._replace(outcome=Refused("not this time"))
             torch = Trace(torch.program, torch.adapter, torch.density, (refused, *torch.observations[1:]))
-        return truly(reference, torch if actual is not reference else actual, torch, shaken)
+        return truly(reference, torch if actual is not reference else actual, torch, perturbed)
 
-    truly = campaign.judge
-    monkeypatch.setattr(campaign, "judge", judge)
-    monkeypatch.setattr(campaign, "reduce", lambda program, fails: Reduced(Program(program.steps[:1]), 0))
+    truly = participants.judge
+    monkeypatch.setattr(participants, "judge", judge)
+    monkeypatch.setattr(campaign, "shrink", lambda program, fails: Reduced(Program(program.steps[:1]), 0))
     tally = work(Chunk("reference", "torch", "prng", 0, 0, 1))
     (finding,) = tally.findings
     blames = Verdict.CONFORMS if flaky else Verdict.BROKEN_SUITE

@@ -11,9 +11,9 @@ import pytest
 
 from conformance import adapters
 from conformance.comparison.compare import Agree, Diverge, Incomparable, compare
-from conformance.comparison.judge import Finding, judge
+from conformance.comparison.judge import Decision, judge
 from conformance.comparison.tolerance.bounds import EXACT, near, within_reach
-from conformance.comparison.tolerance.perturb import shaken
+from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
 from conformance.program.parsing import parse
@@ -166,19 +166,19 @@ def test_judgement_blames_the_right_side(trace: Trace) -> None:
     torch = replace(trace, adapter="torch")
     wrong = replace(changed(trace, 2, "b", "is_leaf", True), adapter="wrong")
     crashed = with_step(torch, 3, trace[3]._replace(outcome=Crashed("SIGSEGV")))
-    assert Finding.AGREE is judge(trace, replace(trace, adapter="right"), torch).finding
-    assert Finding.NONCONFORMANCE is judge(trace, wrong, torch).finding
-    assert Finding.NONCONFORMANCE is judge(trace, wrong).finding
-    assert Finding.SUITE is judge(trace, trace, wrong).finding
-    assert Finding.CRASH is judge(trace, crashed, crashed).finding
-    assert Finding.CRASH is judge(trace, trace, crashed).finding
+    assert Decision.AGREE is judge(trace, replace(trace, adapter="right"), torch).decision
+    assert Decision.NONCONFORMANCE is judge(trace, wrong, torch).decision
+    assert Decision.NONCONFORMANCE is judge(trace, wrong).decision
+    assert Decision.SUITE is judge(trace, trace, wrong).decision
+    assert Decision.CRASH is judge(trace, crashed, crashed).decision
+    assert Decision.CRASH is judge(trace, trace, crashed).decision
     assert judge(trace, wrong, torch).because == tuple(sorted(trace[2].fired))
 
 
 def test_agreement_over_nothing_is_a_finding() -> None:
     """A comparison of no steps passes nobody."""
     empty = Trace(parse("x = torch.ones(2)\n"), "nobody", "each", ())
-    assert Finding.VACUOUS is judge(empty, empty).finding
+    assert Decision.VACUOUS is judge(empty, empty).decision
 
 
 MAGNIFIED = """
@@ -196,11 +196,11 @@ def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
     """What is left of 1 - tanh(4) ** 2 is wrong in its fifth place, and so is all that is made of it."""
     program = parse(MAGNIFIED)
     seen = run(program, adapters.load("reference"))
-    moved = shaken(program, "each")
+    moved = perturbed(program, "each")
     for off, agrees in ((1e-5, True), (1e-2, False)):
         other = _with_grad(seen, lambda value, off=off: [value[0], [value[1][0] * (1 + off), value[1][1]]])
         assert isinstance(compare(seen, other), Diverge)
-        assert isinstance(compare(seen, other, shaken=lambda: moved), Agree) is agrees
+        assert isinstance(compare(seen, other, perturbed=lambda: moved), Agree) is agrees
 
 
 @pytest.mark.parametrize(
@@ -225,13 +225,13 @@ def test_what_shaking_takes_over_an_edge_need_not_be_finite(x, y, moved, alike):
     assert not within_reach(x, None, moved)
 
 
-def test_nothing_exact_is_shaken():
+def test_nothing_exact_is_perturbed():
     """Without a function that rounds the traces are the same."""
     program = parse(
         "import torch\na = torch.tensor([1.5, -2.0], requires_grad=True)\n(a * a).sum().backward()\n"
     )
     seen = run(program, adapters.load("reference"))
-    assert all(seen.observations == other.observations for other in shaken(program, "each"))
+    assert all(seen.observations == other.observations for other in perturbed(program, "each"))
 
 
 def _with_grad(trace: Trace, change: Any) -> Trace:

@@ -15,12 +15,12 @@ from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.reference import Reference
 from conformance.adapters.torch import _device
-from conformance.comparison.judge import Finding
+from conformance.comparison.judge import Decision
 from conformance.execution.run import Runner, run
 from conformance.generate.guide.guide import Drawn, draw
 from conformance.generate.state.choices import Prng
-from conformance.grading.campaign import Sides
 from conformance.grading.cases import lacks_device
+from conformance.grading.participants import Participants
 from conformance.program import Device
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
@@ -156,14 +156,14 @@ def test_nothing_moves_to_a_second_device_where_there_is_one():
 @needs_device
 def test_moving_programs_agree():
     """Torch does on its device what the reference does on a virtual one."""
-    sides = Sides("reference", "torch")
+    sides = Participants("reference", "torch")
     programs = drawn(240, TORCH.capabilities)
     assert len(programs) >= 24
     agree = 0
     for one in programs:
         found, _, _ = sides.judged(one.program, one.density, one.trace)
-        assert found.finding in (Finding.AGREE, Finding.KNOWN, Finding.INCOMPARABLE), to_text(one.program)
-        agree += found.finding is Finding.AGREE
+        assert found.decision in (Decision.AGREE, Decision.KNOWN, Decision.INCOMPARABLE), to_text(one.program)
+        agree += found.decision is Decision.AGREE
     assert agree >= 0.9 * len(programs)
 
 

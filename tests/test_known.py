@@ -12,14 +12,21 @@ import pytest
 import torch
 
 from conformance.adapters import load
-from conformance.comparison.judge import Finding
-from conformance.comparison.known_crashes import DeadlyScript, Known, issue_of, records, said, scripts
-from conformance.comparison.known_divergences import departed
+from conformance.comparison.judge import Decision
+from conformance.comparison.known_crashes import (
+    DeadlyScript,
+    KnownCrash,
+    issue_of,
+    records,
+    scripts,
+    words_of,
+)
+from conformance.comparison.known_divergences import known_divergence
 from conformance.execution.case import parse_case
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
-from conformance.grading.campaign import Sides
 from conformance.grading.isolated import run_isolated
+from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
 from specs.active_rules import knocked_out
 from specs.case import Case, cases
@@ -33,7 +40,7 @@ def end_of(script: str) -> str | None:
 
 
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.issue)
-def test_a_crash_on_record_still_happens(record: Known):
+def test_a_crash_on_record_still_happens(record: KnownCrash):
     """A stale record fails here: it would excuse a crash that nobody has looked at.
 
     What reads memory that is not its own may get away with it, though not again and again, nor in an
@@ -46,11 +53,11 @@ def test_a_crash_on_record_still_happens(record: Known):
     def known() -> str | None:
         trace = run_isolated(program, record.side, "end")
         crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
-        return None if crash is None else issue_of(said(program), record.side, version, crash)
+        return None if crash is None else issue_of(words_of(program), record.side, version, crash)
 
     def known_alone() -> str | None:
         """In an interpreter that has run nothing before; processes that are kept have one memory's layout."""
-        return issue_of(said(program), record.side, version, end_of(record.program) or "no crash")
+        return issue_of(words_of(program), record.side, version, end_of(record.program) or "no crash")
 
     tries = [known] * 4 + [known_alone] * 2 if expected else [known]
     assert expected in (run() for run in tries)
@@ -97,8 +104,8 @@ def test_torch_departs_as_the_rule_s_mutant_does(case: Case):
     """
     program = parse_case(case).program
     for subject, against in (("reference", "torch"), ("torch", "reference")):
-        found, _, _ = Sides(subject, against).judged(program, "each")
-        assert found.finding is Finding.KNOWN
+        found, _, _ = Participants(subject, against).judged(program, "each")
+        assert found.decision is Decision.KNOWN
         assert all(rule in case.rules for rule in found.because)
 
 
@@ -111,10 +118,10 @@ def test_a_departure_excuses_nothing_else(case: Case):
         return run(program, load("reference"), "each")
 
     reference, real = again(), run(program, load("torch"), "each")
-    assert departed(reference, real, "2.10.0", again) is None
+    assert known_divergence(reference, real, "2.10.0", again) is None
     with knocked_out("leaf/op-result-is-no-leaf"):
         wrong = again()
-    assert departed(reference, wrong, torch.__version__, again) is None
+    assert known_divergence(reference, wrong, torch.__version__, again) is None
 
 
 AFTER_A_DEPARTURE = """
@@ -144,14 +151,14 @@ a.backward(e)
 
 def test_what_ends_at_a_departure_is_not_compared():
     """A hook of a root is not called, and another writes to what shows an element twice."""
-    found, _, _ = Sides("reference", "torch").judged(parse(INTO_A_DEPARTURE), "each")
-    assert found.finding is Finding.INCOMPARABLE
+    found, _, _ = Participants("reference", "torch").judged(parse(INTO_A_DEPARTURE), "each")
+    assert found.decision is Decision.INCOMPARABLE
 
 
 def test_a_crash_after_a_departure_is_a_crash():
     """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
-    found, _, _ = Sides("reference", "torch").judged(parse(AFTER_A_DEPARTURE), "end")
-    assert found.finding is Finding.CRASH
+    found, _, _ = Participants("reference", "torch").judged(parse(AFTER_A_DEPARTURE), "end")
+    assert found.decision is Decision.CRASH
 
 
 def test_what_only_reading_shows_is_on_record_too():
@@ -162,4 +169,4 @@ def test_what_only_reading_shows_is_on_record_too():
     )
     error = run(program, load("torch"))[2].crash
     assert error is not None
-    assert issue_of(said(program), "torch", load("torch").version, error)
+    assert issue_of(words_of(program), "torch", load("torch").version, error)

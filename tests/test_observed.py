@@ -16,11 +16,12 @@ import pytest
 from conformance.comparison.compare import Agree, compare
 from conformance.comparison.known_crashes import records
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.campaign import REFERENCE, TORCH, Chunk
+from conformance.grading.campaign import Chunk
 from conformance.grading.check import _crash as crash_of
 from conformance.grading.isolated import run_isolated
+from conformance.grading.participants import REFERENCE, TORCH
 from conformance.observer_effect import campaign as search
-from conformance.observer_effect.campaign import Looks, kinds, told_of
+from conformance.observer_effect.campaign import Looks, kinds, to_finding
 from conformance.observer_effect.examine import (
     at_any_density,
     examine,
@@ -162,7 +163,7 @@ def test_what_is_found_is_reduced_and_counted_by_kind():
     assert [2, 1] == [kind.alike for kind in found]
     leaf, retained = found
     assert "u = " not in leaf.script
-    assert search.LOOKED == leaf.sides == retained.sides
+    assert search.OBSERVED == leaf.sides == retained.sides
     assert ("done", "refused write/leaf-refused") == (leaf.expected, leaf.actual)
 
 
@@ -222,7 +223,7 @@ def test_told_by_densities_where_no_single_reading_does():
     program = parse(LEAF)
     found = examine(program)
     assert found is not None
-    told = told_of("here", program, found, lambda longer: True)
+    told = to_finding("here", program, found, lambda longer: True)
     assert ("each", "end") == told.sides
     assert "grad_fn" not in told.script
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.adapters import load
-from conformance.comparison.judge import Finding
-from conformance.grading.campaign import Sides
+from conformance.comparison.judge import Decision
 from conformance.grading.cases import lacks_device
+from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
 from specs.fact import DENSITIES
 
@@ -367,5 +367,5 @@ def test_they_agree(text):
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)
     for density in DENSITIES:
-        found, _, _ = Sides("reference", "torch").judged(program, density)
-        assert found.finding is Finding.AGREE, density
+        found, _, _ = Participants("reference", "torch").judged(program, density)
+        assert found.decision is Decision.AGREE, density

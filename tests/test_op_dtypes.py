@@ -16,7 +16,7 @@ import torch
 import reference_impl
 from conformance.adapters import load
 from conformance.comparison.compare import Agree, compare
-from conformance.comparison.known_crashes import issue_of, said
+from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.run import run
 from conformance.execution.trace import Unsupported
 from conformance.generate.guide.guide import range_of
@@ -115,7 +115,7 @@ def differs(one: Program) -> bool:
     """Whether torch and the reference part ways, other than by a crash on record."""
     trace = run(one, TORCH)
     crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
-    if crash is not None and issue_of(said(one), "torch", TORCH.version, crash):
+    if crash is not None and issue_of(words_of(one), "torch", TORCH.version, crash):
         return False
     ours = run(one, REFERENCE)
     if any(type(seen.outcome) is Unsupported for seen in ours.observations):

@@ -10,7 +10,7 @@ from conformance.generate.guide.guide import Drawn, draw
 from conformance.generate.state.choices import Prng
 from conformance.grading.campaign import Chunk, Sums, work
 from conformance.program import Program
-from conformance.program.on_device import placed
+from conformance.program.on_device import relocate
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 from conformance.report.value import Verdict
@@ -21,7 +21,7 @@ needs_device = pytest.mark.skipif(bool(load("torch").lacking), reason=load("torc
 
 
 def there(text: str) -> str | None:
-    program = placed(parse(text))
+    program = relocate(parse(text))
     return None if program is None else to_text(program)
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_left_on_the_cpu():
     """Of a drawn program that runs on the device, every tensor is there, but for those from numpy."""
     seen: set[str] = set()
     for index in range(60):
-        program = placed(draw(Prng(3, index), load("reference")).program)
+        program = relocate(draw(Prng(3, index), load("reference")).program)
         assert program is not None
         if "numpy" not in to_text(program):
             shown = run(program, load("reference"), "end").observations[-1].facts.values()

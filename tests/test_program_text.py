@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.execution import json_form
 from conformance.program import GRAD_MODES, MODES, Dtype, Program, Ref, Step
 from conformance.program.parsing import ProgramError, parse
-from conformance.program.printing import BINARY, IN_PLACE, REFLECTED, UNARY, report_script, script, to_text
+from conformance.program.printing import BINARY, IN_PLACE, REFLECTED, UNARY, script, to_text
 
 NAMES = st.sampled_from(["a", "b", "c", "x1"])
 REFS = NAMES.map(Ref)
@@ -156,14 +156,6 @@ def test_what_is_no_program_says_where_and_why(text: str, problem: str) -> None:
     """A file that is no program gives one clear line."""
     with pytest.raises(ProgramError, match=problem):
         parse(text)
-
-
-def test_the_report_script_shows_the_diverging_fact() -> None:
-    """A report's script prints the fact where it diverges, with both values beside it."""
-    program = parse("x = torch.ones(2)\nx.backward()\ny = x.mul(2.0)\n")
-    text = report_script(program, [1], 2, "y", "is_leaf", True, False, who="mygrad")
-    assert text.endswith("y = x.mul(2.0)\nprint(y.is_leaf)\n# expected True, mygrad False\n")
-    assert "try:\n    x.backward()\nexcept Exception as error:\n" in text
 
 
 CALLED = """

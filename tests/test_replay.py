@@ -24,7 +24,7 @@ import conformance
 from conformance import adapters
 from conformance.adapters.torch import DEVICE
 from conformance.cli import main
-from conformance.comparison.judge import Finding
+from conformance.comparison.judge import Decision
 from conformance.recordings import replay
 from conformance.recordings.format import digest, in_place, read
 from conformance.report import as_json
@@ -132,19 +132,23 @@ def test_whatever_is_changed_in_a_trace_is_found():
     random, recording = Random(0), read(CPU)
     forms = [form for form in (*recording.cases.values(), *recording.programs.values()) if "script" in form]
 
-    def judged(form: dict[str, Any]) -> Finding:
+    def judged(form: dict[str, Any]) -> Decision:
         trace = recording.trace(form)
-        return replay.sides_of("reference", recording, trace).judged(trace.program, trace.density)[0].finding
+        return (
+            replay.participants_for("reference", recording, trace)
+            .judged(trace.program, trace.density)[0]
+            .decision
+        )
 
     unnoticed = []
     with adapters.load("reference").modelling(recording.origin.release):
-        for form in random.sample([form for form in forms if judged(form) is Finding.AGREE], 100):
+        for form in random.sample([form for form in forms if judged(form) is Decision.AGREE], 100):
             changed = json.loads(json.dumps({"steps": form["steps"], "wiring": form["wiring"]}))
             *way, last = random.choice(list(leaves(changed)))
             held = functools.reduce(operator.getitem, way, changed)
             was = held[last]
             held[last] = not was if isinstance(was, bool) else f"{was}x" if isinstance(was, str) else 77
-            if judged(form | changed) is not Finding.SUITE:
+            if judged(form | changed) is not Decision.SUITE:
                 unnoticed.append((form, way, last))
     assert [] == unnoticed
 

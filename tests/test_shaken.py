@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.comparison.tolerance.perturb import shaken
+from conformance.comparison.tolerance.perturb import perturbed
 from conformance.program.parsing import parse
 
 LEAVES = "a = torch.tensor([1.0, 2.0])\nc = torch.tensor([complex(2.0, 3.0)])\n"
@@ -15,5 +15,5 @@ LEAVES = "a = torch.tensor([1.0, 2.0])\nc = torch.tensor([complex(2.0, 3.0)])\n"
 )
 def test_what_is_not_exact_is_moved(step: str, moves: bool) -> None:
     """A complex number is exact where both its parts are."""
-    traces = shaken(parse(f"import torch\n{LEAVES}b = {step}\n"), "end")
+    traces = perturbed(parse(f"import torch\n{LEAVES}b = {step}\n"), "end")
     assert moves == (len({str(trace.observations[-1].facts["b"][0]) for trace in traces}) > 1)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.comparison.judge import Finding
-from conformance.grading.campaign import Sides
+from conformance.comparison.judge import Decision
+from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
 
 GAPS = """import torch
@@ -18,17 +18,19 @@ d = c[:, 0].detach()
 
 
 @pytest.mark.parametrize(
-    ("step", "finding"),
+    ("step", "decision"),
     [
-        ("e = d.as_strided((4,), (1,))\ne.add_(b)", Finding.INCOMPARABLE),
-        ("e = d.as_strided((2,), (3,))\ne.add_(b)", Finding.AGREE),
-        ("e = d.as_strided((2,), (3,))\ne.mul_(b)", Finding.AGREE),
-        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.cumsum_(0)", Finding.INCOMPARABLE),
-        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.mul_(3)", Finding.AGREE),
-        ("d.mul_(b)\ne = d.as_strided((2,), (3,))\ne.cumsum_(0)", Finding.AGREE),
+        ("e = d.as_strided((4,), (1,))\ne.add_(b)", Decision.INCOMPARABLE),
+        ("e = d.as_strided((2,), (3,))\ne.add_(b)", Decision.AGREE),
+        ("e = d.as_strided((2,), (3,))\ne.mul_(b)", Decision.AGREE),
+        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.cumsum_(0)", Decision.INCOMPARABLE),
+        ("d.mul_(b)\ne = d.as_strided((4,), (1,))\ne.mul_(3)", Decision.AGREE),
+        ("d.mul_(b)\ne = d.as_strided((2,), (3,))\ne.cumsum_(0)", Decision.AGREE),
     ],
 )
-def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, finding: Finding) -> None:
+def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, decision: Decision) -> None:
     """Nobody wrote it, and what the write added is given the sum of it."""
-    judgement, _, _ = Sides("reference", "torch").judged(parse(f"{GAPS}{step}\ne.backward(e)\n"), "each")
-    assert judgement.finding is finding
+    judgement, _, _ = Participants("reference", "torch").judged(
+        parse(f"{GAPS}{step}\ne.backward(e)\n"), "each"
+    )
+    assert judgement.decision is decision

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from conformance.comparison.tolerance.bounds import Bound, Rounding, Shaken, near, within_reach
+from conformance.comparison.tolerance.bounds import Bound, Perturbed, Rounding, near, within_reach
 from conformance.execution.trace import DONE, Calls, Crashed, Observation, Trace, Unsupported
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
 
@@ -81,13 +81,13 @@ class _Comparing:
     """The counts and differences of one comparison in progress."""
 
     def __init__(
-        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, shaken: Shaken | None
+        self, expected: Trace, actual: Trace, rounding: Mapping[str, int] | None, perturbed: Perturbed | None
     ) -> None:
         self.compared = self.unseen = 0
         self.found: list[Divergence] = []
         self.partial = not (expected.complete and actual.complete)
         self._expected = expected
-        self._rounding_ops, self._shaken = rounding, cache(shaken) if shaken else lambda: ()
+        self._rounding_ops, self._perturbed = rounding, cache(perturbed) if perturbed else lambda: ()
         self._rounding: Rounding | None = None
 
     @property
@@ -166,11 +166,11 @@ class _Comparing:
 
     def moved(self, index: int, name: str, of: Callable[[Any], Any]) -> Callable[[], list[Any]]:
         """What shaking makes of a name's value, or of its grad's."""
-        return lambda: [of(trace[index].facts.get(name)) for trace in self._shaken()]
+        return lambda: [of(trace[index].facts.get(name)) for trace in self._perturbed()]
 
     def calls(self, index: int, expected: Observation, wanted: Calls, got: Calls) -> None:
         """Calls of the program's functions: which, in which order, and with what."""
-        if not self._alike(index, wanted, got, lambda: [trace[index].calls for trace in self._shaken()]):
+        if not self._alike(index, wanted, got, lambda: [trace[index].calls for trace in self._perturbed()]):
             self.differ(index, None, "calls", wanted, got, expected)
 
     def _alike(self, index: int, x: Any, y: Any, moved: Callable[[], list[Any]]) -> bool:
@@ -229,16 +229,16 @@ def compare(
     expected: Trace,
     actual: Trace,
     rounding: Mapping[str, int] | None = None,
-    shaken: Shaken | None = None,
+    perturbed: Perturbed | None = None,
 ) -> Comparison:
     """Compare two traces of the same program.
 
     `rounding` maps operations that round to the ULP bound of one application; by default the ops say so
-    themselves. `shaken` tells how far values move that are farther apart than that.
+    themselves. `perturbed` tells how far values move that are farther apart than that.
     """
     if expected.program is not actual.program and expected.program != actual.program:
         raise ValueError("the traces are of different programs")
-    state = _Comparing(expected, actual, rounding, shaken)
+    state = _Comparing(expected, actual, rounding, perturbed)
     for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
         if not state.step(index, x, y):
             if state.found:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from conformance.comparison.compare import Agree, Comparison, Diverge, Divergence, Incomparable, compare
-from conformance.comparison.tolerance.bounds import Shaken
+from conformance.comparison.tolerance.bounds import Perturbed
 from conformance.execution.trace import Trace
 
 
-class Finding(StrEnum):
+class Decision(StrEnum):
     """What a judgement comes to; each blames somebody else."""
 
     AGREE = "agree"
@@ -27,13 +27,13 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The finding about one program, with the comparison that decided it.
+    """The decision about one program, with the comparison that decided it.
 
     `decided_by` says which two were compared, expected first. `because` are the rules behind the expected
     value of the first divergence, from the reference's run; of a KNOWN one, those that torch departs from.
     """
 
-    finding: Finding
+    decision: Decision
     comparison: Comparison
     decided_by: tuple[str, str]
     because: tuple[str, ...] = ()
@@ -44,41 +44,43 @@ class Judgement:
 
 
 def judge(
-    reference: Trace, actual: Trace, torch: Trace | None = None, shaken: Shaken | None = None
+    reference: Trace, actual: Trace, torch: Trace | None = None, perturbed: Perturbed | None = None
 ) -> Judgement:
     """Judge `actual` by what the reference and torch say; without torch the reference alone decides.
 
-    `shaken` runs the reference again with its roundings off, as `compare` takes it.
+    `perturbed` runs the reference again with its roundings off, as `compare` takes it.
 
     Where reference and torch differ the suite is at fault (or torch), and nobody else is blamed. A step at
     which torch or the reference crashed ends the matter as a crash.
     """
     if torch is not None:
-        tie = compare(reference, torch, shaken=shaken)
+        tie = compare(reference, torch, perturbed=perturbed)
         pair = (reference.adapter, torch.adapter)
         dead = _crash(tie, reference, torch)
         if dead is not None and (actual is torch or not _earlier(tie, dead)):
-            return Judgement(Finding.CRASH, tie, pair, _because(reference, tie))
+            return Judgement(Decision.CRASH, tie, pair, _because(reference, tie))
         if isinstance(tie, Diverge):
-            return Judgement(Finding.SUITE, tie, pair, _because(reference, tie))
+            return Judgement(Decision.SUITE, tie, pair, _because(reference, tie))
         if isinstance(tie, Incomparable):
-            return Judgement(Finding.INCOMPARABLE, tie, pair)
+            return Judgement(Decision.INCOMPARABLE, tie, pair)
         if actual is torch:
             return _verdict(tie, pair, reference)
         return _verdict(
-            _explained(compare(torch, actual, shaken=shaken), reference),
+            _explained(compare(torch, actual, perturbed=perturbed), reference),
             (torch.adapter, actual.adapter),
             reference,
         )
-    return _verdict(compare(reference, actual, shaken=shaken), (reference.adapter, actual.adapter), reference)
+    return _verdict(
+        compare(reference, actual, perturbed=perturbed), (reference.adapter, actual.adapter), reference
+    )
 
 
 def _verdict(found: Comparison, pair: tuple[str, str], reference: Trace) -> Judgement:
     if isinstance(found, Diverge):
-        return Judgement(Finding.NONCONFORMANCE, found, pair, _because(reference, found))
+        return Judgement(Decision.NONCONFORMANCE, found, pair, _because(reference, found))
     if isinstance(found, Incomparable):
-        return Judgement(Finding.INCOMPARABLE, found, pair)
-    return Judgement(Finding.VACUOUS if found.vacuous else Finding.AGREE, found, pair)
+        return Judgement(Decision.INCOMPARABLE, found, pair)
+    return Judgement(Decision.VACUOUS if found.vacuous else Decision.AGREE, found, pair)
 
 
 def _crash(tie: Comparison, *traces: Trace) -> int | None:
@@ -110,4 +112,4 @@ def _explained(found: Comparison, reference: Trace) -> Comparison:
     return replace(found, divergences=tuple(replace(d, because=fired[d.step]) for d in found.divergences))
 
 
-__all__ = ["Agree", "Finding", "Judgement", "judge"]
+__all__ = ["Agree", "Decision", "Judgement", "judge"]

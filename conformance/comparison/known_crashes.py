@@ -20,7 +20,7 @@ REGISTRY = Path(specs.__file__).parent / "known.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCrash:
     """One crash on record: the issue, the side and versions it strikes, and how to tell it."""
 
     issue: str
@@ -36,7 +36,7 @@ class Known:
         return within(version, self.torch)
 
     def tells(self, words: Iterable[str], error: str) -> bool:
-        """Whether a program that says these words (``said``) and died with ``error`` died of this."""
+        """Whether a program that says these words (``words_of``) and died with ``error`` died of this."""
         rest = iter(words)
         return re.search(self.error, error) is not None and all(
             any(re.fullmatch(pattern, word) for word in rest) for pattern in self.steps
@@ -64,13 +64,13 @@ def scripts() -> tuple[DeadlyScript, ...]:
 
 
 @cache
-def records() -> tuple[Known, ...]:
+def records() -> tuple[KnownCrash, ...]:
     """Every crash on record."""
     entries = _registry().get("crash", ())
-    return tuple(Known(**entry | {"steps": tuple(entry["steps"])}) for entry in entries)
+    return tuple(KnownCrash(**entry | {"steps": tuple(entry["steps"])}) for entry in entries)
 
 
-def said(program: Program) -> tuple[str, ...]:
+def words_of(program: Program) -> tuple[str, ...]:
     """What a program says in order, as records tell it: each step's operation, its modes before it."""
     return tuple(word for step in program for word in (*step.mode, step.op))
 

@@ -16,7 +16,7 @@ from specs.rule import RULES
 
 
 @dataclass(frozen=True, slots=True)
-class Departed:
+class KnownDivergence:
     """Rules that torch broke, and the reference's trace without them, which is torch's as far as they can be
     compared.
     """
@@ -25,7 +25,9 @@ class Departed:
     trace: Trace
 
 
-def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]) -> Departed | None:
+def known_divergence(
+    reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]
+) -> KnownDivergence | None:
     """The rules from which torch, of that version, departed, if they explain all of the difference.
 
     ``again`` runs the program on the reference once more, under whatever rules are in force then.
@@ -37,7 +39,7 @@ def departed(reference: Trace, torch: Trace, version: str, again: Callable[[], T
             with knocked_out(*chosen):
                 trace = again()
             if _explains(compare(trace, torch), compare(reference, torch), torch):
-                return Departed(chosen, trace)
+                return KnownDivergence(chosen, trace)
     return None
 
 

@@ -20,7 +20,7 @@ from conformance.execution.trace import Crashed, Refused, Trace
 from conformance.program import DELETE, Program
 from conformance.program.parsing import ProgramError
 from conformance.program.printing import script, statement, to_text
-from conformance.report import words
+from conformance.report import findings, words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
 from specs.case import Case, cases, run_case
 from specs.fact import POSITION
@@ -155,23 +155,10 @@ def _told(broken: CaseFinding) -> str:
     )
 
 
-def finding(result: Witnessed, side: str, blames: Verdict) -> Finding:
-    """A broken case as the report tells it."""
+def broken_case(result: Witnessed, side: str, blames: Verdict) -> Finding:
+    """Make the finding of a case that broke on a side."""
     case = case_of(result.case)
-    return Finding(
-        where=f"case {case.id}",
-        blames=blames,
-        line=result.line,
-        name="",
-        fact="case",
-        expected="as the case says",
-        actual=result.why,
-        because=case.rules,
-        downstream=0,
-        script=_script(case),
-        sides=("the case", side),
-        ops=(case.id,),
-    )
+    return findings.of_case(case, result, side, blames, _script(case))
 
 
 def _script(case: Case) -> str:

@@ -17,11 +17,12 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.comparison.known_crashes import issue_of, said
+from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.isolate import PRELOAD, Died, survive
-from conformance.grading.campaign import REFERENCE, SIZE, TORCH, Chunk, work
-from conformance.grading.cases import finding, witness
+from conformance.grading.campaign import SIZE, Chunk, work
+from conformance.grading.cases import broken_case, witness
 from conformance.grading.isolated import run_isolated
+from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import standings
 from conformance.grading.tally import Tally
 from conformance.program import Program
@@ -211,7 +212,9 @@ def _cases(
 
     judged = [(side, result) for side in judges for result in run(side)]
     stale = {
-        result.case: finding(result, side, Verdict.BROKEN_SUITE) for side, result in judged if result.broken
+        result.case: broken_case(result, side, Verdict.BROKEN_SUITE)
+        for side, result in judged
+        if result.broken
     }
     beyond = {
         result.case: replace(result, status=NOT_EXERCISED)
@@ -226,7 +229,7 @@ def _cases(
     blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
     raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
     side = adapters.load(spec).name
-    found = (finding(result, side, blames) for result in results if result.broken and not result.adapter)
+    found = (broken_case(result, side, blames) for result in results if result.broken and not result.adapter)
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
 
 
@@ -298,7 +301,7 @@ def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
     # An error that no rule words may come before; it does not kill.
     at = next((i for i, each in seen if each.crash == how), len(program) - 1)
     cut = Program(program.steps[: at + 1])
-    known = issue_of(said(cut), who, adapters.load(who).version, how)
+    known = issue_of(words_of(cut), who, adapters.load(who).version, how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     crash = Crash(
         f"programs {chunk.first} to {chunk.first + chunk.count - 1}", who, blames, how, to_text(cut), known

@@ -38,15 +38,15 @@ class Tally:
             compared=dict(Counter(self.compared) + Counter(other.compared)),
             incomparable=dict(Counter(self.incomparable) + Counter(other.incomparable)),
             known=dict(Counter(self.known) + Counter(other.known)),
-            findings=distinct((*self.findings, *other.findings)),
-            crashes=alike((*self.crashes, *other.crashes)),
+            findings=distinct_findings((*self.findings, *other.findings)),
+            crashes=distinct_crashes((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
             stale=self.stale + other.stale,
             unrun=self.unrun + other.unrun,
         )
 
 
-def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def distinct_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding a bucket, the first, which counts the others."""
     kept: dict[object, Finding] = {}
     for finding in findings:
@@ -55,7 +55,7 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept.values())
 
 
-def alike(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
+def distinct_crashes(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
     """One crash for each side, error and issue on record, the first, which counts the others."""
     kept: dict[object, Crash] = {}
     for crash in crashes:

@@ -11,28 +11,28 @@ from dataclasses import replace
 
 from conformance.comparison.compare import Incomparable
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.campaign import REFERENCE, TORCH, Chunk, Sums, of_chunk, printing
+from conformance.grading.campaign import Chunk, Sums, of_chunk
 from conformance.grading.check import Progress, in_chunks, versions
+from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.tally import Tally
 from conformance.observer_effect.examine import (
     Dependent,
-    alike,
     compared,
     examine,
     reading_behind,
     rules_behind,
     run_both,
+    same_difference,
     shown_by_the_reference,
     traces_on,
     with_reading,
 )
 from conformance.program import Program
-from conformance.program.printing import script, statement
-from conformance.program.shrink import reduce
-from conformance.report import words
+from conformance.program.shrink import shrink
+from conformance.report import findings
 from conformance.report.value import Finding, Observed, Verdict
 
-LOOKED = ("looked at", "not looked at")
+OBSERVED = ("looked at", "not looked at")
 """The sides of a finding on a program that comes out otherwise for one reading more."""
 
 
@@ -115,50 +115,39 @@ class Looks(Sums):
             if judgement.first is not None:
                 told = self._reduced(where, drawn._replace(density=density), judgement)
                 return replace(told, blames=Verdict.NONCONFORMANCE)
-            return replace(told_of(where, drawn.program, found, self.kills), blames=Verdict.NONCONFORMANCE)
+            return replace(to_finding(where, drawn.program, found, self.kills), blames=Verdict.NONCONFORMANCE)
         small, again = self._smallest(drawn.program, found)
-        return told_of(where, small, again, self.kills)
+        return to_finding(where, small, again, self.kills)
 
     def _smallest(self, program: Program, found: Dependent) -> tuple[Program, Dependent]:
         """The program reduced as far as the reference shows the same, and how it depends on torch."""
         if shown_by_the_reference(program, found, program):
-            small = reduce(program, lambda smaller: shown_by_the_reference(program, found, smaller)).program
+            small = shrink(program, lambda smaller: shown_by_the_reference(program, found, smaller)).program
             again = None if self.kills(small) else examine(small)
             if (
                 again is not None
                 and not again.unexplained
-                and alike(program, found.first, small, again.first)
+                and same_difference(program, found.first, small, again.first)
             ):
                 return small, again
         return program, found
 
 
-def told_of(where: str, program: Program, found: Dependent, kills: Callable[[Program], bool]) -> Finding:
-    """The finding, by the one reading that makes the difference if there is one, else by the densities."""
-    shown, first, refused, notes = program, found.first, set[int](), dict[int, list[str]]()
-    sides = found.densities
+def to_finding(where: str, program: Program, found: Dependent, kills: Callable[[Program], bool]) -> Finding:
+    """Make the finding of a program: by the one reading that makes the difference if there is one, else by
+    the densities.
+    """
+    shown, first, sides, at = program, found.first, found.densities, None
+    refused: set[int] = set()
     reading = reading_behind(program, found)
     if reading is not None and not kills(longer := with_reading(program, reading)):
         runs = run_both(TORCH, program, found.densities, reading)
-        if runs.first is not None and alike(program, first, program, runs.first):
-            shown, first, sides = longer, runs.first, LOOKED
+        if runs.first is not None and same_difference(program, first, program, runs.first):
+            shown, first, sides, at = longer, runs.first, OBSERVED, reading.after + 1
             refused = {step + (step > reading.after) for step in runs.refused}
-            notes[reading.after + 1] = ["# ^ this reading makes the difference"]
-    told = words.value(first.expected), words.value(first.actual)
-    at = first.step + len(shown) - len(program)
-    return Finding(
-        where=where,
-        blames=Verdict.CONFORMS,
-        line=statement(program[first.step]),
-        name=first.name or "",
-        fact=first.fact,
-        expected=told[0],
-        actual=told[1],
-        because=rules_behind(program, found, reading),
-        downstream=0,
-        script=script(shown, refused=refused, notes=notes | {at: printing(first, sides, told)}),
-        sides=sides,
-        ops=tuple(dict.fromkeys(step.op for step in program)),
+    because = rules_behind(program, found, reading)
+    return findings.of_divergence(
+        where, shown, first, sides, refused, blames=Verdict.CONFORMS, because=because, reading=at
     )
 
 

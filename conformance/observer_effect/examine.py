@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from conformance import adapters
 from conformance.comparison.compare import Comparison, Diverge, Divergence, compare
-from conformance.comparison.judge import Finding, Judgement
+from conformance.comparison.judge import Decision, Judgement
 from conformance.execution.isolate import note
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
-from conformance.grading.campaign import REFERENCE, TORCH, Sides
+from conformance.grading.participants import REFERENCE, TORCH, Participants
 from conformance.program import Program, Step, binds, decoration, ref
 from specs.active_rules import knocked_out
 from specs.fact import DENSITIES, UNSEEN, WIRED
@@ -27,7 +27,7 @@ PAIRS = (("each", "end"), ("each", "touched"))
 """What agrees in both pairs agrees at all densities."""
 
 _AGE = WIRED.index("age")
-_SIDES = Sides(TORCH, REFERENCE)
+_PARTICIPANTS = Participants(TORCH, REFERENCE)
 
 Traces = Mapping[str, Trace]
 """By density."""
@@ -87,13 +87,13 @@ def examine(program: Program, traces: Traces | None = None) -> Dependent | None:
     found = differing(traces or traces_on(TORCH, program))
     if found is None:
         return None
-    judged = [(density, _SIDES.judged(program, density)[0]) for density in DENSITIES]
-    departs = {rule for _, each in judged if each.finding is Finding.KNOWN for rule in each.because}
-    wrong = (pair for pair in judged if pair[1].finding not in (Finding.AGREE, Finding.KNOWN))
+    judged = [(density, _PARTICIPANTS.judged(program, density)[0]) for density in DENSITIES]
+    departs = {rule for _, each in judged if each.decision is Decision.KNOWN for rule in each.because}
+    wrong = (pair for pair in judged if pair[1].decision not in (Decision.AGREE, Decision.KNOWN))
     return Dependent(*found, next(wrong, None), tuple(sorted(departs)))
 
 
-def alike(program: Program, first: Divergence, other: Program, again: Divergence) -> bool:
+def same_difference(program: Program, first: Divergence, other: Program, again: Divergence) -> bool:
     """Whether two differences are of one kind: about one fact and, if of a step, after one operation."""
     if first.fact != again.fact or type(first.expected) is not type(again.expected):
         return False
@@ -104,7 +104,7 @@ def shown_by_the_reference(program: Program, found: Dependent, smaller: Program)
     """Whether the smaller program depends on being looked at as the program does, by the reference."""
     with knocked_out(*found.departs):
         again = differing(traces_on(REFERENCE, smaller, found.densities))
-    return again is not None and alike(program, found.first, smaller, again[1])
+    return again is not None and same_difference(program, found.first, smaller, again[1])
 
 
 class Reading(NamedTuple):
@@ -164,7 +164,7 @@ def reading_behind(program: Program, found: Dependent) -> Reading | None:
             for name in dict.fromkeys(bound):
                 reading = Reading(after, name)
                 first = run_both(REFERENCE, program, found.densities, reading).first
-                if first is not None and alike(program, found.first, program, first):
+                if first is not None and same_difference(program, found.first, program, first):
                     return reading
     return None
 

@@ -18,7 +18,7 @@ MOVES = frozenset(["cuda", "cpu"])
 DEVICE = ("device", Device("cuda"))
 
 
-def placed(program: Program) -> Program | None:
+def relocate(program: Program) -> Program | None:
     """The program with all its leaves on the device; None if it says itself where something is."""
     if any(_says_where(step) for step in program):
         return None

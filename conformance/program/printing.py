@@ -216,21 +216,3 @@ READING = {
     "grad_memory": "{0}.grad.untyped_storage().data_ptr(), {0}.grad.storage_offset(), {0}.grad.stride()",
 }  # fmt: skip
 """How a script reads each fact."""
-
-
-def report_script(
-    program: Program,
-    refused: Iterable[int],
-    step: int,
-    name: str | None,
-    fact: str,
-    expected: Any,
-    actual: Any,
-    who: str = "actual",
-) -> str:
-    """The script of a divergence: it prints the diverging fact after its step, both values in a comment."""
-    expected, actual = (v if isinstance(v, str) else repr(v) for v in (expected, actual))
-    note = [f"# expected {expected}, {who} {actual}".replace("\n", " ")]
-    if name is not None and (reading := READING.get(fact.partition(".")[0])):
-        note.insert(0, f"print({reading.format(name)})")
-    return script(program, refused=refused, notes={step: note})

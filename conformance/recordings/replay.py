@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from conformance import adapters
-from conformance.comparison.judge import Finding as Found
+from conformance.comparison.judge import Decision
 from conformance.execution.case import parse_case
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.campaign import REFERENCE, AdapterBroke, Chunk, Sides, Sums, explain
-from conformance.grading.cases import case_of, finding, lacks, lacks_device, witness
+from conformance.grading.campaign import Chunk, Sums
+from conformance.grading.cases import broken_case, case_of, lacks, lacks_device, witness
 from conformance.grading.check import (
     DEPARTED,
     Progress,
@@ -32,10 +32,12 @@ from conformance.grading.check import (
     reported,
     versions,
 )
+from conformance.grading.participants import REFERENCE, AdapterBroke, Participants
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
 from conformance.program.printing import to_text
 from conformance.recordings.format import TORCH, Recording, Stale, digest, in_place, read
+from conformance.report import findings
 from conformance.report.value import (
     BROKEN,
     HELD,
@@ -192,7 +194,7 @@ def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) ->
             found.tally += Tally(broken=(f"case {case.id}: {own.adapter or by_trace.adapter}",))
         elif difference is None and (own.broken or by_trace.broken):
             blames = Verdict.BROKEN_SUITE if spec == REFERENCE else Verdict.NONCONFORMANCE
-            findings.append(finding(own if own.broken else by_trace, side, blames))
+            findings.append(broken_case(own if own.broken else by_trace, side, blames))
         found.results.append(max(own, by_trace, key=lambda each: _WORST.index(each.status)))
     found.tally += Tally(findings=tuple(findings))
     return found
@@ -208,7 +210,9 @@ def _as_it_stands(
         torch = departing(torch, TORCH)
         own = own if spec == REFERENCE else departing(own, RECORDED)
     judges = {TORCH: torch, REFERENCE: stood.reference[case.id]}
-    suite = [finding(result, side, Verdict.BROKEN_SUITE) for side, result in judges.items() if result.broken]
+    suite = [
+        broken_case(result, side, Verdict.BROKEN_SUITE) for side, result in judges.items() if result.broken
+    ]
     return suite, own
 
 
@@ -232,16 +236,18 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
         if lacking:
             return replace(result, why=lacking), None
         try:
-            found, _, right = sides_of(spec, recording, trace).judged(trace.program, trace.density)
+            found, _, right = participants_for(spec, recording, trace).judged(trace.program, trace.density)
         except AdapterBroke as broke:
             return replace(result, status=BROKEN, adapter=str(broke)), None
-        if found.first is None or found.finding is Found.KNOWN:
-            held = found.finding is Found.AGREE
-            why = DEPARTED if found.finding is Found.KNOWN else getattr(found.comparison, "why", "")
+        if found.first is None or found.decision is Decision.KNOWN:
+            held = found.decision is Decision.AGREE
+            why = DEPARTED if found.decision is Decision.KNOWN else getattr(found.comparison, "why", "")
             return replace(result, status=HELD if held else UNSUPPORTED, why=why), None
-        difference = explain(f"case {id} of {recording.name}", trace.program, found, right)
+        difference = findings.of_judgement(
+            f"case {id} of {recording.name}", trace.program, found, right.refused
+        )
     difference = replace(difference, because=tuple(dict.fromkeys((*difference.because, *case.rules))))
-    if found.finding is Found.CRASH:  # of the reference: what crashed torch is not on record
+    if found.decision is Decision.CRASH:  # of the reference: what crashed torch is not on record
         difference = replace(difference, blames=Verdict.BROKEN_SUITE)
     return replace(result, status=BROKEN), difference
 
@@ -281,7 +287,7 @@ class _Replays(Sums):
                 self.counts.update(programs=1, incomparable=1)
                 self.incomparable[lacking] += 1
                 continue
-            self.sides = sides_of(self.chunk.subject, self.recording, trace)
+            self.participants = participants_for(self.chunk.subject, self.recording, trace)
             self.program(number, Drawn(trace.program, trace.density, ""))
         return replace(self.tally(), stale=self.stale)
 
@@ -310,9 +316,9 @@ def preload_for(spec: str) -> tuple[str, ...]:
     return PRELOAD if spec == TORCH else WITHOUT_TORCH
 
 
-def sides_of(spec: str, recording: Recording, trace: Trace) -> Sides:
+def participants_for(spec: str, recording: Recording, trace: Trace) -> Participants:
     """Who judges the program of a trace on record."""
-    return Sides(spec, RECORDED, trace, recording.origin.torch)
+    return Participants(spec, RECORDED, trace, recording.origin.torch)
 
 
 def lacking_for(spec: str, trace: Trace) -> str:

@@ -10,7 +10,7 @@ on its way was computed in float32. Where terms cancel, their sizes say how much
 not seen in time, as those of gradients never are, is taken to be 1 at least.
 
 What comes after a rounding may magnify it. So what is farther apart is held against how far the value moves
-when the program is run again with every result that is not exact shaken by what its rounding may be off.
+when the program is run again with every result that is not exact perturbed by what its rounding may be off.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-Shaken = Callable[[], Sequence[Trace]]
+Perturbed = Callable[[], Sequence[Trace]]
 """Runs the program again, some times, with every rounding off by as much as it may be."""
 
 

@@ -23,7 +23,7 @@ _FINEST = 2.0**12
 """Exact values are whole multiples of a fraction, in nearly all programs of one far coarser than this."""
 
 
-class Shaken(Reference):
+class PerturbedReference(Reference):
     """The reference, whose inexact results are moved by what their op may be off, up or down by lot."""
 
     def __init__(self, seed: int) -> None:
@@ -33,13 +33,13 @@ class Shaken(Reference):
     def start(self) -> None:
         super().start()
         self._lots = np.random.default_rng(self._seed)
-        self.move_results(self._shake)
+        self.move_results(self._perturb)
 
     def stop(self, session: None) -> None:
         self.move_results(None)
         super().stop(session)
 
-    def _shake(self, op: Any, result: Any) -> Any:
+    def _perturb(self, op: Any, result: Any) -> Any:
         array = np.asarray(result)
         if array.dtype.name not in EPSILON or array.dtype.kind not in "fc":
             return result
@@ -55,10 +55,10 @@ class Shaken(Reference):
 
 
 @cache
-def _adapters() -> tuple[Shaken, ...]:
-    return tuple(Shaken(seed) for seed in range(RUNS))
+def _adapters() -> tuple[PerturbedReference, ...]:
+    return tuple(PerturbedReference(seed) for seed in range(RUNS))
 
 
-def shaken(program: Program, density: str) -> tuple[Trace, ...]:
+def perturbed(program: Program, density: str) -> tuple[Trace, ...]:
     """The program's traces with roundings off, another time in each."""
     return tuple(run(program, adapter, density) for adapter in _adapters())

@@ -1,0 +1,131 @@
+"""The implementations that take part in judging one subject, and the judgement of one program by them.
+
+`comparison.judge` decides by traces; here they are taken, and divergences on record looked up. Many programs
+are judged in `campaign`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from conformance import adapters
+from conformance.adapters.capabilities import Capabilities
+from conformance.comparison.compare import Incomparable
+from conformance.comparison.judge import Decision, Judgement, judge
+from conformance.comparison.known_divergences import KnownDivergence, known_divergence
+from conformance.comparison.tolerance.perturb import perturbed
+from conformance.execution.isolate import note
+from conformance.execution.run import run
+from conformance.execution.trace import Crashed, Trace
+from conformance.program import Program
+from conformance.program.printing import to_text
+
+REFERENCE, TORCH = "reference", "torch"
+
+
+class AdapterBroke(Exception):
+    """The adapter raised where its contract says that it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """The subject and whom it is held against.
+
+    A recorded trace of torch (of release ``torch``) takes torch's place for its own program; of any other
+    program the reference alone is right.
+    """
+
+    subject: str
+    against: str
+    recorded: Trace | None = None
+    torch: str = ""
+
+    @property
+    def with_torch(self) -> bool:
+        return TORCH in (self.subject, self.against)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be drawn: what the subject can do, and torch if it takes part (the reference does what
+        torch does).
+        """
+        own = adapters.capabilities(adapters.load(self.subject))
+        if not self.with_torch:
+            return own
+        torch = adapters.capabilities(adapters.load(TORCH))
+        return torch if self.subject == REFERENCE else replace(own, features=own.features & torch.features)
+
+    def judged(
+        self, program: Program, density: str, reference: Trace | None = None
+    ) -> tuple[Judgement, Trace, Trace]:
+        """Run the program on all participants; return the judgement, the reference's trace, and the trace
+        that settles what is right.
+        """
+        if reference is None:
+            reference = run(program, adapters.load(REFERENCE), density)
+        torch = None
+        if self.recorded is not None:
+            torch = self.recorded if self.recorded.program is program else None
+        elif self.with_torch:
+            note(program, 0)
+            torch = run(program, adapters.load(TORCH), density)
+        actual = self._actual(program, density, reference, torch)
+        return judged(reference, actual, torch, self.torch), reference, torch or reference
+
+    def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
+        if self.subject == REFERENCE:
+            return reference
+        if self.subject == TORCH and torch is not None and self.recorded is None:
+            return torch
+        note(program, 1)
+        try:
+            return run(program, adapters.load(self.subject), density)
+        except Exception as error:
+            where = to_text(program).replace("\n", "; ")
+            raise AdapterBroke(f"{type(error).__name__}: {error}, on: {where}") from error
+
+
+def judged(reference: Trace, actual: Trace, torch: Trace | None, release: str = "") -> Judgement:
+    """Judge three traces of one program, and look up whether torch's divergence is on record.
+
+    ``release`` is torch's, the installed one by default.
+    """
+    program, density = reference.program, reference.density
+    found = judge(reference, actual, torch, partial(perturbed, program, density))
+    if found.decision is not Decision.SUITE or torch is None:
+        return found
+
+    def again() -> Trace:
+        return run(program, adapters.load(REFERENCE), density)
+
+    known = known_divergence(reference, torch, release or adapters.load(TORCH).version, again)
+    return found if known is None else _despite(found, known, reference, actual, torch)
+
+
+def _despite(
+    difference: Judgement, known: KnownDivergence, reference: Trace, actual: Trace, torch: Trace
+) -> Judgement:
+    """Judge where torch's divergence is on record: a subject may do as torch does or as the rule says."""
+    if actual is reference or actual is torch:
+        found = judge(known.trace, torch, torch)
+        if found.decision is Decision.CRASH:
+            return found
+        left, first = found.comparison, difference.first
+        if isinstance(left, Incomparable) and first is not None and left.step == first.step:
+            return found  # what torch did cannot be told from what is unspecified there
+        return replace(judge(known.trace, torch), decision=Decision.KNOWN, because=known.rules)
+    found = judge(known.trace, actual, torch)
+    return judge(reference, actual) if found.decision is Decision.NONCONFORMANCE else found
+
+
+def same_defect(found: Judgement, again: Judgement, program: Program, other: Program) -> bool:
+    """Tell whether two judgements show the same defect: one decision, one fact, after one operation."""
+    x, y = found.first, again.first
+    if found.decision is not again.decision or x is None or y is None:
+        return False
+    return (
+        (x.fact, type(x.expected), type(x.actual)) == (y.fact, type(y.expected), type(y.actual))
+        and isinstance(x.actual, Crashed) is isinstance(y.actual, Crashed)
+        and program[x.step].op == other[y.step].op
+    )
