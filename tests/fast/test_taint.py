@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from test_rounding import LEAF, reached, trace
 
 from conformance.comparison.tolerance.bounds import Rounding
 from conformance.comparison.tolerance.dataflow import Taint
+from rounding import LEAF, reached, trace
 
 
 def test_what_a_tensor_left_is_not_overwritten_as_a_whole() -> None:

@@ -30,7 +30,7 @@ from conformance.recordings.format import digest, in_place, read
 from conformance.report import as_json
 from specs.case import cases
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CPU = next(path for path in in_place() if read(path).origin.device == "cpu")
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from conformance import adapters
 from conformance.adapters.reference import Reference
 from conformance.comparison.compare import Agree, Diverge, compare
 from conformance.comparison.tolerance.bounds import (
@@ -29,30 +28,13 @@ from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import ROUNDING, draw
 from conformance.generate.state.choices import Prng
 from conformance.program import Step, ref
-from conformance.program.parsing import parse
+from rounding import LEAF, REFERENCE, reached, trace
 from specs.fact import POSITION
 
-REFERENCE = adapters.load("reference")
 FLOAT64, FLOAT32 = 2.0**-52, 2.0**-23
-LEAF = "a = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)\n"
 LEAVES = LEAF + "w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)\n"
 GRADS = "i = a.sum()\nj = w.sum()\ni.backward()\nj.backward()\n"
 EXP = "a = torch.tensor([0.0], dtype=torch.float64, requires_grad=True)\nb = a.exp()\n"
-
-
-def trace(text: str, density: str = "each") -> Trace:
-    return run(parse(text), REFERENCE, density)
-
-
-def reached(text: str, density: str = "each", step: int = -1) -> tuple[str, str]:
-    """The names whose values, and those whose grads, may be off after a step, the last by default."""
-    seen = trace(text, density)
-    rounding, step = Rounding(seen), step % len(seen)
-    names = sorted({name for at in seen.observations for name in at.facts})
-    return (
-        " ".join(name for name in names if rounding.of(step, name).terms),
-        " ".join(name for name in names if rounding.of_grad(step, name).terms),
-    )
 
 
 def one_up(seen: Trace, name: str) -> Trace:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_calls import CALLS, ONE, Calls, Leaf, T, plain
 
 from conformance.comparison.tolerance.op_effects import hands_on, keeps_values
+from op_calls import CALLS, ONE, Calls, Leaf, T, plain
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op, Overloads
 

@@ -77,7 +77,7 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
     path.write_text(
         "from conformance.execution.isolate import survive\nprint(list(survive(abs, range(9), preload=())))\n"
     )
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     told = subprocess.run([sys.executable, path], capture_output=True, text=True, env=here)
     assert told.returncode == 1
     assert "RuntimeError: an isolated process ended before it did anything (exit code 1)" in told.stderr

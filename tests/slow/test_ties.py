@@ -19,7 +19,7 @@ from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
 from specs.rule import RULES, TURNS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold")
 
 

@@ -18,7 +18,7 @@ import pytest
 from conformance.adapters.torch import DEVICE
 from conformance.report import as_json
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LACKING = "torch finds no CUDA device, and the stand-in device cannot be built: there is no no-such-compiler"
 
 
@@ -65,7 +65,7 @@ def test_grade_conforms_and_says_what_was_not_exercised(bare, tmp_path):
 
 def test_tests_skip_with_the_reason(bare):
     """The tests of devices run as far as they can, and the others are skipped with the reason."""
-    code, out = bare("pytest", "-q", "-p", "no:cacheprovider", "-m", "device", "tests/test_devices.py")
+    code, out = bare("pytest", "-q", "-p", "no:cacheprovider", "-m", "device", "tests/torch/test_devices.py")
     assert 0 == code, out
     assert f"skipped 1: Skipped: {LACKING}" in out
 

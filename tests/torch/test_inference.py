@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import torch as pytorch
-from test_op_dtypes import RECIPES, differs, programs
 
 import reference_impl
 from conformance.generate.ops.recipe import Recipe
 from conformance.program import Program
 from conformance.program.printing import to_text
+from op_programs import RECIPES, differs, programs
 from specs.rule import classify
 
 MODES = {

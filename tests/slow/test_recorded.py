@@ -40,7 +40,7 @@ from specs.case import cases
 
 IN_PLACE = in_place()
 REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", params=IN_PLACE, ids=lambda path: path.stem)

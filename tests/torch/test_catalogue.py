@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from test_rules import here, matches
 
 import reference_impl
 from specs.active_rules import fired, modelling
 from specs.case import rule_of
 from specs.rule import RULES, RULES_DIR, classify, classify_warning
+from wordings import here, matches
 
 LISTED = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8"))
 UNREACHED = tomllib.loads((RULES_DIR.parent / "unreached.toml").read_text(encoding="utf-8"))["unreached"]

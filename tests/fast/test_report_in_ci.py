@@ -7,9 +7,9 @@ from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
 import pytest
-from reports import CRASH, FINDING, report
 
 from conformance.report import Report, RuleResult, Status, Subject, Totals, Verdict, as_junit, as_markdown
+from reports import CRASH, FINDING, report
 
 RULE = "leaf/op-result-is-no-leaf"
 CASE = replace(FINDING, where="case leaf/a_case", because=(RULE,))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import forward_scripts
 import numpy as np
 import pytest
-from op_calls import CALLS, ONE, Leaf, plain
 
+import forward_scripts
 import reference_impl
+from op_calls import CALLS, ONE, Leaf, plain
 from specs import ops
 from specs.op import Op
 

@@ -7,10 +7,10 @@ import json
 
 import jsonschema
 import pytest
-from reports import CRASH, FINDING, report
 from rich.console import Console
 
 from conformance.report import Crash, Report, RuleResult, Status, Subject, Totals, Verdict, as_json, terminal
+from reports import CRASH, FINDING, report
 
 
 def printed(value: Report) -> str:
