@@ -1,14 +1,15 @@
-"""What an op does with inference tensors alone, where PyTorch's kernel is made of calls that are recorded.
+"""Ops that make recorded calls when every operand is an inference tensor: the field ``alone`` of an op.
 
-Outside inference mode an op on inference tensors alone is not recorded. What its kernel calls meets the
-kernel's own result, which is a normal tensor, and there the flag of an inference tensor counts again: what is
-copied into the result has a history, what is written into it as ``out=`` is refused, and what would be saved
-beside it is refused too.
+Outside inference mode an op on inference tensors alone is not recorded. But some of PyTorch's kernels are
+made of other calls, and those meet the kernel's own result, which is a normal tensor. There an inference
+tensor that requires grad counts again: a copy of it has a history, writing it as ``out=`` is refused, and so
+is saving it beside a normal tensor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
@@ -20,12 +21,27 @@ Become = Literal["", "copied", "out", "saved"]
 """Nothing special; operand 0 is copied into the result; the result is an ``out=``; an operand is saved."""
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Answers a `Become`, or the result itself, for given operands and attributes."""
+
+    become: Callable[..., Any]
+    cpu: bool = False  # the kernel is made of calls on the CPU only
+
+    def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        return self.become(*operands, **attributes)
+
+
 def _always(become: Become) -> Callable[..., Become]:
     return lambda *operands, **attributes: become
 
 
+copied, out, out_on_cpu = Alone(_always("copied")), Alone(_always("out")), Alone(_always("out"), cpu=True)
+saved = Alone(lambda x, y: "saved" if x.ndim else "")
+
+
 def _flip(x: Any, dims: tuple[int, ...]) -> Become:
-    """A copy where nothing moves."""
+    """A copy if nothing moves."""
     shape = tuple(x.shape)
     ndim = max(len(shape), 1)
     if len({d % ndim for d in dims}) < len(dims) or not all(-ndim <= d < ndim for d in dims):
@@ -33,24 +49,32 @@ def _flip(x: Any, dims: tuple[int, ...]) -> Become:
     return "" if prod(shape) > 1 and any(shape[d] > 1 and x.stride(d) for d in dims) else "copied"
 
 
+flipped = Alone(_flip)
+
+
+def flips(x: Any, dims: tuple[int, ...]) -> bool:
+    """Whether elements move, which the kernel does through a view."""
+    return not _flip(x, dims)
+
+
 def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
-    """A clone, which is filled in."""
+    """A clone that is filled in."""
     try:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     except ValueError:
         return ""  # for the op itself to refuse
-    # Where one of them is expanded both are; and what is expanded here requires no grad.
+    # If one is expanded both are, and an expanded tensor requires no grad here.
     alike = tuple(x.shape) == tuple(mask.shape)
     return (x if alike else x.expand(shape)).clone().masked_fill_(mask, value)
 
 
 def _cumsum(x: Any, dim: int) -> Any:
-    """Of a single element, which is filled in."""
+    """A single element is filled in."""
     return x.new_zeros(()).fill_(x) if not x.ndim and dim in (0, -1) else ""
 
 
 def _pow(x: Any, exponent: Any) -> Any:
-    """A copy to the power of 1, in the dtype of the result."""
+    """The power of 1 is a copy in the dtype of the result."""
     if exponent != 1:
         return ""
     dtype = x.detach().mul(exponent).dtype
@@ -58,18 +82,27 @@ def _pow(x: Any, exponent: Any) -> Any:
 
 
 def _rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
-    """A difference of tensors, the number being made one of its own dtype."""
+    """A difference of tensors; the number becomes one of its own dtype."""
     if isinstance(y, bool):
         refuse("op/bool-arithmetic", name="sub")
     return x.new_full((), y).sub(x, alpha=alpha)
 
 
-def _with_a_tensor(method: str) -> Callable[..., Any]:
-    """The number is made a 0-d tensor, and that is a normal one."""
-    return lambda x, y: getattr(x, method)(x.new_full((), y))
+def _of_all(x: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Become:
+    return "out" if dim is None else ""
 
 
-def _into_zeros(view: str) -> Callable[..., Any]:
+masked_fill, running_sum, power, number_minus = Alone(_masked_fill), Alone(_cumsum), Alone(_pow), Alone(_rsub)
+power_of_number = Alone(lambda x, base: "out" if base != 1 or isinstance(base, bool) else "")
+spread_of_all = Alone(_of_all, cpu=True)
+
+
+def with_tensor(method: str) -> Alone:
+    """The number becomes a 0-d tensor, and that is a normal one."""
+    return Alone(lambda x, y: getattr(x, method)(x.new_full((), y)))
+
+
+def into_zeros(view: str) -> Alone:
     """A copy into a view of zeros."""
 
     def lay(x: Any, *, size: Any, **where: Any) -> Any:
@@ -77,32 +110,4 @@ def _into_zeros(view: str) -> Callable[..., Any]:
         getattr(zeros, view)(**where).copy_(x)
         return zeros
 
-    return lay
-
-
-ALONE: dict[str, Callable[..., Any]] = {
-    "clone": _always("copied"),
-    "clone_contiguous": _always("copied"),
-    "cast": _always("copied"),
-    "copy_to": _always("copied"),
-    "flip": _flip,
-    "pow_scalar": _pow,
-    "rpow_number": lambda x, base: "out" if base != 1 or isinstance(base, bool) else "",
-    "abs": _always("out"),
-    "mean_all": _always("out"),
-    "mean_dim": _always("out"),
-    "std": lambda x, dim=None, correction=1, keepdim=False: "out" if dim is None else "",
-    "var": lambda x, dim=None, correction=1, keepdim=False: "out" if dim is None else "",
-    "logsumexp": _always("out"),
-    "mv": lambda x, y: "saved" if x.ndim else "",
-    "masked_fill_number": _masked_fill,
-    "masked_fill_tensor": _masked_fill,
-    "rsub_scalar": _rsub,
-    **{f"{name}_scalar": _with_a_tensor(name) for name in ("add", "sub", "mul", "div")},
-    **{f"{view}_backward": _into_zeros(view) for view in ("select", "slice", "diagonal")},
-    "cumsum": _cumsum,
-}
-"""By the key of an op: what becomes of it given operands and attributes, or its result itself."""
-
-ON_THE_CPU = frozenset({"mean_all", "mean_dim", "std", "var"})
-"""Those whose kernel is made of calls on the CPU alone."""
+    return Alone(lay)

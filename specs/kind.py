@@ -1,8 +1,7 @@
-"""The words an op's declaration may use: what kind of operand or attribute a parameter is and how it is read,
-how operands are cast, and what a write demands of memory.
+"""The words of an op's declaration: annotations of its parameters, and the values of its fields.
 
-Each is an alias a type checker understands (``Dim`` is an ``int`` in a body) that carries a `Kind`. How
-values of a kind are drawn is the generator's business, by the kind's name.
+An annotation is an alias that a type checker understands (``Dim`` is an ``int`` in a body) and that carries a
+`Kind`: what the parameter may be, and how it is read. The generator draws values by the kind's name.
 """
 
 from __future__ import annotations
@@ -27,9 +26,7 @@ def _as_tuple(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Kind:
-    """What may stand for a parameter: Python types (``tensor`` adds the tensor type), and how it reaches the
-    body.
-    """
+    """The values that a parameter takes: Python types (and the tensor type), and how they are read."""
 
     name: str
     meaning: str
@@ -116,7 +113,7 @@ Value = Annotated[Any, Kind("value", "a number or nested lists of them", (*NUMBE
 
 
 def kind_of(hint: Any, default: Kind) -> Kind:
-    """The kind an annotation carries; ``default`` where there is none."""
+    """The kind that an annotation carries; ``default`` if there is no annotation."""
     if hint is None:
         return default
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
@@ -126,7 +123,7 @@ def kind_of(hint: Any, default: Kind) -> Kind:
     return found[0]
 
 
-# words of an op's facts
+# -- the words of an op's fields
 DTYPES = {
     "promote": "torch.result_type of the operands (tensors, 0-d tensors and numbers rank in that order)",
     "numeric": "as promote, but refused if any operand is bool, before anything is cast",
@@ -136,14 +133,70 @@ DTYPES = {
     "bool": "operands are promoted, the result is bool",
     "sum": "the first operand's dtype, but bool and integers become int64, unless they are written in place",
 }
-"""How an op's operands are cast before its body runs. Operands that are masks or indices never take part."""
+"""``dtypes``: how operands are cast before the body runs. Masks and indices never take part."""
 
 MEMORY = {
     "window": "the first operand after the target is the same window on the memory, or shares none of it; "
     "a target that shows an element twice is refused",
     "mask": "as window, but such a target is only deprecated",
     "apart": "no operand shares memory with the target; a target that shows an element twice is deprecated",
-    "value": "what is written is taken out of its memory first; such a target is refused",
+    "value": "the value is taken out of its memory first; such a target is refused",
     "constant": "one number goes everywhere, so nothing can go wrong",
 }
-"""What a write demands of the memory it writes, by what the field `Op.memory` says."""
+"""``memory``: what a write demands of the memory it writes."""
+
+OVERWRITES = {
+    "": "the new value depends on the old one, or the op writes nothing",
+    "fill": "one value goes everywhere",
+    "copy": "the values of operand 1, cast; copying a tensor to itself does nothing",
+    "part": "only some elements are overwritten, by writing to a view of them",
+}
+"""``overwrites``: how a write ignores the old value."""
+
+ALIASES = {
+    "never": "the result has memory of its own",
+    "always": "the result is a view of operand 0",
+    "maybe": "one or the other, depending on the arguments, but never the operand itself",
+    "self": "as maybe, and the result may be the operand itself",
+}
+"""``aliases``: whose memory a result shows; the later words include the earlier ones."""
+
+GROWS = {
+    "contracts": "sums of products of the operands",
+    "keeps": "as large as the operands",
+    "adds": "a sum of two operands",
+    "totals": "a sum of all elements",
+    "averages": "the same divided by their number",
+    "multiplies": "a product of the operands",
+    "squares": "a product of the first operand with itself",
+    "multiplies_all": "a product of all elements",
+    "divides": "a quotient of the first and the last operand",
+    "inverts": "one over the first operand",
+    "raises": "the first operand to the power of a number",
+    "explodes": "an exponential of the first operand",
+    "saturates": "a small number, whatever the operands",
+}
+"""``grows``: how large results are, so that drawn programs stay exact; the first word bounds most others."""
+
+ZERO_TENSORS = {
+    "": "a result with memory of its own, unless it is a view of the ZeroTensor",
+    "product": "another ZeroTensor; the other operand is not looked at, and may be on another device",
+    "passes": "another ZeroTensor; devices are compared",
+    "quotient": "another ZeroTensor if the dividend is one; dividing by one gives inf or nan unseen",
+    "sum": "another ZeroTensor if both are; else a copy of the operand that has memory",
+    "difference": "as sum, with bools taken for numbers",
+    "copy": "zeros with memory, laid out as the ZeroTensor says it is",
+    "filled": "a composite that in inference mode gives the ZeroTensor memory of one element first",
+    "derivative": "nothing special, but the second derivative of the op is a ZeroTensor",
+}
+"""``zero``: what an op makes of a ZeroTensor, PyTorch's zeros without memory."""
+
+WORDS = {
+    "dtypes": DTYPES,
+    "memory": MEMORY,
+    "overwrites": OVERWRITES,
+    "aliases": ALIASES,
+    "grows": GROWS,
+    "zero": ZERO_TENSORS,
+}
+"""The words that a field may hold, by the field's name."""

@@ -1,7 +1,8 @@
-"""What an op declaration is: ``@op`` and ``@composite`` make an `Op`, and everything else is read off it.
+"""The declaration of an op: ``@op`` and ``@composite`` make an `Op`, and everything else is read off it.
 
-Here live the record, its overloads and how arguments bind to them; a machine runs bodies and formulas. The
-words of annotations are in ``specs/kind.py``, value domains in ``specs/domain.py``, the ops in ``specs/ops``.
+Every fact of an op is a field of `Op`, with a default that is right for most: no other file knows an op by
+its name. The words of fields and annotations are explained in ``specs/kind.py``, value domains in
+``specs/domain.py``; the ops are in ``specs/ops``, and a machine runs their bodies and formulas.
 
     @op(inplace=True, node="MulBackward0", dtypes="promote")
     def mul(x: Tensor, y):
@@ -10,79 +11,37 @@ words of annotations are in ``specs/kind.py``, value domains in ``specs/domain.p
 
     mul.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
 
-A formula's parameters are what it needs: ``g`` the incoming gradient (``gs``, a tuple with None for what
-nobody reached, if the op has several results); ``out`` the saved result; an operand's name, that operand,
-saved; an attribute's name, its value; ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset``, ``x_place``,
-metadata of operand ``x`` (strides and offset in elements; its device), which is kept without saving it. A
-formula returns None for an undefined gradient. In place, operand 0 is saved as it was before the write.
+A formula's parameters are what it needs:
+
+* ``g`` is the incoming gradient; if the op has several results, ``gs`` is the tuple of theirs, None for a
+  result that the backward did not reach;
+* ``out`` is the result, and an operand's name is that operand: both are saved;
+* an attribute's name is its value;
+* ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset`` (in elements) and ``x_place`` (the device) are
+  metadata of operand ``x``, which is kept without saving the operand.
+
+A formula returns None for an undefined gradient. In place, operand 0 is saved as it was before the write.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, get_type_hints
 
 import numpy as np
 
 from specs.errors import refuse
-from specs.kind import DTYPES, EITHER, MEMORY, Kind, kind_of
+from specs.inference_alone import Alone
+from specs.kind import EITHER, WORDS, Kind, kind_of
 from specs.layout import as_torch_lays_out
-
-METADATA = ("shape", "dtype", "strides", "offset", "place")
-TORCH_NAMES = {"x": "self", "y": "other"}
-"""What torch mostly calls the operands that are called ``x`` and ``y`` everywhere here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """What takes part in the graph, or could: a tensor, or a Python number where one may stand."""
-
-    name: str
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A plain value that says how to compute: never differentiated, always kept."""
-
-    name: str
-    kind: Kind
-    default: Any = inspect.Parameter.empty
-
-    @property
-    def required(self) -> bool:
-        return self.default is inspect.Parameter.empty
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One thing a node keeps for its formulas: ``source`` of operand number ``operand``, or an attribute, or
-    out.
-    """
-
-    source: str  # "g", "out", "operand", "attribute", or one of METADATA
-    name: str
-    operand: int = -1  # only meaningful for "operand" and METADATA
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """The gradient of one operand; ``fn(*[values[i] for i in picks])`` where ``values`` is in the op's slot
-    order.
-    """
-
-    fn: Callable[..., Any]
-    operand: int
-    params: tuple[str, ...]
-    picks: tuple[int, ...]
+from specs.signature import TORCH_NAMES, Attribute, Formula, Operand, Slot, clash, picker, slot_for
 
 
 @dataclass(slots=True, eq=False)
 class Op:
-    """One op: a numpy body, its formulas, and what its signature and formulas say about it."""
+    """One op: a numpy body, its formulas, and every fact of it."""
 
     name: str  # the public name; overloads share it
     key: str  # the declared function's name, unique among all ops
@@ -91,28 +50,50 @@ class Op:
     attributes: tuple[Attribute, ...]
     order: tuple[str, ...]  # all parameters, as torch takes them positionally
     names: tuple[str, ...]  # the operands among them
+    # -- what it is in PyTorch
     node: str = ""  # grad_fn.name() in torch; "" if the op never makes a node
-    dtypes: str = "promote"
+    dtypes: str = "promote"  # how operands are cast: see DTYPES
     into: str = ""  # the operand whose dtype the result is put into; "": it has the one it was computed in
     wide: bool = False  # half precision is computed as float32 and rounded at the end; default: unless "keep"
+    factor: str = ""  # the operand that, if it is a number, is not rounded to half precision first
     view: bool | str = False  # True: one view of operand 0; "multi": a tuple of them
     inplace: bool = False  # there also is a `name_`
     mutates: bool = False  # this is such a `name_`: operand 0 is written
+    node_in_place: str = ""  # of a view that can also change its operand's own shape: the node of that
     composite: bool = False  # the body is Python over tensor methods; no node, no formulas
     layout: tuple[str, ...] | None = None  # operands that decide the result's layout; None: all, if promoted
-    internal: bool = False  # generated programs never call it: it is there for formulas, composites and users
-    exact: bool = True  # small dyadic operands give exact results, in any summation order
-    ulp: int = 0  # how far a result may be off where it is not exact
-    domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
-    avoid: tuple[str, ...] = ()  # names in AVOIDANCES
-    complex: bool = False  # body and formulas hold for complex128 as they stand
+    function: bool = True  # torch has it as a function, too, not only as a method
+    torch_names: Mapping[str, str] = field(default_factory=dict)  # of operands, where TORCH_NAMES are wrong
+    # -- what its memory and its gradients depend on
+    aliases: str = "never"  # whose memory its result shows: see ALIASES; default: by view, composite
     memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
-    overwrites: str = ""  # a write that ignores the old value: "fill", or "copy" (casts; of itself, nothing)
+    overwrites: str = ""  # a write that ignores the old value: see OVERWRITES
     mixes_elements: bool = (
         False  # an element of its gradient is made of several: asked of in-place forms only
     )
+    hands_on: bool = False  # a formula that reads elements may still return the very gradient that came in
+    joint: bool = False  # one formula gives the gradients of all operands, wanted or not
     real: bool = False  # of a complex gradient, a real operand gets the real part
-    torch_names: Mapping[str, str] = field(default_factory=dict)  # of operands, where TORCH_NAMES are wrong
+    complex_history: bool = True  # a complex result can have a history
+    # -- how generated programs call it
+    internal: bool = False  # never: it is there for formulas, composites and users
+    often: int | tuple[int, int] = 1  # in this proportion; the second number is for the in-place form
+    exact: bool = True  # small dyadic operands give exact results, in any summation order
+    ulp: int = 0  # how far a result may be off where it is not exact
+    grows: str = "contracts"  # how large its result may be: see GROWS; default: "saturates" if it gives bools
+    jumps: bool = False  # value or derivative jump: no rounded operands; default: if it gives bools
+    domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
+    avoid: tuple[str, ...] = ()  # names in AVOIDANCES
+    complex: bool = False  # body and formulas hold for complex128 as they stand
+    # -- what PyTorch does in rare states
+    zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS
+    casts_out: bool = True  # `out=` may have another dtype; default: unless "keep" or "same"
+    on_cpu: tuple[str, ...] = ()  # indices and single elements that may be on the CPU, while others are not
+    beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
+    checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared
+    alone: Alone | None = None  # what it does with inference tensors alone
+    takes_view: Callable[..., Any] | None = None  # whether its kernel takes views of its operands
+    # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)
     slots: tuple[Slot, ...] = (Slot("g", "g"),)  # what a node keeps; slot 0 is the incoming gradient
     edges: tuple[int, ...] = ()  # operands that have an edge in the graph (a formula), in order
@@ -141,12 +122,6 @@ class Op:
             self.in_place._set_formulas(formulas)
         return self
 
-    def inplace_wrt(self, **formulas: Callable[..., Any]) -> Op:
-        """Give formulas that only the in-place form uses."""
-        assert self.in_place is not None, f"{self.key} has no in-place form"
-        self.in_place._set_formulas(formulas)
-        return self
-
     def _set_formulas(self, functions: Mapping[str, Callable[..., Any]]) -> None:
         index = {operand.name: i for i, operand in enumerate(self.operands)}
         attributes = {attribute.name for attribute in self.attributes}
@@ -159,7 +134,7 @@ class Op:
             for param in params:
                 if param not in slots:
                     slots[param] = len(kept)
-                    kept.append(_slot(self.key, param, index, attributes))
+                    kept.append(slot_for(self.key, param, index, attributes))
             picks = tuple(slots[param] for param in params)
             self.formulas[name] = Formula(fn, index[name], params, picks)
         self.formulas = {o.name: self.formulas[o.name] for o in self.operands if o.name in self.formulas}
@@ -311,44 +286,20 @@ class Overloads:
         return op, *op.bind(args, keywords)
 
 
-def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Takes the items at these places out of a sequence."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
-
-
-def _slot(key: str, param: str, index: Mapping[str, int], attributes: Collection[str]) -> Slot:
-    """What a formula's parameter stands for."""
-    if param in index:
-        return Slot("operand", param, index[param])
-    if param in attributes:
-        return Slot("attribute", param)
-    if param == "out":
-        return Slot("out", param)
-    operand, _, what = param.rpartition("_")
-    if operand in index and what in METADATA:
-        return Slot(what, param, index[operand])
-    raise TypeError(f"a formula of {key} asks for {param!r}, which is no operand, attribute or metadata")
-
-
-def clash(a: tuple[int, ...] = (), b: tuple[int, ...] = (), *more: tuple[int, ...]) -> dict[str, int]:
-    """The first dimension, from the right, in which two shapes do not broadcast: its sizes and its number."""
-    for at, (m, n) in enumerate(zip(reversed(a), reversed(b), strict=False), 1):
-        if m != n and 1 not in (m, n):
-            return {"a": m, "b": n, "dim": max(len(a), len(b)) - at}
-    return clash(np.broadcast_shapes(a, b), *more) if more else {}
-
-
 def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str, **facts: Any) -> Op:
-    """Read a body's signature; positional parameters that an annotation calls an attribute are attributes."""
+    """Make the op: the annotations of the body's parameters tell operands and attributes apart."""
     hints = get_type_hints(body, include_extras=True)
     params = inspect.signature(body).parameters.values()
     kinds = {param.name: kind_of(hints.get(param.name), EITHER) for param in params}
     names = tuple(p.name for p in params if p.kind is not p.KEYWORD_ONLY and kinds[p.name].operand)
     attributes = tuple(Attribute(p.name, kinds[p.name], p.default) for p in params if p.name not in names)
     order = tuple(kinds)
-    facts.setdefault("wide", facts.get("dtypes") != "keep")
+    dtypes, view = facts.get("dtypes"), facts.get("view")
+    facts.setdefault("wide", dtypes != "keep")
+    facts.setdefault("casts_out", dtypes not in ("keep", "same"))
+    facts.setdefault("jumps", dtypes == "bool")
+    facts.setdefault("grows", "saturates" if dtypes == "bool" else "contracts")
+    facts.setdefault("aliases", "always" if view else "self" if facts.get("composite") else "never")
     made = Op(
         name=name or body.__name__,
         key=body.__name__,
@@ -365,17 +316,18 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
         _kinds=tuple(kinds.values()),
         **facts,
     )
-    if made.dtypes not in DTYPES:
-        raise TypeError(f"{made.key}: dtypes={made.dtypes!r} is none of {', '.join(DTYPES)}")
-    if made.memory not in MEMORY:
-        raise TypeError(f"{made.key}: memory={made.memory!r} is none of {', '.join(MEMORY)}")
+    for fact, words in WORDS.items():
+        if (word := getattr(made, fact)) not in words:
+            raise TypeError(f"{made.key}: {fact}={word!r} is none of {', '.join(filter(None, words))}")
     made._set_formulas({})
     promoted = made.dtypes in ("promote", "numeric", "float", "bool")
     deciding = names if made.layout is None and promoted else made.layout or ()
     if deciding:
         made._layout = picker([names.index(operand) for operand in deciding])
     if inplace is True:
-        made.in_place = replace(made, name=made.name + "_", key=made.key + "_", mutates=True, formulas={})
+        often = made.often[1] if isinstance(made.often, tuple) else 1
+        form = replace(made, name=made.name + "_", key=made.key + "_", mutates=True, often=often)
+        made.in_place = replace(form, formulas={}, alone=None)
     return made
 
 

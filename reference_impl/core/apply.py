@@ -20,7 +20,6 @@ from reference_impl.core.record import MADE_OF_CALLS, Kernel, OpNode, recorded_m
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import as_view
 from specs.errors import Refusal
-from specs.inference_alone import ON_THE_CPU
 from specs.layout import laid_out_like
 
 
@@ -97,7 +96,7 @@ def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op on inference tensors alone whose kernel makes calls that may be recorded."""
     assert kernel.alone is not None
-    calls = STATE.place is None or kernel.op.key not in ON_THE_CPU
+    calls = STATE.place is None or not kernel.alone.cpu
     become = kernel.alone(*operands, **attributes) if calls and by("inference/alone-but-for-calls") else ""
     if become == "saved":
         refuse_by("inference/not-saved")

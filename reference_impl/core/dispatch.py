@@ -15,7 +15,8 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import cross_device
 from reference_impl.fidelity.zero_tensor import Zeros, call_with_zeros, compose_with_zeros
 from specs.errors import Refusal
-from specs.op import Op, Overloads, picker
+from specs.op import Op, Overloads
+from specs.signature import picker
 
 Given = tuple[Any, ...]
 """Arguments, the values of keywords behind the others."""

@@ -26,8 +26,8 @@ from reference_impl.core.views import (
 from specs.errors import Refusal
 from specs.index_key import key_of
 from specs.memory import dense, overlaps_itself, overlaps_partly
-from specs.op import clash
 from specs.ops.gather import fitting
+from specs.signature import clash
 
 _CREATION_RULES = {
     CreationMeta.NO_GRAD: "write/no-grad-view-refused",

@@ -14,7 +14,8 @@ from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from specs.layout import converted, laid_out_like
-from specs.op import Op, picker
+from specs.op import Op
+from specs.signature import picker
 
 Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
 """The arrays (and numbers), and the dtype that they were cast to or had anyway; None if they are as given."""

@@ -18,8 +18,8 @@ from reference_impl.core.graph import NOWHERE, Edge, Node, RunningTask, gradient
 from reference_impl.core.promotion import preparer
 from reference_impl.core.saved import SavedNumber, SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
-from specs.inference_alone import ALONE
-from specs.op import Op, Slot, picker
+from specs.op import Op
+from specs.signature import Slot, picker
 
 
 class Kernel:
@@ -58,7 +58,7 @@ class Kernel:
 
     def __init__(self, op: Op) -> None:
         self.op = op
-        self.alone = ALONE.get(op.key)
+        self.alone = op.alone
         self.defaults = op.defaults
         self.mutates = op.mutates
         self.multi = op.view == "multi"

@@ -17,7 +17,8 @@ from reference_impl.core.inplace import check_recorded
 from reference_impl.core.record import MADE_OF_CALLS, Kernel, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.zero_tensor import Zeros
-from specs.op import Op, clash
+from specs.op import Op
+from specs.signature import clash
 
 _CROSSING = frozenset({"copy_", "fill_", "_fill_across_"})
 """Ops that bring over what they write."""

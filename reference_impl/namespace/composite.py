@@ -17,9 +17,9 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
-from specs.op import clash
 from specs.ops import cat as joining
 from specs.ops.reduce import axis_of
+from specs.signature import clash
 
 
 # -- joining and cutting ---------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, warn_once
 from reference_impl.core.access import array_of
 from reference_impl.core.record import real_part
+from specs.inference_alone import copied
 from specs.kind import Dtype, Kind, Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import op
@@ -19,7 +20,7 @@ from specs.ops import create
 Place = Annotated[Any, Kind("place", "a device", (device,))]
 
 
-@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True, alone=copied)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
     """The same values as another dtype."""
     real = x
@@ -41,7 +42,7 @@ def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
 cast.wrt(x=_cast_backward)
 
 
-@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True)
+@op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True, alone=copied)
 def copy_to(x: Tensor, *, dtype: Dtype, place: Place) -> Any:
     """The same values on that device, as that dtype."""
     if x.dtype == dtype:
@@ -59,7 +60,7 @@ def _copied_back(g: Any, x_dtype: np.dtype, x_place: device) -> Any:
 copy_to.wrt(x=_copied_back)
 
 
-@op(internal=True, node="CloneBackward0", dtypes="keep", complex=True)
+@op(internal=True, node="CloneBackward0", dtypes="keep", complex=True, alone=copied)
 def clone_contiguous(x: Tensor) -> Any:
     """A copy in row-major order, whatever the order of ``x``."""
     return x.copy(order="C")

@@ -10,8 +10,8 @@ from importlib import import_module
 from specs.op import Op, Overloads
 
 FAMILIES = (
-    "elementwise", "pow", "comparison", "reduce", "linear",
-    "view", "slice", "cat", "gather", "indexing", "create", "random",
+    "elementwise", "functions", "pow", "comparison", "reduce", "linear",
+    "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
     "complex", "unary", "ternary", "sort", "norms", "clamp", "nn",
 )  # fmt: skip
 
@@ -52,6 +52,11 @@ OPERATORS = {
 }
 """Python's operators: the tensor is the method's receiver, so a reflected one passes ``(tensor, other)`` too.
 """
+
+REFLECTED_ONLY = frozenset(name for sign, name in OPERATORS.items() if sign.startswith("__r")) - frozenset(
+    name for sign, name in OPERATORS.items() if not sign.startswith("__r")
+)
+"""Ops that stand for a reflected operator and nothing else: torch has no such method."""
 
 
 def load() -> dict[str, list[Op]]:

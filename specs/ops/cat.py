@@ -25,7 +25,9 @@ further nodes behind a gradient made under create_graph.
 """
 
 
-def _declared(name: str, node: str, count: int, body: Callable[..., Any], attributes: dict[str, Any]) -> Op:
+def _declared(
+    name: str, node: str, count: int, body: Callable[..., Any], attributes: dict[str, Any], **facts: Any
+) -> Op:
     """The overload of ``count`` parts: operands ``x0``, ``x1``, ..."""
 
     def joined(*parts: Any, **given: Any) -> Any:
@@ -40,7 +42,17 @@ def _declared(name: str, node: str, count: int, body: Callable[..., Any], attrib
         [kind(n, kind.KEYWORD_ONLY if n in attributes else kind.POSITIONAL_OR_KEYWORD) for n in hints]
     )
     # NB: what is joined lies row by row, whatever its parts do
-    return op(name=name, internal=True, node=node, wide=False, layout=(), complex=True, real=True)(joined)
+    return op(
+        name=name,
+        internal=True,
+        node=node,
+        wide=False,
+        layout=(),
+        complex=True,
+        real=True,
+        joint=True,
+        **facts,
+    )(joined)
 
 
 def _stacked(parts: Sequence[Any], dim: int) -> Any:
@@ -87,7 +99,14 @@ def _part_of_cat(n: int) -> Callable[..., Any]:
 def _family() -> dict[str, Op]:
     made: dict[str, Op] = {}
     for count in range(1, MOST + 1):
-        stacking = _declared("_stack", "StackBackward0", count, _stacked, {"dim": Dim})
+        stacking = _declared(
+            "_stack",
+            "StackBackward0",
+            count,
+            _stacked,
+            {"dim": Dim},
+            takes_view=lambda *parts, dim: dim == parts[0].ndim,
+        )
         stacking.wrt(**{f"x{n}": _part_of_stack(n) for n in range(count)})
         joining = _declared("_cat", "CatBackward0", count, _concatenated, {"dim": Dim, "sizes": IntList})
         joining.wrt(**{f"x{n}": _part_of_cat(n) for n in range(count)})

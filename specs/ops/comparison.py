@@ -89,19 +89,19 @@ IN_PLACE = {made.key: made for base in (gt, lt, ge, le, eq, ne) for made in _int
 globals().update(IN_PLACE)  # an op is found by being a module's attribute
 
 
-@op(internal=True, dtypes="bool", layout=("x", "y"))
+@op(internal=True, dtypes="bool", layout=("x", "y"), beside_first=True)
 def _logical_and(x: Tensor, y: Tensor):
     """Whether both hold."""
     return np.logical_and(x, y)
 
 
-@composite(name="where")
+@composite(name="where", grows="keeps", jumps=True, often=4, casts_out=False)
 def where_else_number(condition: Mask, x: Tensor, y: Number):
     """``x`` where the condition holds, else a number."""
     return _lifted(x, y)._where(condition, y)
 
 
-@composite(name="where")
+@composite(name="where", grows="keeps", jumps=True, often=4, casts_out=False)
 def where_number(condition: Mask, x: Number, y: Tensor):
     """A number where the condition holds, else ``y``."""
     return _lifted(y, x).new_full((), x)._where(condition, _lifted(y, x))
@@ -117,13 +117,15 @@ def _lifted(x, number):
     return x if dtype == x.dtype else x.to(dtype)
 
 
-@op(node="WhereBackward0")
+@op(
+    node="WhereBackward0", grows="keeps", jumps=True, often=4, on_cpu=("condition", "x", "y"), casts_out=False
+)
 def where(condition: Mask, x, y):
     """``x`` where the condition holds, else ``y``; saves the condition only."""
     return where_values.body(condition, x, y)
 
 
-@op(internal=True, name="_where", node="WhereBackward0")
+@op(internal=True, name="_where", node="WhereBackward0", on_cpu=("condition", "x", "y"))
 def where_values(condition: Mask, x, y):
     """The choice itself, for formulas as well."""
     if condition.dtype != np.bool_:
@@ -148,7 +150,7 @@ def _half(g, x, y):
     return g.div_scalar(2).where(x.eq(y), g)
 
 
-@op(node="MaximumBackward0")
+@op(node="MaximumBackward0", grows="keeps", jumps=True, often=4)
 def maximum(x: Tensor, y: Tensor):
     """The larger of each pair; a tie's gradient is shared."""
     _need_order("maximum", x)
@@ -161,7 +163,7 @@ maximum.wrt(
 )
 
 
-@op(node="MinimumBackward0")
+@op(node="MinimumBackward0", grows="keeps", jumps=True)
 def minimum(x: Tensor, y: Tensor):
     """The smaller of each pair; a tie's gradient is shared."""
     _need_order("minimum", x)
@@ -187,13 +189,13 @@ def _bounded(x, min, max):
     return x if max is None else np.minimum(x, max)
 
 
-@op(node="ClampBackward1", dtypes="keep", wide=True, layout=("x",))
+@op(node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), grows="keeps", jumps=True)
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``x`` held between two numbers, either may be None; whether a bound gets a gradient is a rule."""
     return _bounded(x, min, max)
 
 
-@op(inplace="only", node="ClampBackward1", dtypes="keep", wide=True, layout=("x",))
+@op(inplace="only", node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), grows="keeps", jumps=True)
 def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``clamp`` in place, which cannot change the dtype."""
     out = _bounded(x, min, max)

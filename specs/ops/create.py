@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import need_fit, refuse
 from specs.kind import Number, Tensor
 from specs.layout import laid_out_like
 from specs.op import composite, op
 
 
-@op(node="CloneBackward0", dtypes="keep", layout=(), complex=True)
+@op(
+    node="CloneBackward0",
+    dtypes="keep",
+    layout=(),
+    complex=True,
+    grows="keeps",
+    often=4,
+    zero="copy",
+    alone=alone.copied,
+)
 def clone(x: Tensor):
     """A copy in its own memory, keeping a dense layout."""
     return laid_out_like(x.copy(order="K"), x)
@@ -19,7 +29,7 @@ def clone(x: Tensor):
 clone.wrt(x=lambda g: g)
 
 
-@composite(complex=True)
+@composite(complex=True, grows="keeps", function=False)
 def contiguous(x: Tensor):
     """The tensor itself if it is laid out by rows, else a copy that is."""
     return x if x.is_contiguous() else x.clone_contiguous()
@@ -32,6 +42,7 @@ def contiguous(x: Tensor):
     overwrites="copy",
     real=True,
     complex=True,
+    grows="keeps",
 )
 def copy_(x: Tensor, y: Tensor):
     """Overwrite with another tensor's values, broadcast and cast."""
@@ -48,6 +59,7 @@ copy_.wrt(x=lambda g: g.new_zeros(g.shape), y=lambda g: g)
     memory="constant",
     overwrites="fill",
     complex=True,
+    grows="keeps",
 )
 def zero_(x: Tensor):
     """Overwrite with zeros."""
@@ -65,6 +77,7 @@ zero_.wrt(x=lambda g: g.zeros_like())
     memory="constant",
     overwrites="fill",
     complex=True,
+    grows="keeps",
 )
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
@@ -87,6 +100,7 @@ fill_number_.wrt(x=lambda g: g.zeros_like())
     memory="value",
     overwrites="fill",
     complex=True,
+    grows="keeps",
 )
 def fill_tensor_(x: Tensor, value: Tensor):
     """Overwrite with the one element of a 0-d tensor."""

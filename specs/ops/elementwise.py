@@ -1,7 +1,9 @@
-"""Elementwise arithmetic and functions; comparisons and choices between operands are in ``compare``.
+"""Elementwise arithmetic, sign and absolute value.
 
-Ops ending in ``_scalar`` that are internal are torch's ``.Scalar`` overloads, which formulas written in C++
-reach when they multiply by a plain number; from Python a number is always wrapped into a 0-d tensor first.
+Functions are in ``functions`` and ``unary``; comparisons and choices between operands are in ``comparison``.
+
+Internal ops whose names end in ``_scalar`` are torch's ``.Scalar`` overloads. Formulas written in C++ reach
+them when they multiply by a plain number; Python's operators first wrap a number into a 0-d tensor.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
@@ -21,15 +24,10 @@ def _times(g, factor):
     return g if factor == 1 else g.mul_scalar(factor)
 
 
-def _conjugate(x):
-    """The conjugates of an array or number; a real array itself."""
-    return np.conjugate(x) if x.dtype.kind == "c" else x
-
-
 def _scaled(y, alpha, x):
-    """``alpha * y``, where ``x`` is an operand of the dtype both were promoted to.
+    """``alpha * y``, where ``x`` is an operand of the dtype that both were promoted to.
 
-    NB: complex numbers are multiplied by 1, too, which leaves nothing of one that is infinite or no number.
+    A complex number is multiplied by 1, too: PyTorch makes nan of an infinite one so.
     """
     if alpha == 1 and x.dtype.kind != "c":
         return y
@@ -39,13 +37,13 @@ def _scaled(y, alpha, x):
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
 
-@op(inplace=True, node="AddBackward0", real=True, complex=True)
+@op(inplace=True, node="AddBackward0", real=True, complex=True, grows="adds", often=(4, 4), zero="sum")
 def add(x: Tensor, y, *, alpha: Scale = 1):
     """``x + alpha * y``; saves nothing."""
     return np.add(x, _scaled(y, alpha, x))
 
 
-@op(name="add", node="AddBackward0", real=True, complex=True)
+@op(name="add", node="AddBackward0", real=True, complex=True, grows="adds", often=4, zero="sum")
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 + y``."""
     return np.add(x, _scaled(y, alpha, y))
@@ -55,13 +53,31 @@ for adding in (add, add_to_number):
     adding.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
 
 
-@op(inplace=True, node="SubBackward0", dtypes="numeric", real=True, complex=True)
+@op(
+    inplace=True,
+    node="SubBackward0",
+    dtypes="numeric",
+    real=True,
+    complex=True,
+    grows="adds",
+    often=4,
+    zero="difference",
+)
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
     return np.subtract(x, _scaled(y, alpha, x))
 
 
-@op(name="sub", node="SubBackward0", dtypes="numeric", real=True, complex=True)
+@op(
+    name="sub",
+    node="SubBackward0",
+    dtypes="numeric",
+    real=True,
+    complex=True,
+    grows="adds",
+    often=4,
+    zero="difference",
+)
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 - y``, which the operator makes otherwise."""
     return np.subtract(x, _scaled(y, alpha, y))
@@ -71,7 +87,15 @@ for subtracting in (sub, sub_from_number):
     subtracting.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
 
 
-@op(node="RsubBackward0", name="rsub", dtypes="numeric", layout=("y", "x"), real=True, complex=True)
+@op(
+    node="RsubBackward0",
+    name="rsub",
+    dtypes="numeric",
+    layout=("y", "x"),
+    real=True,
+    complex=True,
+    grows="adds",
+)
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -80,7 +104,15 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
 rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
 
 
-@op(node="RsubBackward1", name="rsub", dtypes="numeric", real=True, complex=True)
+@op(
+    node="RsubBackward1",
+    name="rsub",
+    dtypes="numeric",
+    real=True,
+    complex=True,
+    grows="adds",
+    alone=alone.number_minus,
+)
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor, what ``2 - x`` calls."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -89,13 +121,15 @@ def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
 rsub_scalar.wrt(x=lambda g, alpha: _times(g.neg(), alpha))
 
 
-@op(inplace=True, node="MulBackward0", real=True)
+@op(
+    inplace=True, node="MulBackward0", real=True, grows="multiplies", often=(4, 4), factor="y", zero="product"
+)
 def mul(x: Tensor, y):
     """Product; each operand is saved for the other's gradient."""
     return np.multiply(x, y)
 
 
-@op(name="mul", node="MulBackward0", real=True)
+@op(name="mul", node="MulBackward0", real=True, grows="multiplies", often=4, zero="product")
 def mul_number(x: Wrapped, y: Tensor):
     """The function's form of ``2 * y``."""
     return np.multiply(x, y)
@@ -105,7 +139,7 @@ for multiplying in (mul, mul_number):
     multiplying.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
-@op(internal=True, node="MulBackward1")
+@op(internal=True, node="MulBackward1", factor="y", zero="passes", alone=alone.with_tensor("mul"))
 def mul_scalar(x: Tensor, y: Number):
     """Product with a number, inside formulas."""
     return np.multiply(x, y)
@@ -119,13 +153,30 @@ def _quotient(x, y):
     return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
 
 
-@op(inplace=True, node="DivBackward0", dtypes="float", real=True, domain={"y": "power_of_two"})
+@op(
+    inplace=True,
+    node="DivBackward0",
+    dtypes="float",
+    real=True,
+    domain={"y": "power_of_two"},
+    grows="divides",
+    factor="y",
+    zero="quotient",
+)
 def div(x: Tensor, y):
     """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
     return np.true_divide(x, y)
 
 
-@op(name="div", node="DivBackward0", dtypes="float", real=True, domain={"y": "power_of_two"})
+@op(
+    name="div",
+    node="DivBackward0",
+    dtypes="float",
+    real=True,
+    domain={"y": "power_of_two"},
+    grows="divides",
+    zero="quotient",
+)
 def div_number(x: Wrapped, y: Tensor):
     """The function's form of ``2 / y``, which the operator makes otherwise."""
     return np.true_divide(x, y)
@@ -141,7 +192,15 @@ for dividing in (div, div_number):
     dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
 
 
-@op(internal=True, inplace=True, node="DivBackward1", dtypes="float", domain={"y": "power_of_two"})
+@op(
+    internal=True,
+    inplace=True,
+    node="DivBackward1",
+    dtypes="float",
+    domain={"y": "power_of_two"},
+    factor="y",
+    alone=alone.with_tensor("div"),
+)
 def div_scalar(x: Tensor, y: Number):
     """Quotient by a number, inside formulas."""
     return np.true_divide(x, y)
@@ -150,7 +209,7 @@ def div_scalar(x: Tensor, y: Number):
 div_scalar.wrt(x=lambda g, y: g.div_scalar(conj(y)))
 
 
-@op(internal=True, node="AddBackward1")
+@op(internal=True, node="AddBackward1", alone=alone.with_tensor("add"))
 def add_scalar(x: Tensor, y: Number):
     """Sum with a number, inside formulas."""
     return np.add(x, y)
@@ -159,7 +218,7 @@ def add_scalar(x: Tensor, y: Number):
 add_scalar.wrt(x=lambda g: g)
 
 
-@op(internal=True, node="SubBackward1", dtypes="numeric")
+@op(internal=True, node="SubBackward1", dtypes="numeric", alone=alone.with_tensor("sub"))
 def sub_scalar(x: Tensor, y: Number):
     """Difference from a number, inside formulas."""
     return np.subtract(x, y)
@@ -168,7 +227,9 @@ def sub_scalar(x: Tensor, y: Number):
 sub_scalar.wrt(x=lambda g: g)
 
 
-@op(inplace=True, node="NegBackward0", dtypes="numeric", complex=True)
+@op(
+    inplace=True, node="NegBackward0", dtypes="numeric", complex=True, grows="keeps", often=4, casts_out=False
+)
 def neg(x: Tensor):
     """``-x``."""
     return np.negative(x)
@@ -177,7 +238,16 @@ def neg(x: Tensor):
 neg.wrt(x=lambda g: g.neg())
 
 
-@op(inplace=True, node="AbsBackward0", dtypes="keep", layout=("x",))
+@op(
+    inplace=True,
+    node="AbsBackward0",
+    dtypes="keep",
+    layout=("x",),
+    grows="keeps",
+    jumps=True,
+    zero="derivative",
+    alone=alone.out,
+)
 def abs(x: Tensor):
     """Absolute value; its derivative at zero is zero."""
     need_kernel("abs", x, "b")
@@ -197,7 +267,7 @@ assert abs.in_place is not None
 abs.in_place.body = _abs_in_place
 
 
-@op(internal=True, node="SgnBackward0")
+@op(internal=True, node="SgnBackward0", casts_out=False)
 def sgn(x: Tensor):
     """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only.
 
@@ -220,7 +290,7 @@ def _sgn_backward(g, x, out):
 sgn.wrt(x=_sgn_backward)
 
 
-@op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two")
+@op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two", grows="inverts")
 def reciprocal(x: Tensor):
     """``1 / x``; saves its result."""
     return np.reciprocal(x)
@@ -234,118 +304,7 @@ def _reciprocal_backward(g: Any, out: Any) -> Any:
 reciprocal.wrt(x=_reciprocal_backward)
 
 
-@composite(domain={"x": "power_of_two"})
+@composite(domain={"x": "power_of_two"}, grows="inverts", aliases="never")
 def rtruediv(x: Tensor, y):
     """``y / x``, as Python writes it: a reciprocal and a product."""
     return x.reciprocal().mul(y)
-
-
-@op(inplace=True, node="ExpBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
-def exp(x: Tensor):
-    """Exponential; saves its result."""
-    return np.exp(x)
-
-
-exp.wrt(x=lambda g, out: g.mul(conj(out)))
-
-
-@op(inplace=True, node="LogBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
-def log(x: Tensor):
-    """Natural logarithm."""
-    return np.log(x)
-
-
-log.wrt(x=lambda g, x: g.div(conj(x)))
-
-
-@op(inplace=True, node="SqrtBackward0", dtypes="float", exact=False, ulp=1, domain="positive")
-def sqrt(x: Tensor):
-    """Square root; saves its result."""
-    return np.sqrt(x)
-
-
-sqrt.wrt(x=lambda g, out: g.div(conj(out).mul_scalar(2)))
-
-
-@op(inplace=True, node="SinBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
-def sin(x: Tensor):
-    """Sine."""
-    return np.sin(x)
-
-
-sin.wrt(x=lambda g, x: g.mul(conj(x.cos())))
-
-
-@op(inplace=True, node="CosBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
-def cos(x: Tensor):
-    """Cosine."""
-    return np.cos(x)
-
-
-cos.wrt(x=lambda g, x: g.mul(conj(x.sin()).neg()))
-
-
-@op(inplace=True, node="TanhBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
-def tanh(x: Tensor):
-    """Hyperbolic tangent; saves its result, not its operand."""
-    return np.tanh(x)
-
-
-tanh.wrt(x=lambda g, out: g.tanh_backward(out))
-
-
-@op(internal=True, node="TanhBackwardBackward0", exact=False, ulp=4)
-def tanh_backward(dy: Tensor, y: Tensor):
-    """The gradient through a tanh whose result is ``y``."""
-    return np.multiply(dy, _conjugate(1 - np.multiply(y, y)))
-
-
-tanh_backward.wrt(
-    dy=lambda g, y: g.tanh_backward(conj(y)),
-    y=lambda g, dy, y: conj(g).mul(conj(y).mul_scalar(-2).mul(dy)),
-)
-
-
-@op(inplace=True, node="SigmoidBackward0", dtypes="float", exact=False, ulp=4, domain="moderate")
-def sigmoid(x: Tensor):
-    """Logistic function; saves its result."""
-    return np.reciprocal(1 + np.exp(-x))
-
-
-sigmoid.wrt(x=lambda g, out: g.sigmoid_backward(out))
-
-
-@op(internal=True, node="SigmoidBackwardBackward0", exact=False, ulp=4)
-def sigmoid_backward(dy: Tensor, y: Tensor):
-    """The gradient through a sigmoid whose result is ``y``."""
-    return np.multiply(dy, _conjugate(np.multiply(1 - y, y)))
-
-
-def _sigmoid_twice(g: Any, dy: Any, y: Any) -> Any:
-    slope = conj(y).mul_scalar(-2).add_scalar(1)
-    return conj(g).mul(dy).mul(slope)
-
-
-sigmoid_backward.wrt(dy=lambda g, y: g.sigmoid_backward(conj(y)), y=_sigmoid_twice)
-
-
-@op(inplace=True, node="ReluBackward0", dtypes="numeric")
-def relu(x: Tensor):
-    """``max(x, 0)``; saves its result, and its derivative at zero is zero."""
-    need_kernel("relu", x, "c")
-    return np.maximum(x, 0)
-
-
-relu.wrt(x=lambda g, out: g.threshold_backward(out, 0))
-
-
-@op(internal=True, node="ThresholdBackwardBackward0", layout=("y", "dy"))
-def threshold_backward(dy: Tensor, y: Tensor, threshold: Scale):
-    """``dy`` where ``y`` is above the threshold, else zero."""
-    return np.where(np.greater(y, threshold), dy, 0)
-
-
-threshold_backward.wrt(
-    dy=lambda g, y, threshold: g.threshold_backward(y, threshold),
-    y=lambda g: g.zeros_like(),
-)

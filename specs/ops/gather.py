@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import need_fit, refuse
 from specs.kind import Dim, Indices, Mask, Number, Size, Tensor
 from specs.op import op
 from specs.ops.reduce import axis_of
+from specs.signature import clash
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -27,7 +29,12 @@ def _line(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
     return np.atleast_1d(x), axis_of(dim, x.ndim)
 
 
-@op(node="IndexSelectBackward0", dtypes="keep", complex=True)
+def _takes_view(x: Any, index: Any, dim: int) -> Any:
+    """NB: PyTorch has a kernel of its own for the second dimension, which takes none."""
+    return x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel()
+
+
+@op(node="IndexSelectBackward0", dtypes="keep", complex=True, grows="keeps", often=4, takes_view=_takes_view)
 def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
     """The positions along a dimension that a vector of indices names."""
     line, axis = _line(x, dim)
@@ -58,6 +65,7 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     dtypes="keep",
     complex=True,
     torch_names={"y": "source"},
+    grows="totals",
 )
 def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
@@ -99,7 +107,7 @@ def _places(index: np.ndarray, axis: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-@op(node="GatherBackward0", dtypes="keep", complex=True)
+@op(node="GatherBackward0", dtypes="keep", complex=True, grows="keeps", often=4)
 def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     """Along a dimension, one element for each index."""
     line, axis = _line(x, dim)
@@ -129,6 +137,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
     wide=True,
     complex=True,
     torch_names={"y": "src"},
+    grows="totals",
 )
 def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added where its index says."""
@@ -166,9 +175,21 @@ def fitting(value: Any, dtype: np.dtype) -> Any:
     return value != 0 if dtype.kind == "b" else value.real
 
 
-def _need_fill(mask: np.ndarray, value: Any) -> None:
+def _need_value(x: Any, mask: Any, value: Any) -> None:
     if np.ndim(value):
         refuse("op/masked-fill-value", ndim=np.ndim(value))
+
+
+def _need_fillable(x: Any, mask: Any, value: Any) -> None:
+    try:
+        np.broadcast_shapes(x.shape, mask.shape)
+    except ValueError:
+        refuse("op/shapes-broadcast", **clash(x.shape, mask.shape))
+    _need_value(x, mask, value)
+
+
+def _need_fill(mask: np.ndarray, value: Any) -> None:
+    _need_value(None, mask, value)
     _need_mask(mask)
 
 
@@ -194,13 +215,33 @@ def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
     return out
 
 
-@op(name="masked_fill", node="MaskedFillBackward0", dtypes="keep", complex=True)
+@op(
+    name="masked_fill",
+    node="MaskedFillBackward0",
+    dtypes="keep",
+    complex=True,
+    grows="keeps",
+    jumps=True,
+    on_cpu=("value",),
+    alone=alone.masked_fill,
+    checks_first=_need_fillable,
+)
 def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
 
 
-@op(name="masked_fill", node="MaskedFillBackward1", dtypes="keep", complex=True)
+@op(
+    name="masked_fill",
+    node="MaskedFillBackward1",
+    dtypes="keep",
+    complex=True,
+    grows="keeps",
+    jumps=True,
+    on_cpu=("value",),
+    alone=alone.masked_fill,
+    checks_first=_need_fillable,
+)
 def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
@@ -213,6 +254,10 @@ def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     dtypes="keep",
     memory="mask",
     complex=True,
+    grows="keeps",
+    jumps=True,
+    on_cpu=("value",),
+    checks_first=_need_value,
 )
 def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number written where the mask is True."""
@@ -226,6 +271,10 @@ def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
     dtypes="keep",
     memory="mask",
     complex=True,
+    grows="keeps",
+    jumps=True,
+    on_cpu=("value",),
+    checks_first=_need_value,
 )
 def masked_fill_tensor_(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor written where the mask is True."""

@@ -10,11 +10,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.active_rules import by
 from specs.errors import need_kernel, refuse
 from specs.kind import Dim, Tensor
-from specs.op import clash, composite, op
+from specs.op import composite, op
 from specs.ops.complex import conj
+from specs.signature import clash
 
 
 def _one_dtype(name, x, y):
@@ -38,7 +40,12 @@ def _need_products(name, x, y):
         need_kernel(name, x, "b")
 
 
-@op(node="DotBackward0", dtypes="same", torch_names={"y": "tensor"})
+def _need_dimension(x, y):
+    if not x.ndim:
+        refuse("op/dim-range", low=0, high=-1, dim=0)
+
+
+@op(node="DotBackward0", dtypes="same", torch_names={"y": "tensor"}, zero="passes")
 def dot(x: Tensor, y: Tensor):
     """Inner product of two vectors."""
     _need_ndim("dot", 1, x, y)
@@ -51,11 +58,16 @@ def dot(x: Tensor, y: Tensor):
 dot.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
-@op(node="MvBackward0", dtypes="same", torch_names={"y": "vec"})
+@op(
+    node="MvBackward0",
+    dtypes="same",
+    torch_names={"y": "vec"},
+    alone=alone.saved,
+    checks_first=_need_dimension,
+)
 def mv(x: Tensor, y: Tensor):
     """Matrix times vector."""
-    if not x.ndim:
-        refuse("op/dim-range", low=0, high=-1, dim=0)
+    _need_dimension(x, y)
     _need_ndim("mv", 2, x)
     _need_ndim("mv", 1, y)
     _need_size("mv", x.shape[1] == y.shape[0], x, y)
@@ -186,13 +198,13 @@ def _matmul(x, y):
     return _folded(x, y) if _folds(x, y) else _batched(x, y)
 
 
-@composite()
+@composite(often=4, aliases="never", zero="filled", casts_out=False)
 def matmul(x: Tensor, y: Tensor):
     """The product the ranks of the operands call for, batched if one has three dimensions or more."""
     return _matmul(x, y)
 
 
-@composite()
+@composite(aliases="never")
 def rmatmul(x: Tensor, y: Tensor):
     """``y @ x``, for Python's reflected operator."""
     return y.matmul(x)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
 from specs.ops.reduce import _axes, _reduce
@@ -46,7 +47,7 @@ def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool)
     return restored(g, x.shape, dim, keepdim).mul_scalar(scale).mul(apart)
 
 
-@op(internal=True, node="VarBackward0", dtypes="keep", wide=True)
+@op(internal=True, node="VarBackward0", dtypes="keep", wide=True, casts_out=True, alone=alone.spread_of_all)
 def var(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: Bool = False) -> Any:
     """The mean square of what elements are away from their mean, over their number less ``correction``."""
     return _variance(x, dim, correction, keepdim)
@@ -55,7 +56,7 @@ def var(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: B
 var.wrt(x=_variance_backward)
 
 
-@op(internal=True, node="StdBackward0", dtypes="keep", wide=True)
+@op(internal=True, node="StdBackward0", dtypes="keep", wide=True, casts_out=True, alone=alone.spread_of_all)
 def std(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: Bool = False) -> Any:
     """The square root of the variance."""
     return np.sqrt(_variance(x, dim, correction, keepdim))
@@ -110,13 +111,13 @@ def _vector_norm_backward(g: Any, x: Any, out: Any, ord: Any, dim: Any, keepdim:
 vector_norm.wrt(x=_vector_norm_backward)
 
 
-@composite(internal=True)
+@composite(internal=True, casts_out=False)
 def norm(x: Tensor, p: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The p-norm of all elements or along dimensions."""
     return x.vector_norm(2 if p == "fro" else p, dim, keepdim)
 
 
-@op(internal=True, node="LogsumexpBackward0", dtypes="float", layout=())
+@op(internal=True, node="LogsumexpBackward0", dtypes="float", layout=(), alone=alone.out)
 def logsumexp(x: Tensor, dim: Dims, keepdim: Bool = False) -> Any:
     """The logarithm of the sum of exponentials, without overflow on the way."""
     axes = _axes(dim, x.ndim)

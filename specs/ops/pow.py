@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import refuse
 from specs.kind import Number, Tensor
 from specs.op import composite, op
@@ -24,7 +25,17 @@ def _power(x, exponent):
     return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
 
 
-@op(inplace=True, name="pow", node="PowBackward1", real=True, domain={"x": "positive"}, exact=False, ulp=4)
+@op(
+    inplace=True,
+    name="pow",
+    node="PowBackward1",
+    real=True,
+    domain={"x": "positive"},
+    exact=False,
+    ulp=4,
+    grows="raises",
+    often=4,
+)
 def pow_tensor(x: Tensor, exponent: Tensor):
     """Tensor to a tensor's power; the result is saved besides both operands."""
     return _power(x, exponent)
@@ -53,7 +64,17 @@ def _not_negative(exponent):
 pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
 
 
-@op(inplace=True, name="pow", node="PowBackward0", real=True, layout=("x",), avoid=("inexact_power",))
+@op(
+    inplace=True,
+    name="pow",
+    node="PowBackward0",
+    real=True,
+    layout=("x",),
+    avoid=("inexact_power",),
+    grows="raises",
+    often=4,
+    alone=alone.power,
+)
 def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
     if x.dtype.kind in "biu" and exponent < 0:
@@ -78,6 +99,8 @@ pow_scalar.wrt(
     ulp=4,
     real=True,
     domain={"x": "moderate", "base": "positive"},
+    grows="explodes",
+    alone=alone.power_of_number,
 )
 def rpow_number(x: Tensor, base: Number):
     """A number to a tensor's power, what ``2 ** x`` calls; the result is saved."""
@@ -95,19 +118,34 @@ def _wrt_exponent_of_number(g, x, base, out):
 rpow_number.wrt(x=_wrt_exponent_of_number)
 
 
-@composite(name="rpow", exact=False, ulp=4, domain={"x": "moderate", "base": "positive"})
+@composite(
+    name="rpow",
+    exact=False,
+    ulp=4,
+    domain={"x": "moderate", "base": "positive"},
+    grows="explodes",
+    aliases="never",
+)
 def rpow_tensor(x: Tensor, base: Tensor):
     """``base ** x`` of two tensors."""
     return base.pow(x)
 
 
-@composite(name="pow", exact=False, ulp=4, domain={"base": "positive", "exponent": "moderate"})
+@composite(
+    name="pow",
+    exact=False,
+    ulp=4,
+    domain={"base": "positive", "exponent": "moderate"},
+    grows="raises",
+    often=4,
+    aliases="never",
+)
 def pow_base(base: Number, exponent: Tensor):
     """The function's form of ``2 ** x``."""
     return exponent.rpow(base)
 
 
-@composite()
+@composite(grows="squares", aliases="never")
 def square(x: Tensor):
     """``x ** 2``."""
     return x.pow(2)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
 from specs.layout import by_rows, laid_out_like
@@ -47,7 +48,7 @@ def _unreduced(g, x_shape, dim, keepdim):
     return g.expand(x_shape)
 
 
-@op(name="sum", node="SumBackward0", dtypes="sum", complex=True)
+@op(name="sum", node="SumBackward0", dtypes="sum", complex=True, grows="totals", often=4)
 def sum_all(x: Tensor):
     """The sum of all elements; bool and integers become int64."""
     return _reduce(np.add, x, None)
@@ -56,7 +57,7 @@ def sum_all(x: Tensor):
 sum_all.wrt(x=lambda g, x_shape: g.expand(x_shape))
 
 
-@op(name="sum", node="SumBackward1", dtypes="sum", complex=True)
+@op(name="sum", node="SumBackward1", dtypes="sum", complex=True, grows="totals", often=4)
 def sum_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The sum along dimensions, all of them for None or none."""
     return _reduce(np.add, x, _axes(dim, x.ndim), keepdim)
@@ -73,7 +74,17 @@ def _mean(x, dim, keepdim=False):
     return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
 
 
-@op(name="mean", node="MeanBackward0", dtypes="keep", wide=True, avoid=("inexact_count",))
+@op(
+    name="mean",
+    node="MeanBackward0",
+    dtypes="keep",
+    wide=True,
+    avoid=("inexact_count",),
+    grows="averages",
+    often=4,
+    casts_out=True,
+    alone=alone.out_on_cpu,
+)
 def mean_all(x: Tensor):
     """The mean of all elements."""
     return _mean(x, None)
@@ -82,7 +93,17 @@ def mean_all(x: Tensor):
 mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
 
 
-@op(name="mean", node="MeanBackward1", dtypes="keep", wide=True, avoid=("inexact_count",))
+@op(
+    name="mean",
+    node="MeanBackward1",
+    dtypes="keep",
+    wide=True,
+    avoid=("inexact_count",),
+    grows="averages",
+    often=4,
+    casts_out=True,
+    alone=alone.out_on_cpu,
+)
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The mean along dimensions, all of them for None or none."""
     return _mean(x, dim, keepdim)
@@ -131,7 +152,7 @@ def _prod_all_backward(g, x, out):
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
 
 
-@op(internal=True, node="CumprodBackward0", dtypes="keep", wide=True)
+@op(internal=True, node="CumprodBackward0", dtypes="keep", wide=True, grows="multiplies_all", hands_on=True)
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
     axis = axis_of(dim, x.ndim)
@@ -172,7 +193,16 @@ def _one_by_one(x, axis=None):
     return np.take(np.multiply.accumulate(x, axis), [-1], axis) if x.size and x.ndim else x
 
 
-@op(name="prod", node="ProdBackward0", dtypes="sum", wide=False, domain="zero_or_power_of_two")
+@op(
+    name="prod",
+    node="ProdBackward0",
+    dtypes="sum",
+    wide=False,
+    domain="zero_or_power_of_two",
+    grows="multiplies_all",
+    often=4,
+    hands_on=True,
+)
 def prod_all(x: Tensor):
     """The product of all elements."""
     return _reduce(np.multiply, _one_by_one(x.reshape(-1), 0) if x.dtype == np.float16 else x, None)
@@ -181,7 +211,16 @@ def prod_all(x: Tensor):
 prod_all.wrt(x=_prod_all_backward)
 
 
-@op(name="prod", node="ProdBackward1", dtypes="sum", wide=False, domain="zero_or_power_of_two")
+@op(
+    name="prod",
+    node="ProdBackward1",
+    dtypes="sum",
+    wide=False,
+    domain="zero_or_power_of_two",
+    grows="multiplies_all",
+    often=4,
+    hands_on=True,
+)
 def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
     """The product along a dimension."""
     axes = _axes((dim,), x.ndim)
@@ -228,7 +267,15 @@ def _extreme_backward(g, x, out, dim, keepdim):
     return _restored(g, dim, keepdim).div(at.sum(dim, True)).mul(at)
 
 
-@op(node="AmaxBackward0", dtypes="keep", avoid=("odd_ties",))
+@op(
+    node="AmaxBackward0",
+    dtypes="keep",
+    avoid=("odd_ties",),
+    grows="keeps",
+    jumps=True,
+    complex_history=False,
+    often=4,
+)
 def amax(x: Tensor, dim: Dims = (), keepdim: Bool = False):
     """The maximum along dimensions, all of them if none is given."""
     return _extreme(np.maximum, x, dim, keepdim)
@@ -237,7 +284,9 @@ def amax(x: Tensor, dim: Dims = (), keepdim: Bool = False):
 amax.wrt(x=_extreme_backward)
 
 
-@op(node="AminBackward0", dtypes="keep", avoid=("odd_ties",))
+@op(
+    node="AminBackward0", dtypes="keep", avoid=("odd_ties",), grows="keeps", jumps=True, complex_history=False
+)
 def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
     """The minimum along dimensions, all of them if none is given."""
     return _extreme(np.minimum, x, dim, keepdim)
@@ -246,7 +295,15 @@ def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
 amin.wrt(x=_extreme_backward)
 
 
-@op(inplace=True, node="CumsumBackward0", dtypes="sum", mixes_elements=True, complex=True)
+@op(
+    inplace=True,
+    node="CumsumBackward0",
+    dtypes="sum",
+    mixes_elements=True,
+    complex=True,
+    grows="totals",
+    alone=alone.running_sum,
+)
 def cumsum(x: Tensor, dim: Dim):
     """Running sums along a dimension."""
     axis = axis_of(dim, x.ndim)
@@ -264,7 +321,15 @@ def _cumsum_backward(g, dim):
 cumsum.wrt(x=_cumsum_backward)
 
 
-@op(node="FlipBackward0", dtypes="keep", layout=(), complex=True)
+@op(
+    node="FlipBackward0",
+    dtypes="keep",
+    layout=(),
+    complex=True,
+    grows="keeps",
+    alone=alone.flipped,
+    takes_view=alone.flips,
+)
 def flip(x: Tensor, dims: DimList):
     """A copy with dimensions reversed, none of them if none is given."""
     axes = _axes(dims, x.ndim) if dims else ()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import refuse
 from specs.kind import Count, Dim, IntList, Length, Offset, OptPosition, Position, Size, Stride, Tensor
 from specs.op import composite, op
@@ -41,7 +42,13 @@ def select(x: Tensor, dim: Dim, index: Position) -> Any:
 select.wrt(x=lambda g, x_shape, dim, index: g.select_backward(x_shape, dim, index))
 
 
-@op(internal=True, node="SelectBackwardBackward0", dtypes="keep", complex=True)
+@op(
+    internal=True,
+    node="SelectBackwardBackward0",
+    dtypes="keep",
+    complex=True,
+    alone=alone.into_zeros("select"),
+)
 def select_backward(x: Tensor, size: Size, dim: Dim, index: Position) -> Any:
     """Zeros, with ``x`` at one position along a dimension."""
     out = np.zeros(size, x.dtype)
@@ -77,7 +84,9 @@ def _slice_backward(g: Any, x_shape: tuple[int, ...], dim: int, start: Any, end:
 slice_.wrt(x=_slice_backward)
 
 
-@op(internal=True, node="SliceBackwardBackward0", dtypes="keep", complex=True)
+@op(
+    internal=True, node="SliceBackwardBackward0", dtypes="keep", complex=True, alone=alone.into_zeros("slice")
+)
 def slice_backward(x: Tensor, size: Size, dim: Dim, start: Position, end: Position, step: Stride) -> Any:
     """Zeros, with ``x`` at the positions of a slice."""
     out = np.zeros(size, x.dtype)
@@ -89,7 +98,7 @@ def slice_backward(x: Tensor, size: Size, dim: Dim, start: Position, end: Positi
 slice_backward.wrt(x=lambda g, dim, start, end, step: g.slice(dim, start, end, step))
 
 
-@composite(complex=True)
+@composite(complex=True, aliases="maybe")
 def narrow(x: Tensor, dim: Dim, start: Position, length: Length) -> Any:
     """A range of positions along a dimension, which must lie inside it."""
     if not x.ndim:
@@ -122,7 +131,13 @@ def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any
 diagonal.wrt(x=lambda g, x_shape, offset, dim1, dim2: g.diagonal_backward(x_shape, offset, dim1, dim2))
 
 
-@op(internal=True, node="DiagonalBackwardBackward0", dtypes="keep", complex=True)
+@op(
+    internal=True,
+    node="DiagonalBackwardBackward0",
+    dtypes="keep",
+    complex=True,
+    alone=alone.into_zeros("diagonal"),
+)
 def diagonal_backward(x: Tensor, size: Size, offset: Offset, dim1: Dim, dim2: Dim) -> Any:
     """Zeros, with ``x`` on a diagonal."""
     out = np.zeros(size, x.dtype)
@@ -136,7 +151,7 @@ diagonal_backward.wrt(x=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, d
 
 
 # -- several views at once -------------------------------------------------------------------------
-@op(node="UnbindBackward0", view="multi", dtypes="keep", complex=True)
+@op(node="UnbindBackward0", view="multi", often=2, dtypes="keep", complex=True)
 def unbind(x: Tensor, dim: Dim = 0) -> Any:
     """Every position along a dimension, as a tuple."""
     if not x.ndim:
@@ -168,7 +183,7 @@ def _sizes_of_split(size: int, split_size: int) -> list[int]:
     return [split_size] * (count - 1) + [size - split_size * (count - 1)]
 
 
-@op(name="split", node="SplitBackward0", view="multi", dtypes="keep", complex=True)
+@op(name="split", node="SplitBackward0", view="multi", often=2, dtypes="keep", complex=True)
 def split_size(x: Tensor, split_size: Count, dim: Dim = 0) -> Any:
     """Consecutive pieces of one size; the last may be smaller."""
     if not x.ndim:
@@ -181,7 +196,7 @@ def split_size(x: Tensor, split_size: Count, dim: Dim = 0) -> Any:
     return _pieces(x, axis, _sizes_of_split(x.shape[axis], split_size))
 
 
-@op(name="split", node="SplitWithSizesBackward0", view="multi", dtypes="keep", complex=True)
+@op(name="split", node="SplitWithSizesBackward0", view="multi", often=2, dtypes="keep", complex=True)
 def split_sizes(x: Tensor, split_size: IntList, dim: Dim = 0) -> Any:
     """Consecutive pieces of the given sizes."""
     if not x.ndim:
@@ -206,7 +221,7 @@ split_size.wrt(x=_split_backward)
 split_sizes.wrt(x=_split_backward)
 
 
-@composite(complex=True)
+@composite(complex=True, aliases="maybe")
 def chunk(x: Tensor, chunks: Count, dim: Dim = 0) -> Any:
     """At most ``chunks`` pieces of one size; the last may be smaller."""
     if not x.ndim:

@@ -263,7 +263,7 @@ def hypot(x: Tensor, y: Tensor) -> Any:
 hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).div(out))
 
 
-@op(internal=True, name="div", node="DivBackward2")
+@op(internal=True, name="div", node="DivBackward2", zero="quotient")
 def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
     """The quotient rounded down or towards zero."""
     quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))

@@ -19,7 +19,7 @@ from specs.ops.shapes import expanded, infer_size, strides_of, view_strides, win
 
 
 # -- another shape ---------------------------------------------------------------------------------
-@op(node="ViewBackward0", view=True, dtypes="keep", complex=True)
+@op(node="ViewBackward0", view=True, dtypes="keep", complex=True, often=4, function=False)
 def view(x: Tensor, size: Shape) -> Any:
     """The same elements in another shape, if strides can show them so."""
     shape = infer_size(size, x.size)
@@ -52,7 +52,7 @@ def _unsafe_view(x: Tensor, size: Shape) -> Any:
 _unsafe_view.wrt(x=lambda g, x_shape: g.reshape(x_shape))
 
 
-@composite(complex=True)
+@composite(complex=True, aliases="maybe")
 def reshape(x: Tensor, shape: Shape) -> Any:
     """The same elements in another shape: a view where one is possible, else a copy."""
     if x.is_contiguous():
@@ -64,13 +64,13 @@ def reshape(x: Tensor, shape: Shape) -> Any:
     return x.clone_contiguous()._unsafe_view(size)
 
 
-@composite(complex=True)
+@composite(complex=True, function=False, aliases="maybe")
 def view_as(x: Tensor, y: Tensor) -> Any:
     """A view in another tensor's shape."""
     return x.view(tuple(y.shape))
 
 
-@composite(complex=True)
+@composite(complex=True, function=False, aliases="maybe")
 def reshape_as(x: Tensor, y: Tensor) -> Any:
     """The same elements in another tensor's shape."""
     return x.reshape(tuple(y.shape))
@@ -100,7 +100,7 @@ alias.wrt(x=lambda g: g)
 
 
 # -- dimensions in another order -------------------------------------------------------------------
-@op(node="TransposeBackward0", view=True, dtypes="keep", complex=True)
+@op(node="TransposeBackward0", view=True, dtypes="keep", complex=True, node_in_place="TransposeBackward1")
 def transpose(x: Tensor, dim0: Dim, dim1: Dim) -> Any:
     """Two dimensions swapped."""
     first, second = axis_of(dim0, x.ndim), axis_of(dim1, x.ndim)
@@ -130,7 +130,7 @@ def _permute_backward(g: Any, dims: tuple[int, ...]) -> Any:
 permute.wrt(x=_permute_backward)
 
 
-@op(node="TBackward0", view=True, dtypes="keep", complex=True)
+@op(node="TBackward0", view=True, dtypes="keep", complex=True, node_in_place="TBackward1")
 def t(x: Tensor) -> Any:
     """A matrix transposed; vectors and scalars as they are."""
     if x.ndim > 2:
@@ -142,7 +142,7 @@ t.wrt(x=lambda g: g.t())
 
 
 # -- dimensions of size 1 --------------------------------------------------------------------------
-@op(node="UnsqueezeBackward0", view=True, dtypes="keep", complex=True)
+@op(node="UnsqueezeBackward0", view=True, dtypes="keep", complex=True, node_in_place="UnsqueezeBackward1")
 def unsqueeze(x: Tensor, dim: NewDim) -> Any:
     """A new dimension of size 1."""
     at = axis_of(dim, x.ndim + 1)
@@ -162,7 +162,14 @@ def _unsqueeze_to(g: Any, shape: tuple[int, ...], dims: Any) -> Any:
     return g
 
 
-@op(name="squeeze", node="SqueezeBackward0", view=True, dtypes="keep", complex=True)
+@op(
+    name="squeeze",
+    node="SqueezeBackward0",
+    view=True,
+    dtypes="keep",
+    complex=True,
+    node_in_place="SqueezeBackward3",
+)
 def squeeze_all(x: Tensor) -> Any:
     """Without any dimension of size 1."""
     return np.squeeze(x)
@@ -171,7 +178,14 @@ def squeeze_all(x: Tensor) -> Any:
 squeeze_all.wrt(x=lambda g, x_shape: _unsqueeze_to(g, x_shape, range(len(x_shape))))
 
 
-@op(name="squeeze", node="SqueezeBackward1", view=True, dtypes="keep", complex=True)
+@op(
+    name="squeeze",
+    node="SqueezeBackward1",
+    view=True,
+    dtypes="keep",
+    complex=True,
+    node_in_place="SqueezeBackward4",
+)
 def squeeze_dim(x: Tensor, dim: Dim) -> Any:
     """Without one dimension, if its size is 1."""
     at = axis_of(dim, x.ndim)
@@ -181,7 +195,14 @@ def squeeze_dim(x: Tensor, dim: Dim) -> Any:
 squeeze_dim.wrt(x=lambda g, dim, x_shape: _unsqueeze_to(g, x_shape, (dim % max(len(x_shape), 1),)))
 
 
-@op(name="squeeze", node="SqueezeBackward2", view=True, dtypes="keep", complex=True)
+@op(
+    name="squeeze",
+    node="SqueezeBackward2",
+    view=True,
+    dtypes="keep",
+    complex=True,
+    node_in_place="SqueezeBackward5",
+)
 def squeeze_dims(x: Tensor, dim: Dims) -> Any:
     """Without those of several dimensions whose size is 1."""
     axes = [axis_of(d, x.ndim) for d in dim]
@@ -194,7 +215,7 @@ def squeeze_dims(x: Tensor, dim: Dims) -> Any:
 squeeze_dims.wrt(x=lambda g, dim, x_shape: _unsqueeze_to(g, x_shape, [d % max(len(x_shape), 1) for d in dim]))
 
 
-@op(node="ExpandBackward0", view=True, dtypes="keep", complex=True)
+@op(node="ExpandBackward0", view=True, dtypes="keep", complex=True, function=False)
 def expand(x: Tensor, size: Shape, *, implicit: Bool = False) -> Any:
     """Dimensions of size 1 stretched, and new ones put before, without copying anything."""
     return window(x, *expanded(x.shape, strides_of(x), size))
@@ -203,13 +224,13 @@ def expand(x: Tensor, size: Shape, *, implicit: Bool = False) -> Any:
 expand.wrt(x=lambda g, x_shape: g.sum_to_size(x_shape))
 
 
-@composite(complex=True)
+@composite(complex=True, function=False, aliases="maybe")
 def expand_as(x: Tensor, y: Tensor) -> Any:
     """Stretched to another tensor's shape."""
     return x.expand(tuple(y.shape))
 
 
-@composite(complex=True)
+@composite(complex=True, function=False, zero="filled")
 def sum_to_size(x: Tensor, size: Shape) -> Any:
     """Summed over the dimensions that expanding ``size`` to this shape adds or stretches."""
     size = tuple(size)

@@ -17,7 +17,7 @@ aten = torch.ops.aten
 I = torch.tensor  # noqa: E741 -- the index tensors of the tests are read as indices
 M3, M23 = I([True, False, True]), I([[True, False, True], [False, True, True]])
 
-FAMILIES = ("view", "slice", "cat", "gather", "indexing")
+FAMILIES = ("view", "slice", "cat", "gather", "index_put", "indexing")
 
 
 def _ours() -> dict[str, Overloads]:

@@ -25,7 +25,7 @@ torch = pytest.importorskip("torch")
 
 import op_torch  # noqa: E402 -- needs torch
 
-FAMILIES = ("elementwise", "pow", "comparison", "reduce", "linear", "create", "unary", "ternary")
+FAMILIES = ("elementwise", "functions", "pow", "comparison", "reduce", "linear", "create", "unary", "ternary")
 OPS = {
     op.key: op
     for family in FAMILIES

@@ -32,11 +32,11 @@ from conformance.comparison.tolerance.op_effects import (
     CASTS,
     FLAGS,
     HOLDERS,
-    OVERWRITES,
+    aliases,
     base,
     hands_on,
     keeps_values,
-    result_of,
+    overwrites,
     writes,
     written_all_the_same,
 )
@@ -238,7 +238,7 @@ class Taint:
 
     def _write(self, index: int, step: Step, targets: set[Tensor], operands: set[Tensor]) -> None:
         """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
-        whole = step.op in OVERWRITES and targets == {memory.owner for memory in memory_of(targets)}
+        whole = overwrites(step.op) and targets == {memory.owner for memory in memory_of(targets)}
         if whole:
             values = [*step.args[1:], *(value for _, value in step.kwargs)]
             level = self._level(index, step, self._tensors([*refs(values)]))
@@ -255,39 +255,39 @@ class Taint:
         self._bind(step, targets)
         # A function that writes may give another tensor on that memory, or something else besides.
         for name in binds(step)[0 if class_of(step.op) else 1 :]:
-            self._names[name] = self._made(index, step, operands, "any")
+            self._names[name] = self._made(index, step, operands, "self")
 
     def _make(self, index: int, step: Step, operands: set[Tensor]) -> None:
-        kind = self._cast(index, step) if base(step.op) in CASTS else result_of(step.op)
+        kind = self._cast(index, step) if base(step.op) in CASTS else aliases(step.op)
         if not operands:
-            kind = "fresh"
+            kind = "never"
         for name in binds(step):
             self._names[name] = self._made(index, step, operands, kind)
 
     def _made(self, index: int, step: Step, operands: set[Tensor], kind: str) -> set[Tensor]:
-        """What a result may be that is ``fresh``, a ``view``, ``either``, these or an operand (``any``)."""
-        memory = set() if kind == "fresh" else memory_of(operands)
-        families = set() if kind == "fresh" else families_of(operands)
+        """What a result may be; ``kind`` is a word of `Op.aliases`."""
+        memory = set() if kind == "never" else memory_of(operands)
+        families = set() if kind == "never" else families_of(operands)
         own = Memory()
-        if kind != "view":
+        if kind != "always":
             own.level = self._level(index, step, operands)
             node = self._node(index, step, operands)
             if node.keeps:
                 node.keeps |= {own}
             memory |= {own}
             families |= {Family(node)}
-        made = Tensor(memory, families, bool(operands) and (kind != "fresh" or self._recorded(step)))
-        own.owner = made if kind == "fresh" else None
-        return {made, *operands} if kind == "any" else {made}
+        made = Tensor(memory, families, bool(operands) and (kind != "never" or self._recorded(step)))
+        own.owner = made if kind == "never" else None
+        return {made, *operands} if kind == "self" else {made}
 
     def _cast(self, index: int, step: Step) -> str:
         """What a cast gives: a tensor that has the dtype is returned itself."""
         before, after = self._looks[index - 1], self._looks[index]
         pairs = [(before.get(x), after.get(y)) for x in reads(step)[:1] for y in binds(step)]
         if step.kwargs or len(step.args) > 2 or not all(x and y for x, y in pairs):
-            return "any"
+            return "self"
         kept = all((x[_DTYPE], x[_DEVICE]) == (y[_DTYPE], y[_DEVICE]) for x, y in pairs if x and y)
-        return "same" if kept else "fresh"
+        return "same" if kept else "never"
 
     # -- the engine ------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-"""What a step does to memory and to histories, as far as the name of its operation tells.
+"""Op effects: what a step does to memory and to histories, as far as its operation tells.
 
-How that moves along a program is `taint`'s business.
+How errors move along a program is in ``dataflow``.
 """
 
 from __future__ import annotations
@@ -9,30 +9,20 @@ from functools import cache
 
 from conformance.program import SAVING_MODES, Step
 from specs.callbacks import WRITING_CLASSES, class_of
+from specs.kind import ALIASES as SHARING
 from specs.op import Op
 
-FRESH = frozenset(["matmul", "rmatmul", "pow", "rpow", "rtruediv", "square"])
-"""Composites whose result never looks at an operand's memory; that of any other may."""
-
-NEW = frozenset(["getitem", "narrow", "chunk", "reshape", "reshape_as", "view_as", "expand_as"])
-"""Composites whose result may look there and never is the operand itself; that of any other may be."""
-
 CASTS = frozenset(["to", "double", "float", "half", "bfloat16", "cuda", "cpu"])
-"""Operations that copy what has another dtype or is elsewhere, and return what is as they say."""
+"""Operations that copy a tensor of another dtype or device, and return any other tensor itself."""
 
 FLAGS = frozenset(["requires_grad_", "detach_"])
-"""Operations that are named like writes and leave the elements alone."""
+"""Operations that are named like writes but leave the elements alone."""
 
 ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
-"""Operations that look at an operand's memory and leave its history."""
+"""Operations whose result shows an operand's memory without its history."""
 
 HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
-"""Operations whose result stands for their operands from then on."""
-
-OVERWRITES = frozenset(["copy_", "fill_", "zero_"])
-
-HANDING_ON = frozenset(["prod", "cumprod"])
-"""Operations whose formula reads elements, and gives the gradient itself where no two were multiplied."""
+"""Operations whose result holds their operands from then on."""
 
 
 @cache
@@ -46,22 +36,18 @@ def base(op: str) -> str:
 
 @cache
 def writes(op: str) -> bool:
-    """Whether a step changes its first operand's elements, as far as its operation's name tells."""
+    """Whether a step changes its first operand's elements, by the name of its operation."""
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
     return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
 
 
 @cache
-def result_of(op: str) -> str:
-    """Whether a result is `fresh`, a `view`, `either` of them, or `any`: these, or an operand itself."""
+def aliases(op: str) -> str:
+    """Whose memory a result shows, by the word of `Op.aliases`: for an unknown op, anybody's."""
     from specs import ops
 
-    name = base(op)
-    found = ops.load().get(name, ())
-    if not found or any(o.composite for o in found):
-        return "fresh" if name in FRESH else "either" if name in NEW else "any"
-    return "view" if any(o.view for o in found) else "fresh"
+    return max((o.aliases for o in ops.load().get(base(op), ())), key=tuple(SHARING).index, default="self")
 
 
 def _declared(name: str) -> list[Op]:
@@ -73,7 +59,7 @@ def _declared(name: str) -> list[Op]:
 
 @cache
 def keeps_values(op: str) -> bool:
-    """Whether a gradient depends on elements of operands or result; it may where no formula tells."""
+    """Whether a gradient may depend on elements of operands or result."""
     name = base(op)
     found = _declared(name)
     if name in CASTS or not found or any(o.composite for o in found):
@@ -83,23 +69,30 @@ def keeps_values(op: str) -> bool:
 
 @cache
 def hands_on(op: str) -> bool:
-    """Whether an operand may get the very gradient that came in: where a formula reads no element it may."""
-    name = base(op)
-    found = _declared(name)
-    if name in HANDING_ON or not found or any(o.composite for o in found):
-        return name not in FRESH
+    """Whether an operand may get the very gradient that came in, as where a formula reads no element."""
+    found = _declared(base(op))
+    if not found or any(o.composite for o in found):
+        return aliases(op) != "never"
     return any(
-        not {o.slots[n].source for n in formula.picks} & {"operand", "out"}
+        o.hands_on or not {o.slots[n].source for n in formula.picks} & {"operand", "out"}
         for o in found
         for formula in o.formulas.values()
     )
 
 
+@cache
+def overwrites(op: str) -> bool:
+    """Whether a step overwrites elements without looking at them."""
+    return any(o.overwrites for o in _declared(base(op)))
+
+
 def written_all_the_same(step: Step, rule: str) -> bool:
-    """Whether a refused step may have written: outside of inference mode, what a hook failed to pack, the
-    first of what an optimizer holds, or a view whose history cannot be made anew for it.
+    """Whether a refused step may have written all the same.
+
+    So it may outside of inference mode, if a hook failed to pack a tensor, if an optimizer got part of the
+    way, or if a view's history could not be regenerated.
     """
-    packed = writes(step.op) and step.op not in OVERWRITES and not SAVING_MODES.keys().isdisjoint(step.mode)
+    packed = writes(step.op) and not overwrites(step.op) and not SAVING_MODES.keys().isdisjoint(step.mode)
     return (
         packed or step.op == "step" or rule in ("inference/write-outside-refused", "view/window-outside-base")
     )

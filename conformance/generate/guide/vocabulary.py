@@ -14,44 +14,17 @@ from conformance.generate.steps import autograd_grad, backward, call_op, hooks, 
 from specs import ops
 from specs.op import Op
 
-COMMON = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "sum",
-        "relu",
-        "neg",
-        "mean",
-        "pow",
-        "clone",
-        "matmul",
-        "where",
-        "maximum",
-        "mul_",
-        "add_",
-        "prod",
-        "amax",
-        "gather",
-        "index_select",
-    ]
-)
-"""Ops that come up oftener: between them they save operands, results, both and nothing."""
-
-FILLS = frozenset(["copy_", "zero_", "fill_", "setitem"])
-OFTEN = 4
-
 
 class Vocabulary:
     """The recipes drawn for one implementation, with or without ops that round."""
 
     def __init__(self, recipes: Recipes, *, views: bool, writes: bool, rounding: bool) -> None:
         methods = [r for r in recipes.methods if rounding or r.exact]
-        self.views = _often([r for r in methods if r.view and views], _view_weight)
-        self.functional = _often([r for r in methods if not r.view and not r.mutates], _common)
+        self.views = _often([r for r in methods if r.view and views])
+        self.functional = _often([r for r in methods if not r.view and not r.mutates])
         mutating = [r for r in methods if r.mutates and writes]
-        self.inplace = _often([r for r in mutating if r.op.name not in FILLS], _common)
-        self.fills = _often([r for r in mutating if r.op.name in FILLS], _fill_weight)
+        self.inplace = _often([r for r in mutating if not r.op.overwrites])
+        self.fills = _often([r for r in mutating if r.op.overwrites])
         signs = [r for r in recipes.operators if rounding or r.exact]
         self.operators = tuple(r for r in signs if not r.mutates)
         self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
@@ -108,7 +81,7 @@ def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
     for name, overloads in table.items():
         spelled = f"__{name}__" if name in ("getitem", "setitem") else name
         for op in overloads:
-            if not op.internal and _drawable(op) and name not in ("rsub", "rtruediv", "rpow", "rmatmul"):
+            if not op.internal and _drawable(op) and name not in ops.REFLECTED_ONLY:
                 yield op, spelled
 
 
@@ -124,20 +97,13 @@ def _operators() -> Iterator[tuple[str, Op]]:
                 yield sign, op
 
 
-def _often(recipes: list[Recipe], weight: Callable[[Recipe], int]) -> tuple[Recipe, ...]:
-    return tuple(recipe for recipe in recipes for _ in range(weight(recipe)))
+def _often(recipes: list[Recipe]) -> tuple[Recipe, ...]:
+    """The recipes, each as often as its op is to be drawn in proportion to the others."""
+    return tuple(recipe for recipe in recipes for _ in range(_weight(recipe.op)))
 
 
-def _common(recipe: Recipe) -> int:
-    return OFTEN if recipe.op.name in COMMON else 1
-
-
-def _view_weight(recipe: Recipe) -> int:
-    return OFTEN if recipe.spelled in ("__getitem__", "view") else 2 if recipe.multi else 1
-
-
-def _fill_weight(recipe: Recipe) -> int:
-    return 3 if recipe.name == "setitem" else 1
+def _weight(op: Op) -> int:
+    return op.often[0] if isinstance(op.often, tuple) else op.often
 
 
 def allows(names: Any) -> Callable[[str], bool]:

@@ -1,7 +1,7 @@
-"""Bounds on what arithmetic gives, so that drawn programs stay exact: how many bits each op's result spans.
+"""Bounds on results, so that drawn programs stay exact: how many bits the result of each op may span.
 
-One table by op name; an op that is not in it is taken to multiply its operands and to add the products up.
-Values themselves are never looked at here; which op may be drawn on which values is ``specs/domain.py``.
+An op's declaration says how its results grow (`Op.grows`). Values themselves are never looked at here; the
+values on which an op may be drawn are in ``specs/domain.py``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ def _multiplies(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
     return sum(s.bits for s in stores), sum(s.frac for s in stores)
 
 
+def _squares(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
+    return 2 * stores[0].bits, 2 * stores[0].frac
+
+
 def _contracts(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
     bits, frac = _multiplies(stores, size, call)
     return bits + size.bit_length(), frac
@@ -74,102 +78,21 @@ def _explodes(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
 
 
 GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
-    **dict.fromkeys(
-        [
-            "neg",
-            "abs",
-            "relu",
-            "maximum",
-            "minimum",
-            "where",
-            "clamp",
-            "amax",
-            "amin",
-            "clone",
-            "flip",
-            "gather",
-            "index_select",
-            "masked_fill",
-            "copy",
-            "zero",
-            "fill",
-            "setitem",
-            "getitem",
-            "contiguous",
-            "to",
-            "double",
-            "half",
-            "bfloat16",
-            "float",
-            "sort",
-            "pos",
-            "sgn",
-            "sign",
-        ],
-        _keeps,
-    ),
-    **dict.fromkeys(["add", "sub", "rsub"], _adds),
-    **dict.fromkeys(["sum", "cumsum", "index_add", "scatter_add"], _totals),
-    **dict.fromkeys(["mul", "square"], _multiplies),
-    **dict.fromkeys(["mm", "mv", "dot", "matmul", "rmatmul", "outer"], _contracts),
-    **dict.fromkeys(["prod", "cumprod"], _multiplies_all),
-    **dict.fromkeys(
-        [
-            "sin",
-            "cos",
-            "tanh",
-            "sigmoid",
-            "log",
-            "sqrt",
-            "gt",
-            "lt",
-            "ge",
-            "le",
-            "eq",
-            "ne",
-            "isnan",
-            "argmax",
-            "argmin",
-        ],
-        _saturates,
-    ),
-    "mean": _averages,
-    "div": _divides,
-    "rtruediv": _inverts,
-    "reciprocal": _inverts,
-    "pow": _raises,
-    "rpow": _explodes,
-    "exp": _explodes,
-    "square": lambda stores, size, call: (2 * stores[0].bits, 2 * stores[0].frac),
+    "contracts": _contracts,
+    "keeps": _keeps,
+    "adds": _adds,
+    "totals": _totals,
+    "averages": _averages,
+    "multiplies": _multiplies,
+    "squares": _squares,
+    "multiplies_all": _multiplies_all,
+    "divides": _divides,
+    "inverts": _inverts,
+    "raises": _raises,
+    "explodes": _explodes,
+    "saturates": _saturates,
 }
-
-JUMPS = frozenset(
-    [
-        "relu",
-        "abs",
-        "maximum",
-        "minimum",
-        "clamp",
-        "amax",
-        "amin",
-        "gt",
-        "lt",
-        "ge",
-        "le",
-        "eq",
-        "ne",
-        "where",
-        "argmax",
-        "argmin",
-        "sign",
-        "sgn",
-        "sort",
-        "masked_fill",
-    ]
-)
-"""Ops whose value or derivative jumps: they are kept away from rounded operands, on which they may go
-either way.
-"""
+"""Bounds by the word of `Op.grows`, given the operands, the size of the first one, and the call."""
 
 
 def of_number(number: Any) -> Store:

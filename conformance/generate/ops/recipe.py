@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from conformance.generate.ops import magnitude
-from conformance.generate.ops.arguments import NUMBERS, OMIT, combinations
+from conformance.generate.ops.arguments import EXPONENTS, NUMBERS, OMIT, combinations
 from conformance.generate.ops.call_table import REFUSED, TOO_MUCH, At, Call, Table
 from conformance.generate.ops.shape_inference import Plain, run, shapes_of
 from conformance.generate.state.tensor_info import TensorInfo
@@ -23,24 +23,6 @@ from specs.op import Op
 
 Shape = tuple[int, ...]
 Row = tuple[Any, ...]
-
-METHOD_ONLY = frozenset(
-    [
-        "view",
-        "expand",
-        "getitem",
-        "setitem",
-        "view_as",
-        "reshape_as",
-        "expand_as",
-        "sum_to_size",
-        "contiguous",
-        "to",
-        "double",
-        "float",
-    ]
-)
-"""Public ops that exist as methods but not as functions of the namespace."""
 
 MOST_DIMS, MOST_ELEMENTS = 3, 16
 """Results larger than this are not drawn: they would show nothing new, and every new shape costs new
@@ -76,8 +58,8 @@ class Recipe:
         self.mutates = op.mutates
         self.casts = op.mutates and op.dtypes != "keep"  # what it writes, if the dtypes allow it
         self.exact = op.exact
-        self.grow = magnitude.GROWTH.get(self.name, magnitude._contracts)
-        self.jumps = self.name in magnitude.JUMPS
+        self.grow = magnitude.GROWTH[op.grows]
+        self.jumps = op.jumps
         self.attributes = tuple(a for a in op.attributes if a.kind.name != "assigned")
         assigned = tuple(a.name for a in op.attributes if a.kind.name == "assigned")
         self.names = op.names + assigned
@@ -98,8 +80,7 @@ class Recipe:
         function = f"torch.{spelled}"
         self.torch = (
             function
-            if not (self.name in METHOD_ONLY or op.mutates or spelled[0] == "_" or self.first)
-            and supports(function)
+            if op.function and not (op.mutates or spelled[0] == "_" or self.first) and supports(function)
             else None
         )
         self.multi = op.view == "multi"
@@ -142,8 +123,8 @@ class Recipe:
     def _numbers(self, at: int) -> tuple[Any, ...]:
         domain = self.domains[at]
         numbers: tuple[Any, ...] = NUMBERS
-        if self.name == "pow" and at != self.first:
-            numbers = (2, 2.0, 3, 1, 0, 3.0, 1.0, True)
+        if "inexact_power" in self.op.avoid and at != self.first:
+            numbers = EXPONENTS
         return tuple(n for n in numbers if domain is None or _lies_in(n, domain))
 
     def _by_position(self) -> frozenset[str]:
@@ -240,7 +221,9 @@ class Recipe:
         positional: list[Any] = []
         keywords: list[tuple[str, Any]] = []
         omitted = False
-        variadic = {a.name for a in self.attributes if a.kind.variadic} if spelled[0] != "t" else ()
+        variadic = (
+            {a.name for a in self.attributes if a.kind.variadic} if not spelled.startswith("torch.") else ()
+        )
         for name in self._order:
             if name in self.names:
                 positional.append(At(self.names.index(name)))
