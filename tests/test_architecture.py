@@ -59,7 +59,16 @@ ARROWS = {
             "comparison",
             "grading",
         },
-        "cli": {"program", "execution", "report", "adapters", "grading", "recordings", "observer_effect"},
+        "cli": {
+            "program",
+            "execution",
+            "report",
+            "adapters",
+            "comparison",
+            "grading",
+            "recordings",
+            "observer_effect",
+        },
     },
     "conformance/generate": {
         "state": set(),

@@ -1,36 +1,48 @@
-"""``run``: one program on several implementations, traces side by side. How a program runs lives in
-``conformance.execution.run``.
+"""``run``: one program on several implementations, traces side by side.
+
+How a program runs lives in ``conformance.execution.run``, how traces are judged in ``conformance.grading``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from conformance.cli.loading import Device, DeviceOption, load_adapter, load_program, use
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
+from conformance.comparison.tolerance.bounds import ulp_distance
 from conformance.execution.trace import Observation, Refused, Trace
 from conformance.grading.isolated import run_isolated
+from conformance.grading.side_by_side import Place, SideBySide, side_by_side
 from conformance.program import Step, decoration
 from conformance.program.printing import statement
 from conformance.report import Verdict, words
-from specs.fact import DENSITIES, FACTS, GRAD_FACTS, UNSEEN
-
-SAID = "    says"
-"""Labels the line that quotes refusals; their words are no semantics, and never compared."""
+from specs.fact import DENSITIES, FACTS, GRAD_FACTS, UNSEEN, WIRED
 
 ABSENT = object()
-"""A fact of a name that is not live."""
-
+"""The value of a fact whose name is not live."""
 
 USUAL = {"device": "cpu", "retains_grad": False, "output_nr": 0, "is_view": False, "version": 0, "grad": None}
-"""What a new tensor mostly shows; said only where it is otherwise."""
+"""What a new tensor mostly shows; a row is printed only where it shows something else."""
+
+
+Key = tuple[str | None, str]
+"""A name (None: the step itself) and a fact."""
+
+
+class Row(NamedTuple):
+    """One line of the table; ``place`` is None where the line is never compared."""
+
+    label: str
+    cells: list[str]
+    place: Place | None
 
 
 def run(
@@ -39,14 +51,16 @@ def run(
         str, typer.Option(metavar="IMPL,...", help="Where to run it: any implementations that grade takes.")
     ] = "torch,reference",
     density: Annotated[
-        str, typer.Option(help="When to look: after each step, at what a step touched, or at the end.")
+        str, typer.Option(help="When to observe: after each step, at what a step touched, or at the end.")
     ] = "each",
     device: DeviceOption = Device.AUTO,
 ) -> None:
     """Run one program and print its traces side by side: each step's outcome, and the facts that it changed.
 
-    Lines on which the implementations differ are marked with '!'. Looking is part of a program: reading a
-    stale view's grad_fn regenerates it, so another --density may show another trace.
+    A line is marked '!' where an implementation differs from torch (or else from the reference, or the
+    first), and '~' where that is on record. Values that differ within the error that rounding may cause show
+    by how many ulp. Observing is part of a program: reading a stale view's grad_fn regenerates it, so another
+    --density may show another trace.
     """
     if density not in DENSITIES:
         raise Trouble(f"there is no density {density!r}", f"one of {', '.join(DENSITIES)}")
@@ -58,70 +72,122 @@ def run(
     for spec in specs:
         load_adapter(spec)
     traces = [run_isolated(steps, spec, density) for spec in specs]
+    found = side_by_side(traces, str(program))
+    out = console()
+    out.print(_table(traces, found))
+    _print_findings(found, out)
+    raise typer.Exit(int(Verdict.NONCONFORMANCE if found.findings else Verdict.CONFORMS))
+
+
+def _table(traces: list[Trace], found: SideBySide) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", "step", *(trace.adapter for trace in traces)):
         table.add_column(heading, overflow="fold")
-    differ = False
-    for index, step in enumerate(steps):
-        for label, cells in rows(step, index, traces):
-            odd = label != SAID and len({cell for cell in cells if cell != "unseen"}) > 1
-            differ = differ or odd
-            style = "bold red" if odd else "bold" if label[0] != " " else "dim"
-            table.add_row("!" if odd else "", *(Text(text, style=style) for text in (label, *cells)))
-    console().print(table)
-    raise typer.Exit(int(Verdict.NONCONFORMANCE if differ else Verdict.CONFORMS))
+    for index, step in enumerate(found.baseline.program):
+        for row in rows(step, index, traces, found):
+            mark = _mark(row.place, found)
+            style = "bold red" if mark == "!" else "bold" if row.label[0] != " " else "dim"
+            table.add_row(mark, *(Text(text, style=style) for text in (row.label, *row.cells)))
+    return table
 
 
-def rows(step: Step, index: int, traces: list[Trace]) -> Iterator[tuple[str, list[str]]]:
-    """The line of one step and below it a line for each fact that it changed or on which the traces
-    differ.
-    """
+def _mark(place: Place | None, found: SideBySide) -> str:
+    """Return '!' on a divergence, '~' on one that is on record, else nothing."""
+    if place is None:
+        return ""
+    step, name, fact = place
+    at = {place, (step, name, "bound"), (step, name, fact.partition(".")[0])}
+    return "!" if at & found.divergences else "~" if at & found.known else ""
+
+
+def _print_findings(found: SideBySide, out: Console) -> None:
+    """Print the first divergence of each implementation with the rules behind it, and what else to know."""
+    for finding in found.findings:
+        rows = Table.grid(padding=(0, 2))
+        for label, text in words.divergence(finding):
+            rows.add_row(label, Text(text))
+        out.print("", rows)
+    for note in found.notes:
+        out.print(Text(note, style="dim"))
+
+
+def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iterator[Row]:
+    """Give the line of one step and, below it, a line for each fact that changed or diverges."""
     modes = "".join(f"{mode}: " for mode in decoration(step.mode)[0])
     outcomes = [trace[index].outcome for trace in traces]
-    yield modes + statement(step), [words.outcome(outcome) for outcome in outcomes]
+    yield Row(modes + statement(step), [words.outcome(each) for each in outcomes], (index, None, "outcome"))
     if any(isinstance(outcome, Refused) for outcome in outcomes):
-        yield SAID, [getattr(outcome, "message", "") for outcome in outcomes]
+        yield Row("    says", [getattr(outcome, "message", "") for outcome in outcomes], None)
     now = [flat(trace[index]) for trace in traces]
     before = [last_seen(trace, index) for trace in traces]
+    at = traces.index(found.baseline)
     for key in dict.fromkeys(key for facts in now for key in facts):
         seen = [facts.get(key, ABSENT) for facts in now]
         changed = any(facts.get(key, ABSENT) != value for facts, value in zip(before, seen, strict=True))
-        if changed and not _plain(key, before, seen):
-            yield f"    {key}", [show(value) for value in seen]
+        if changed and not _is_usual(key, before, seen):
+            name, fact = key
+            place = (index, name, fact)
+            cells = [show(value) for value in seen]
+            if not _mark(place, found):
+                apart = (_apart(seen[at], value, now[at], key) for value in seen)
+                cells = list(map("".join, zip(cells, apart, strict=True)))
+            yield Row(f"    {name}.{fact}" if name else f"    {fact}", cells, place)
+    yield from _beyond_facts(index, traces, found)
 
 
-def _plain(key: str, before: list[dict[str, Any]], seen: list[Any]) -> bool:
-    """Whether a fact of a new name is what most tensors show, on all sides; such lines would drown the
-    others.
-    """
-    usual = USUAL.get(key.partition(".")[2], ABSENT)
+def _beyond_facts(index: int, traces: list[Trace], found: SideBySide) -> Iterator[Row]:
+    """Give a line for each divergence in what hooks were called with, and in the topology at the end."""
+    for step, name, fact in sorted(found.divergences | found.known, key=str):
+        if step == index and fact == "calls":
+            yield Row("    calls", [words.value(trace[index].calls) for trace in traces], (step, name, fact))
+        elif step == index and fact in WIRED and name is not None:
+            hung = [(trace.wiring or {}).get(name) for trace in traces]
+            cells = ["unseen" if each is None else words.value(each[WIRED.index(fact)]) for each in hung]
+            yield Row(f"    {name}.{fact}", cells, (step, name, fact))
+
+
+def _apart(expected: Any, actual: Any, facts: dict[Key, Any], key: Key) -> str:
+    """Return how far a value lies from the baseline's, in words, or nothing if they are equal."""
+    name, fact = key
+    missing = any(x is ABSENT or x is UNSEEN for x in (expected, actual))
+    if missing or fact not in ("value", "grad.value"):
+        return ""
+    distance = ulp_distance(expected, actual, facts.get((name, fact.replace("value", "dtype"))))
+    if distance is None:
+        return " (within rounding)"
+    return f" (within {distance:,} ulp)" if distance else ""
+
+
+def _is_usual(key: Key, before: list[dict[Any, Any]], seen: list[Any]) -> bool:
+    """Tell whether a fact of a new name is what most tensors show, on all sides."""
+    usual = USUAL.get(key[1], ABSENT)
     new = all(facts.get(key, ABSENT) is ABSENT for facts in before)
     return new and all(value is usual or value is UNSEEN or value == usual for value in seen)
 
 
-def last_seen(trace: Trace, index: int) -> dict[str, Any]:
-    """Each fact as it was seen last before a step; not every step is followed by a look at everything."""
-    facts: dict[str, Any] = {}
+def last_seen(trace: Trace, index: int) -> dict[Key, Any]:
+    """Return each fact as it was last seen before a step; few steps show all of them."""
+    facts: dict[Key, Any] = {}
     for observation in trace.observations[:index]:
         facts |= flat(observation)
-    facts.pop("warnings", None)
+    facts.pop((None, "warnings"), None)
     return facts
 
 
-def flat(observation: Observation) -> dict[str, Any]:
-    """What was seen, as ``name.fact`` to value; the facts of a grad stand beside those of its tensor."""
-    facts: dict[str, Any] = {}
+def flat(observation: Observation) -> dict[Key, Any]:
+    """Return what was seen by name and fact; the facts of a grad stand beside those of its tensor."""
+    facts: dict[Key, Any] = {}
     for name, seen in observation.facts.items():
         for fact, value in zip(FACTS if len(seen) > 1 else ("value",), seen, strict=False):
             if fact == "grad" and isinstance(value, tuple) and len(value) == len(GRAD_FACTS):
-                facts |= {f"{name}.grad.{f}": v for f, v in zip(GRAD_FACTS, value, strict=True)}
+                facts |= {(name, f"grad.{f}"): v for f, v in zip(GRAD_FACTS, value, strict=True)}
             else:
-                facts[f"{name}.{fact}"] = value
+                facts[name, fact] = value
     if observation.warnings:
-        facts["warnings"] = ", ".join(observation.warnings)
+        facts[None, "warnings"] = ", ".join(observation.warnings)
     return facts
 
 
 def show(found: Any) -> str:
-    """A fact's value as text, or a dash where the name is not live."""
+    """Return a fact's value as text, or a dash where the name is not live."""
     return "-" if found is ABSENT else words.value(found)

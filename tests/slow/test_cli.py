@@ -15,6 +15,8 @@ import pytest
 
 from conformance.adapters import load
 from conformance.cli import main
+from conformance.execution.case import parse_case
+from conformance.program.printing import to_text
 from conformance.report import as_json
 from specs.case import cases
 from specs.rule import RULES
@@ -263,6 +265,59 @@ def test_run_marks_differences(cli, tmp_path):
     code, out, _ = cli("run", tmp_path / "program.py", "--on", "reference,null")
     assert 1 == code
     assert any(line.startswith("!") for line in out.splitlines())
+
+
+ROUNDS = """
+import torch
+a = torch.tensor([0.3, -1.7], requires_grad=True)
+a.tanh().sigmoid().exp().sum().backward()
+"""
+
+
+def test_run_shows_how_far_values_are_apart_that_only_rounding_separates(cli, tmp_path):
+    """`run` comes to what `grade` comes to: functions that round may differ within their bound."""
+    (tmp_path / "program.py").write_text(ROUNDS, encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "program.py")
+    assert 0 == code
+    assert not any(line.startswith(("!", "~")) for line in out.splitlines())
+    assert "ulp)" in out
+
+
+OFF = """
+from conformance.adapters.reference import Reference
+
+class Off(Reference):
+    def __init__(self):
+        super().__init__()
+        self.name = "off"
+
+    def resolve(self, op):
+        found = super().resolve(op)
+        return (lambda x: found(x) * 1.001) if op == "exp" else found
+
+adapter = Off()
+"""
+
+
+def test_run_finds_a_value_that_is_off_by_more_than_rounding(cli, tmp_path):
+    """The program whose exponential is a thousandth too large does not come to the same."""
+    (tmp_path / "program.py").write_text(ROUNDS, encoding="utf-8")
+    (tmp_path / "off.py").write_text(OFF, encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "program.py", "--on", f"torch,{tmp_path / 'off.py'}")
+    assert 1 == code
+    marked = [line.split()[1] for line in out.splitlines() if line.startswith("!")]
+    assert any(label.endswith(".value") for label in marked)
+    assert "_3.value" not in marked
+
+
+def test_run_tells_a_divergence_that_is_on_record(cli, tmp_path):
+    """Where torch breaks a rule, as is on record, the line is marked and nobody is blamed."""
+    case = next(case for case in cases() if case.departed_by(load("torch").version) and case.is_program)
+    (tmp_path / "program.py").write_text(to_text(parse_case(case).program), encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "program.py")
+    assert 0 == code
+    assert "known divergence: torch breaks " in out
+    assert any(line.startswith("~") for line in out.splitlines())
 
 
 def test_rules_are_listed_and_shown(cli):

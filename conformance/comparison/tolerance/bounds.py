@@ -200,6 +200,22 @@ def near(x: Any, y: Any, bound: Bound) -> bool:
     return math.isfinite(off) and off <= bound.at(max(abs(x), abs(y)))
 
 
+def ulp_distance(x: Any, y: Any, dtype: Any) -> int | None:
+    """Return how many units in the last place nested numbers are apart at most; None if one is not finite."""
+    if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
+        each = [ulp_distance(a, b, dtype) for a, b in zip(x, y, strict=True)]
+        return None if None in each else max(filter(None, each), default=0)
+    if near(x, y, EXACT):
+        return 0
+    if isinstance(x, complex) and isinstance(y, complex):
+        return ulp_distance([x.real, x.imag], [y.real, y.imag], dtype)
+    if not (isinstance(x, float) and isinstance(y, float) and math.isfinite(x - y)):
+        return None
+    exponent = math.frexp(max(abs(x), abs(y)))[1] - 1
+    unit = math.ldexp(EPSILON.get(dtype) or EPSILON[UNSEEN], exponent)
+    return math.ceil(abs(x - y) / unit)
+
+
 def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
     """Whether nested numbers are equal, or no farther apart than GROWTH times what ``moved`` the first.
 
