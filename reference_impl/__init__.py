@@ -13,6 +13,7 @@ import sys
 from types import SimpleNamespace
 
 from reference_impl import autograd
+from reference_impl.autograd import var_mean as _var_mean
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.base.device import device
 from reference_impl.base.dtypes import (
@@ -94,6 +95,8 @@ from reference_impl.namespace.serialization import load, save
 from specs.active_rules import set_torch_release, torch_release
 
 install()
+Tensor.backward = autograd.backward_from  # type: ignore[attr-defined]
+FUNCTIONS |= _var_mean.FUNCTIONS
 
 double = float64
 float = float32

@@ -95,6 +95,17 @@ def backward(
     _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate=True)
 
 
+def backward_from(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate this tensor's gradients into the leaves of its graph: ``Tensor.backward``."""
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
 def grad(
     outputs: Any,
     inputs: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl import autograd
+from reference_impl.autograd import grad
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
@@ -75,7 +75,7 @@ def _gradients(
     pairs = [(x, g) for x, g in zip(outputs, vectors, strict=True) if x is not None and x.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
-    return autograd.grad(
+    return grad(
         [x for x, _ in pairs],
         inputs,
         [g for _, g in pairs],

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl import autograd
+from reference_impl.autograd import grad
 from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by, refuse_by, warn
@@ -81,7 +81,7 @@ def gradgradcheck(
         own, coming = args[: len(given)], args[len(given) :]
         outputs = _differentiable(func(*own))
         wanted = [x for x in own if isinstance(x, Tensor) and x.requires_grad]
-        found = autograd.grad(outputs, wanted, coming, create_graph=True, allow_unused=True)
+        found = grad(outputs, wanted, coming, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(gradients, (*given, *seeds), **how)
@@ -233,7 +233,7 @@ def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
     for at in np.ndindex(out.shape):
         seed = zeros_like(out)
         array_of(seed)[at] = unit
-        (g,) = autograd.grad(out, [x], seed, retain_graph=True, allow_unused=True)
+        (g,) = grad(out, [x], seed, retain_graph=True, allow_unused=True)
         if g is not None and g.shape != x.shape:
             raise GradcheckError("Analytical gradient has incorrect size")
         columns.append(array_of(zeros_like(x) if g is None else g).reshape(-1).copy())
@@ -243,9 +243,7 @@ def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
 def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]]) -> None:
     """Of a gradient of zeros nothing may be made."""
     tensors = [x for _, x in wanted]
-    found = autograd.grad(
-        outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True
-    )
+    found = grad(outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True)
     for g, x in zip(found, tensors, strict=True):
         if g is None:
             continue
@@ -281,7 +279,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
         cut = [_without_gradient(x) if at in missing else x for at, x in enumerate(outputs)]
         seeds = [ones_like(x) for x in cut]
         try:
-            found = autograd.grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
+            found = grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
         except RuntimeError as error:
             warnings.warn(
                 "Backwards compatibility: New undefined gradient support checking feature is on by default"

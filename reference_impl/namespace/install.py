@@ -9,7 +9,6 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from reference_impl import autograd
 from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.modes import STATE
@@ -33,7 +32,6 @@ from reference_impl.namespace import (
     resize,
     serialization,
     sorting,
-    var_mean,
 )
 from reference_impl.namespace.casts import CASTS
 from specs import ops
@@ -104,7 +102,7 @@ def install() -> None:
     FUNCTIONS.update(
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
-    FUNCTIONS.update(var_mean.FUNCTIONS | as_strided.FUNCTIONS)
+    FUNCTIONS.update(as_strided.FUNCTIONS)
     for operator, name in non_differentiable.OPERATORS.items():
         setattr(Tensor, operator, getattr(Tensor, name))
 
@@ -193,17 +191,6 @@ def retain_grad(self: Tensor) -> None:
         self._retains = True
 
 
-def backward(
-    self: Tensor,
-    gradient: Any = None,
-    retain_graph: Any = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Accumulate this tensor's gradients into the leaves of its graph."""
-    autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-
 def _reshaping(op: Any) -> Any:
     """The op as a method that must copy sometimes."""
 
@@ -216,7 +203,6 @@ def _reshaping(op: Any) -> Any:
 
 
 METHODS = {
-    "backward": backward,
     "detach": detach,
     "detach_": detach_,
     "_without_memory": without_memory,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from reference_impl import autograd
+from reference_impl.autograd import _is_checkpoint_valid, backward
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import saved_tensors_hooks
 from reference_impl.base.modes import STATE, enable_grad, no_grad
@@ -89,7 +89,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        if not autograd._is_checkpoint_valid():
+        if not _is_checkpoint_valid():
             refuse_by("checkpoint/reentrant-needs-a-whole-backward")
         inputs = list(ctx.args)
         for at, x in zip(ctx.places, ctx.saved_tensors, strict=True):
@@ -104,7 +104,7 @@ class CheckpointFunction(Function):
         wanted = [(out, g) for out, g in pairs if isinstance(out, Tensor) and out.requires_grad]
         if not wanted:
             refuse_by("checkpoint/reentrant-needs-an-output-that-requires-grad")
-        autograd.backward([out for out, _ in wanted], [g for _, g in wanted])
+        backward([out for out, _ in wanted], [g for _, g in wanted])
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
 

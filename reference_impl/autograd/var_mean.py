@@ -1,4 +1,4 @@
-"""Variance, or standard deviation, and mean together: functions of two results that one node makes."""
+"""Variance, or standard deviation, and mean together: a custom Function whose one node makes both."""
 
 from __future__ import annotations
 
