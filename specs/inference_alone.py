@@ -17,8 +17,10 @@ import numpy as np
 
 from specs.errors import refuse
 
-Become = Literal["", "copied", "out", "saved"]
-"""Nothing special; operand 0 is copied into the result; the result is an ``out=``; an operand is saved."""
+Become = Literal["", "copied", "copied by rows", "out", "saved"]
+"""Nothing special; operand 0 is copied into the result, which lies like it or by rows; the result is an
+``out=``; an operand is saved.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ def _always(become: Become) -> Callable[..., Become]:
     return lambda *operands, **attributes: become
 
 
-copied, out, out_on_cpu = Alone(_always("copied")), Alone(_always("out")), Alone(_always("out"), cpu=True)
+copied, copied_by_rows = Alone(_always("copied")), Alone(_always("copied by rows"))
+out, out_on_cpu = Alone(_always("out")), Alone(_always("out"), cpu=True)
 saved = Alone(lambda x, y: "saved" if x.ndim else "")
 
 

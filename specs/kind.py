@@ -185,6 +185,7 @@ ZERO_TENSORS = {
     "quotient": "another ZeroTensor if the dividend is one; dividing by one gives inf or nan unseen",
     "sum": "another ZeroTensor if both are; else a copy of the operand that has memory",
     "difference": "as sum, with bools taken for numbers",
+    "kept": "a view, but its in-place form refuses to change the ZeroTensor",
     "copy": "zeros with memory, laid out as the ZeroTensor says it is",
     "filled": "a composite that in inference mode gives the ZeroTensor memory of one element first",
     "derivative": "nothing special, but the second derivative of the op is a ZeroTensor",

@@ -88,6 +88,7 @@ class Op:
     # -- what PyTorch does in rare states
     zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS
     casts_out: bool = True  # `out=` may have another dtype; default: unless "keep" or "same"
+    crosses: bool = False  # operands on other devices are copied over
     on_cpu: tuple[str, ...] = ()  # indices and single elements that may be on the CPU, while others are not
     beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared

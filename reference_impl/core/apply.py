@@ -35,7 +35,7 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         array = compute(arrays, attributes)
         if STATE.moves is not None:
             array = STATE.moves(kernel.op, array)
-        if STATE.inference and kernel.op.name in LOOKED_THROUGH:
+        if STATE.inference and kernel.op.takes_view:
             _look_through(kernel, operands, attributes)
     except Refusal as refused:
         if STATE.inference and refused.rule == "op/index-range" and refused.details.get("size"):
@@ -72,25 +72,18 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     return out
 
 
-LOOKED_THROUGH = frozenset({"flip", "_index", "index_select", "_stack"})
-"""Ops whose kernel takes a view of an operand, which in inference mode asks for the version."""
-
-
 def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
-    """Take the view that a kernel takes, refused if a normal tensor has no version, as one has that was an
-    inference tensor before its data was assigned.
+    """Take the views that a kernel takes of its operands.
+
+    In inference mode that asks for the version, which a normal tensor lacks that was an inference tensor
+    before its data was assigned.
     """
-    x, name = operands[0], kernel.op.name
-    if name == "index_select":
-        # NB: none along the second dimension, which has a kernel of its own.
-        takes = x.ndim > 1 and attributes["dim"] % x.ndim != 1 and x.numel() and operands[1].numel()
-    elif name == "_stack":
-        takes = attributes["dim"] == x.ndim
-    else:
-        takes = name in LOOKED_THROUGH and not (kernel.alone and kernel.alone(x, **attributes))
-    for looked in operands if name == "_stack" else operands[:1]:
-        if takes and not looked._inference:
-            looked._version_counter[0]
+    op = kernel.op
+    if op.takes_view is None or not op.takes_view(*operands, **attributes):
+        return
+    for x, operand in zip(operands, op.operands, strict=True):
+        if operand.kind.name == "tensor" and not x._inference:
+            x._version_counter[0]
 
 
 def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -102,8 +95,8 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
         refuse_by("inference/not-saved")
     if isinstance(become, Tensor):
         return become
-    if become == "copied":
-        return _like(operands[0], kernel, attributes).copy_(operands[0])
+    if become in ("copied", "copied by rows"):
+        return _like(operands[0], attributes.get("dtype"), become == "copied by rows").copy_(operands[0])
     STATE.enabled = False
     try:
         made = call(kernel, operands, attributes)
@@ -114,10 +107,9 @@ def _call_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
     return made
 
 
-def _like(x: Tensor, kernel: Kernel, attributes: Mapping[str, Any]) -> Tensor:
-    """What a copy of a tensor is written to."""
-    dtype = attributes.get("dtype")
-    if kernel.op.key == "clone_contiguous":
+def _like(x: Tensor, dtype: Any, by_rows: bool) -> Tensor:
+    """The memory for a copy of a tensor."""
+    if by_rows:
         return wrap(np.empty(x._array.shape, x._array.dtype))
     return wrap(laid_out_like(np.empty_like(x._array, dtype), x._array))
 

@@ -85,16 +85,9 @@ def _into(name: str, planned: Callable[..., Plan], count: int, names: tuple[str,
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
 
 
-_CASTING = {"mean", "std", "var"}
-_NOT_CASTING = {"matmul", "neg", "norm", "sgn", "where"}
-"""Ops that put a result into an ``out`` of another dtype, or do not, against what their operands go by."""
-
-
 def _need_room(op: Op, made: Tensor, out: Tensor) -> None:
-    """Refuse an ``out`` that cannot hold the result's dtype, and with ops that do not promote any other
-    dtype.
-    """
-    if op.name in _NOT_CASTING or (op.dtypes in ("keep", "same") and op.name not in _CASTING):
+    """Refuse an ``out`` that cannot hold the result's dtype, or that has another if the op does not cast."""
+    if not op.casts_out:
         if made.dtype != out.dtype:
             raise NotImplementedError(f"{op.name} of dtype {made.dtype} with an out of dtype {out.dtype}")
     elif op.dtypes in ("float", "keep", "numeric", "promote"):

@@ -22,8 +22,6 @@ Prepared = tuple[tuple[Any, ...], "np.dtype | None"]
 Prepare = Callable[[tuple[Any, ...]], Prepared]
 _COMPUTED = "fdFD"
 """Numpy's letters of what is computed in as it is; half precision is not."""
-_SCALING = frozenset({"mul", "mul_", "mul_scalar", "div", "div_", "div_scalar"})
-"""The ops that may be given a factor."""
 
 
 def preparer(op: Op) -> Prepare:
@@ -79,7 +77,7 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
     """The function that casts all operands but masks and indices to the dtype torch.result_type gives."""
     aside = [operand.kind.name in ("mask", "indices") for operand in op.operands]
     taking = picker([i for i, apart in enumerate(aside) if not apart])
-    factor = 1 if op.key in _SCALING else None
+    factor = op.names.index(op.factor) if op.factor else None
 
     def cast(arrays: tuple[Any, ...]) -> Prepared:
         if op.dtypes == "numeric":

@@ -47,7 +47,6 @@ class Kernel:
         "needed",
         "op",
         "overwrites",
-        "parts",
         "prepare",
         "real",
         "recordable",
@@ -63,12 +62,10 @@ class Kernel:
         self.mutates = op.mutates
         self.multi = op.view == "multi"
         self.real = op.real
-        # NB: without elements, complex numbers have an extreme too.
-        self.recordable = DIFFERENTIABLE.replace("c", "") if op.name in ("amax", "amin") else DIFFERENTIABLE
+        self.recordable = DIFFERENTIABLE if op.complex_history else DIFFERENTIABLE.replace("c", "")
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"
-        self.parts = op.name in ("_cat", "_stack")  # one formula gives the gradients of all, wanted or not
         self.prepare = preparer(op)
         self.compute = op.compute
         self.computes_first = op.memory in ("value", "constant") or len(op.operands) == 1
@@ -181,7 +178,7 @@ class OpNode(Node):
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
         if given is None:
             return out
-        wanted = kernel.parts and any(task.should_compute_output(self, at) for at in range(len(out)))
+        wanted = kernel.op.joint and any(task.should_compute_output(self, at) for at in range(len(out)))
         for fn, pick, at in kernel.formulas:
             target, nr = self.edges[at]
             if wanted or (target is not None and (task.exec_info is None or task.runs(target))):

@@ -1,14 +1,12 @@
-"""Which tensors may meet in an op, by their devices, and where the op runs.
+"""Cross-device checks: which devices the operands of an op may be on, and which device it runs on.
 
-``dispatch`` comes this way as long as there is memory of a device other than the CPU (``devices``).
+``dispatch`` comes this way as long as there is memory of a device other than the CPU (``STATE.devices``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import numpy as np
 
 from reference_impl.base.device import CPU, device, making_on, place_of
 from reference_impl.base.modes import STATE, no_grad
@@ -18,36 +16,23 @@ from reference_impl.core.record import MADE_OF_CALLS, Kernel, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.op import Op
-from specs.signature import clash
 
-_CROSSING = frozenset({"copy_", "fill_", "_fill_across_"})
-"""Ops that bring over what they write."""
-
-_WITH_ZEROS = frozenset({"add", "sub", "mul", "div"})
-"""Ops that do with zeros without memory wherever they are."""
-
-_BY_INDEX = ("_index", "_index_put", "_index_put_", "_index_put_impl_", "_index_fill", "_index_fill_")
-"""Ops with indices that may be on the CPU."""
-
-_BESIDE_FIRST = frozenset({"_logical_and"})
-"""Elementwise ops whose result PyTorch makes where the first operand is, whatever the others."""
-
-_VALUE = {"masked_fill": 2, "masked_fill_": 2, "_index_put": 1, "_index_put_": 1, "_index_put_impl_": 1}
-"""Where the value stands that is brought over if it is a single element."""
+_UNSEEN = ("product", "quotient", "sum", "difference")
+"""The words of `Op.zero` for ops that do with a ZeroTensor wherever it is."""
 
 
 def run(
     execute: Callable[..., Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]
 ) -> Any:
-    """Run an op where its operands are, with its results there too; refused if they are in several places."""
+    """Run an op on the device of its operands, or refuse if they are on several."""
     place = attributes.get("place")
     if place is None:
         tensors = [(at, x) for at, x in enumerate(operands) if isinstance(x, Tensor)]
         place = next((p for _, x in tensors if (p := place_of(x)) is not CPU), CPU)
         if place is not CPU and isinstance(kernel, Kernel) and not kernel.op.composite:
-            if kernel.op.name in _CROSSING and by("device/copy-crosses"):
+            if kernel.op.crosses and by("device/copy-crosses"):
                 place = place_of(operands[0])
-                if kernel.op.key == "fill_tensor_" and _from_elsewhere(operands[1], place):
+                if kernel.op.memory == "value" and _from_elsewhere(operands[1], place):
                     return operands[0]._fill_across_(operands[1])
             elif not (_looks_at_none(kernel.op, operands) or _is_made_of_calls(kernel, operands)):
                 _check(execute, kernel, operands, attributes, place)
@@ -56,26 +41,24 @@ def run(
 
 
 def _from_elsewhere(value: Tensor, place: device) -> bool:
-    """Whether it is a number that lies on another device."""
+    """Whether it is a 0-d tensor on another device."""
     return value._array.ndim == 0 and place_of(value) is not place
 
 
 def _is_made_of_calls(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether the op is done by others, each of which looks for itself."""
+    """Whether the op's kernel makes recorded calls, each of which is checked by itself."""
     if kernel.alone is None or STATE.inference or not STATE.enabled:
         return False
     return recorded_mask(kernel, operands) == MADE_OF_CALLS
 
 
 def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:
-    """Whether the op looks at no element of another device: it is given zeros without memory, or refuses to
-    write them.
-    """
+    """Whether the op reads no element of another device: it gets a ZeroTensor, or refuses to write one."""
     if not any(isinstance(x, Zeros) for x in operands):
         return False
     if op.mutates:
         return isinstance(operands[0], Zeros)
-    return op.name in _WITH_ZEROS and by("device/zeros-meet-all")
+    return op.zero in _UNSEEN and by("device/zeros-meet-all")
 
 
 def _check(
@@ -85,49 +68,36 @@ def _check(
     attributes: Mapping[str, Any],
     place: device,
 ) -> None:
-    """Refuse operands that may not meet. NB: elementwise ops look at shapes first, most others at places."""
+    """Refuse operands on several devices. Elementwise ops check shapes first, most others devices."""
     op = kernel.op
     elementwise = op._layout is not None
     numbers = 0
     for at, x in enumerate(operands):
         if not isinstance(x, Tensor) or (here := place_of(x)) is place:
             continue
-        is_index = op.name in _BY_INDEX and at >= (2 if "put" in op.name else 1)
+        stays = op.names[at] in op.on_cpu
+        is_index = stays and op.operands[at].kind.name == "indices"
         if here is CPU and is_index and by("device/indices-may-be-on-the-cpu"):
             continue
         if here is CPU and not x._array.ndim and (at or not op.mutates) and by("device/number-goes-with-all"):
-            if _VALUE.get(op.name) == at or op.name in ("where", "_where"):
+            if stays and not is_index:
                 continue
             numbers += elementwise
-            may_be = at or op.name not in _BESIDE_FIRST or by("device/number-may-come-first")
+            may_be = at or not op.beside_first or by("device/number-may-come-first")
             if elementwise and numbers == 1 and may_be:
                 continue
         check_recorded(kernel, operands, attributes)
-        if op.name == "mv" and not operands[0]._array.ndim:
-            refuse_by("op/dim-range", low=0, high=-1, dim=0)
-        if op.name in ("masked_fill", "masked_fill_"):
-            _look_at_filling(op.name, operands)
-        if elementwise or "_index_put" in op.name:
+        if callable(op.checks_first):
+            op.checks_first(*[x._array if isinstance(x, Tensor) else x for x in operands])
+        elif elementwise or op.checks_first:
             _try(execute, kernel, operands, attributes)
         refuse_by("device/one-for-all", first=place, other=here)
-
-
-def _look_at_filling(name: str, operands: tuple[Any, ...]) -> None:
-    """What filling by a mask refuses before it asks where the mask is."""
-    x, mask, value = operands
-    if name == "masked_fill":
-        try:
-            np.broadcast_shapes(x._array.shape, mask._array.shape)
-        except ValueError:
-            refuse_by("op/shapes-broadcast", **clash(x._array.shape, mask._array.shape))
-    if isinstance(value, Tensor) and value._array.ndim:
-        refuse_by("op/masked-fill-value", ndim=value._array.ndim)
 
 
 def _try(
     execute: Callable[..., Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]
 ) -> None:
-    """Run the op on copies, for what else may be wrong."""
+    """Run the op on copies, so that it refuses whatever else is wrong."""
     with no_grad(), making_on(None):
         copies = [wrap_beside(x, x._array.copy()) if isinstance(x, Tensor) else x for x in operands]
         execute(kernel, tuple(copies), attributes)

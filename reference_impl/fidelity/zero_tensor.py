@@ -22,10 +22,8 @@ from reference_impl.core.record import Kernel
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.layout import laid_out_like
 
-PRODUCTS = frozenset({"mul", "mul_scalar", "dot"})
-QUOTIENTS = frozenset({"div"})
-SUMS = frozenset({"add", "sub"})
-COMPOSED = frozenset({"matmul", "sum_to_size"})
+PRODUCTS = ("product", "passes")
+SUMS = ("sum", "difference")
 
 
 class Zeros(Tensor):
@@ -59,6 +57,7 @@ def without_memory(like: Tensor) -> Tensor:
 
 def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op that was given such zeros."""
+    zero = kernel.op.zero
     if kernel.op.mutates:
         if isinstance(operands[0], Zeros):
             check_recorded(kernel, operands, attributes)
@@ -67,24 +66,24 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
             with _shown(operands[1:], _one_zero):
                 return call_in_place(kernel, operands, attributes)
         return call_in_place(kernel, operands, attributes)
-    if kernel.op.name in PRODUCTS | QUOTIENTS | SUMS:
+    if zero in (*PRODUCTS, *SUMS, "quotient"):
         operands = tuple([_unwrapped(operand) for operand in operands])
-    if kernel.op.name == "sub":
+    if zero == "difference":
         operands = tuple(map(_counted, operands))
     if kernel.op.view:
         result = call_view(kernel, operands, attributes)
     else:
         # A clone is laid out as the tensor itself says.
-        with _shown(operands if kernel.op.name != "clone" else (), _one_for_all):
+        with _shown(operands if zero != "copy" else (), _one_for_all):
             result = call(kernel, operands, attributes)
-    if kernel.op.name in SUMS and (other := _only_other(operands)) is not None:
+    if zero in SUMS and (other := _only_other(operands)) is not None:
         whole, shape = other._array, result._array.shape
         if whole.shape != shape:  # NB: numpy gives a dimension of one element stride 0 all the same
             whole = np.broadcast_to(whole, shape)
         made = np.empty_like(whole, result._array.dtype)
         made[...] = result._array
         hold(result, laid_out_like(made, whole))
-    if kernel.op.name in QUOTIENTS and isinstance(operands[1], Zeros):
+    if zero == "quotient" and isinstance(operands[1], Zeros):
         # PyTorch looks at no element, nor at its sign.
         filled = np.nan if isinstance(operands[0], Zeros) else np.inf
         hold(result, np.full(result._array.shape, filled, result._array.dtype))
@@ -118,7 +117,7 @@ def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Ma
 
     NB: in inference mode PyTorch gives them memory first, of one element.
     """
-    if STATE.inference and kernel.op.name in COMPOSED:
+    if STATE.inference and kernel.op.zero == "filled":
         operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, Zeros) else x for x in operands])
     return kernel.op.body(*operands, **attributes)
 
@@ -153,10 +152,10 @@ def _counted(operand: Any) -> Any:
 
 def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
     """Whether the result is without memory, too."""
-    name = kernel.op.name
+    zero = kernel.op.zero
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
-    if name in QUOTIENTS:
+    if zero == "quotient":
         return isinstance(operands[0], Zeros) and not isinstance(operands[1], Zeros)
-    if name in SUMS:
+    if zero in SUMS:
         return len(tensors) == len(operands) and all(isinstance(tensor, Zeros) for tensor in tensors)
-    return bool(kernel.op.view) or name in PRODUCTS
+    return bool(kernel.op.view) or zero in PRODUCTS

@@ -11,7 +11,7 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, warn_once
 from reference_impl.core.access import array_of
 from reference_impl.core.record import real_part
-from specs.inference_alone import copied
+from specs.inference_alone import copied, copied_by_rows
 from specs.kind import Dtype, Kind, Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import op
@@ -60,7 +60,7 @@ def _copied_back(g: Any, x_dtype: np.dtype, x_place: device) -> Any:
 copy_to.wrt(x=_copied_back)
 
 
-@op(internal=True, node="CloneBackward0", dtypes="keep", complex=True, alone=copied)
+@op(internal=True, node="CloneBackward0", dtypes="keep", complex=True, alone=copied_by_rows)
 def clone_contiguous(x: Tensor) -> Any:
     """A copy in row-major order, whatever the order of ``x``."""
     return x.copy(order="C")
@@ -77,6 +77,7 @@ clone_contiguous.wrt(x=lambda g: g)
     dtypes="keep",
     memory="constant",
     overwrites="fill",
+    crosses=True,
     complex=True,
 )
 def fill_across_(x: Tensor, value: Tensor):

@@ -40,13 +40,7 @@ from reference_impl.core.views import AsStridedBackward0, change_history
 from reference_impl.fidelity.zero_tensor import Zeros
 from reference_impl.namespace.attributes import Storage
 from specs.layout import without_elements
-
-_NODES = {"transpose": "TransposeBackward1", "t": "TBackward1", "unsqueeze": "UnsqueezeBackward1"}
-_SQUEEZES = {
-    "SqueezeBackward0": "SqueezeBackward3",
-    "SqueezeBackward1": "SqueezeBackward4",
-    "SqueezeBackward2": "SqueezeBackward5",
-}
+from specs.ops import load, overloads
 
 
 class AsStridedBackward1(AsStridedBackward0):
@@ -87,7 +81,7 @@ def _in_place(kernel: Kernel) -> Kernel:
     """The kernel of a view under the node's name of its in-place form."""
     op = kernel.op
     renamed = copy.copy(kernel)
-    renamed.op = replace(op, node=_SQUEEZES.get(op.node) or _NODES[op.name])
+    renamed.op = replace(op, node=op.node_in_place)
     return renamed
 
 
@@ -98,8 +92,7 @@ def _changing(view: str) -> Callable[..., Tensor]:
         if _is_tracked(self) and not dtypes.differentiable(array_of(self).dtype):
             _show(self, array_of(getattr(self.detach(), view)(*how, **named)), storage_of(self), None)
             refuse_by("op/no-history-for-integers", dtype=self.dtype)
-        # NB: PyTorch lets them pass in place to every view but one along dimensions that are named.
-        if isinstance(self, Zeros) and view == "squeeze" and (how or named):
+        if isinstance(self, Zeros) and overloads(view).bind((self, *how), named, Tensor)[0].zero == "kept":
             refuse_by("write/zeros-without-memory")
         # A view shares the version, which a tensor may lack that was made in inference mode.
         versionless = version_counter(self) is UNTRACKED and not is_inference(self)
@@ -224,11 +217,8 @@ METHODS: dict[str, Any] = {
     "resize_": resize_,
     "resize_as_": resize_as_,
     "set_": set_,
-    "squeeze_": _changing("squeeze"),
+    **{f"{name}_": _changing(name) for name, ops in load().items() if ops[0].node_in_place},
     "swapaxes_": _changing("transpose"),
     "swapdims_": _changing("transpose"),
-    "t_": _changing("t"),
-    "transpose_": _changing("transpose"),
-    "unsqueeze_": _changing("unsqueeze"),
 }
 """The methods by name."""

@@ -185,6 +185,7 @@ squeeze_all.wrt(x=lambda g, x_shape: _unsqueeze_to(g, x_shape, range(len(x_shape
     dtypes="keep",
     complex=True,
     node_in_place="SqueezeBackward4",
+    zero="kept",
 )
 def squeeze_dim(x: Tensor, dim: Dim) -> Any:
     """Without one dimension, if its size is 1."""
@@ -202,6 +203,7 @@ squeeze_dim.wrt(x=lambda g, dim, x_shape: _unsqueeze_to(g, x_shape, (dim % max(l
     dtypes="keep",
     complex=True,
     node_in_place="SqueezeBackward5",
+    zero="kept",
 )
 def squeeze_dims(x: Tensor, dim: Dims) -> Any:
     """Without those of several dimensions whose size is 1."""
