@@ -174,3 +174,28 @@ def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(folder):
         named = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
         named |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
         assert set() == named & private, name_of(path)
+
+
+FILLED_ON_IMPORT = {
+    "reference_impl/core/extension_points.py",
+    "reference_impl/mutants.py",
+    "reference_impl/namespace/install.py",
+}
+"""Files whose module-level containers are registries."""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "reference_impl").rglob("*.py")), ids=name_of)
+def test_state_stands_in_the_session_alone(path):
+    """No module rebinds its globals, and none but a registry begins with an empty container."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if name_of(path) in FILLED_ON_IMPORT:
+        return
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Global)]
+    values = [node.value for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    assert not [
+        ast.unparse(value)
+        for value in values
+        if (isinstance(value, (ast.List, ast.Set)) and not value.elts)
+        or (isinstance(value, ast.Dict) and not value.keys)
+        or (isinstance(value, ast.Call) and not value.args and ast.unparse(value.func).startswith("Weak"))
+    ]

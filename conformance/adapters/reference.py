@@ -19,7 +19,7 @@ from conformance.adapters.topology import lies
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     array_of,
     flag_of,
@@ -29,7 +29,6 @@ from reference_impl.core.access import (
     storage_of,
     view_of,
 )
-from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -74,9 +73,7 @@ class Reference(TorchShaped):
 
     def start(self) -> None:
         super().start()
-        # What an earlier program left open hangs on in its reference cycles.
-        UNORDERED_SUMS.clear()
-        UNORDERED_HOOKS.clear()
+        STATE.begin()
         # inf and nan are values here as they are in torch, and nothing to warn about.
         errors = np.errstate(all="ignore")
         errors.__enter__()
@@ -90,7 +87,7 @@ class Reference(TorchShaped):
     @staticmethod
     def orderly() -> bool:
         """Whether the last backward had to call hooks in the order it did."""
-        return not UNORDERED_HOOKS
+        return not STATE.unordered_hooks
 
     @staticmethod
     def move_results(by: Callable[[Any, Any], Any] | None) -> None:
@@ -162,7 +159,7 @@ class Reference(TorchShaped):
         tells nothing.
         """
         seen = TorchShaped.wiring(self, session, tensors, facts)
-        if not UNORDERED_SUMS:
+        if not STATE.unordered_sums:
             return seen
         told = True
         for name, x in tensors.items():
@@ -235,7 +232,7 @@ def _on_open_sum(node: Any) -> bool:
         node = stack.pop()
         if node is None or node in met:
             continue
-        if node in UNORDERED_SUMS:
+        if node in STATE.unordered_sums:
             return True
         met.add(node)
         stack.extend(target for target, _ in node.edges)

@@ -34,7 +34,6 @@ from reference_impl.base.modes import (
 from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
 from reference_impl.core.engine import run
 from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
-from reference_impl.core.graph_task import RUNNING
 from reference_impl.core.saved import SavedTensor
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
 from reference_impl.namespace.composite import stack
@@ -51,7 +50,7 @@ __all__ = [
 
 def _is_checkpoint_valid() -> bool:
     """Whether no backward that runs now was told which inputs it is for."""
-    return all(task.exec_info is None for task in RUNNING)
+    return all(task.exec_info is None for task in STATE.graph_tasks)
 
 
 class _unsafe_preserve_version_counter:

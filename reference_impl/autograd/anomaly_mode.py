@@ -6,21 +6,14 @@ import sys
 import traceback
 import warnings
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.core.graph import Grads, Node, RunningTask
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
-
-_traces: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
-"""Where each node was made, of those that were made in anomaly mode."""
-_parents: WeakKeyDictionary[Node, Node] = WeakKeyDictionary()
-"""The node whose backward made a node."""
-_running: list[Node] = []
 
 
 class _Watch:
@@ -31,13 +24,13 @@ class _Watch:
 
     def made(self, node: Node) -> None:
         """Take note of a new node."""
-        _traces[node] = "".join(traceback.format_stack()[:-2])
-        if _running:
-            _parents[node] = _running[-1]
+        STATE.made_at[node] = "".join(traceback.format_stack()[:-2])
+        if STATE.evaluating:
+            STATE.made_by[node] = STATE.evaluating[-1]
 
     def watch(self, node: Node, arrived: Grads, task: RunningTask) -> Grads:
         """Run a node; say where it came from if that fails."""
-        _running.append(node)
+        STATE.evaluating.append(node)
         try:
             outputs = node.apply(arrived, task)
             if self.check_nan or not by("anomaly/nan-may-pass"):
@@ -49,22 +42,22 @@ class _Watch:
                 _tell(node)
             raise
         finally:
-            _running.pop()
+            STATE.evaluating.pop()
         return outputs
 
 
 def _tell(node: Node) -> None:
     """Warn of what failed, and of the nodes in whose backward it was made."""
-    trace = _traces.get(node)
+    trace = STATE.made_at.get(node)
     if trace is None:
         known = "No forward pass information available, as anomaly mode was off then."
     else:
         known = f"Traceback of forward call that caused the error:\n{trace}"
     _warn(f"Error detected in {node.name()}. {known}")
     child = node
-    while child in _parents:
-        parent = _parents[child]
-        trace = _traces.get(parent)
+    while child in STATE.made_by:
+        parent = STATE.made_by[child]
+        trace = STATE.made_at.get(parent)
         known = "No forward pass information available." if trace is None else f"It was made here:\n{trace}"
         _warn(f"Previous calculation that led to {child.name()}: {parent.name()}. {known}")
         child = parent

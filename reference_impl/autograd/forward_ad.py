@@ -9,7 +9,7 @@ from contextlib import ContextDecorator
 from typing import NamedTuple
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.tangents import Level, apart
@@ -18,7 +18,12 @@ __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",
 ]  # fmt: skip
 
-_current_level = -1
+
+def __getattr__(name: str) -> int:
+    """Compute ``_current_level``, which code built on PyTorch reads: 0 inside a level, -1 outside."""
+    if name == "_current_level":
+        return -1 if STATE.level is None else 0
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -30,28 +35,23 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Begin a level, 0; raises RuntimeError inside another one."""
-    global _current_level
     if STATE.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: level 0 has to be left first"
         )
     STATE.level = Level()
-    _current_level = 0
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """End the level: its tangents are gone, except for who holds them."""
-    global _current_level
-    if level is None:
-        level = _current_level
-    if level != _current_level:
+    entered = -1 if STATE.level is None else 0
+    if level is not None and level != entered:
         raise RuntimeError("only the forward AD level that was entered last can be left")
     if STATE.level is None:
         raise RuntimeError("there is no forward AD level to leave")
     STATE.level.leave()
     STATE.level = None
-    _current_level = -1
 
 
 class dual_level(ContextDecorator):

@@ -16,8 +16,9 @@ import numpy as np
 
 from reference_impl.base.device import geometry, making_on, place_in, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
-from reference_impl.base.modes import STATE, no_grad
+from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by, warn, warning_at_once
+from reference_impl.base.session import STATE
 from reference_impl.core.graph import LAST, Node, RunningTask, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.saved import SavedVariable

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
-from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by
-from reference_impl.core import saved
+from reference_impl.base.session import STATE
 from reference_impl.core.graph import Node, gradient_edge
-from reference_impl.core.graph_task import RUNNING, GraphTask
+from reference_impl.core.graph_task import GraphTask
 from reference_impl.core.hooks import RemovableHandle
 from reference_impl.core.inplace import bump
 from reference_impl.core.tensor import Tensor
@@ -50,7 +50,6 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 # -- what is saved -------------------------------------------------------------------------------------
-_disabled: list[str] = []
 
 
 class saved_tensors_hooks:
@@ -62,12 +61,12 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        if _disabled:
-            refuse_by("saved_hooks/disabled-refused", message=_disabled[-1])
-        saved.HOOKS.append((self.pack_hook, self.unpack_hook))
+        if STATE.saved_tensors_hooks_disabled:
+            refuse_by("saved_hooks/disabled-refused", message=STATE.saved_tensors_hooks_disabled[-1])
+        STATE.saved_tensors_hooks.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
-        saved.HOOKS.pop()
+        STATE.saved_tensors_hooks.pop()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -80,13 +79,13 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """In the block, hooks for everything that is saved are refused with that message."""
-    _disabled.append(error_message)
+    STATE.saved_tensors_hooks_disabled.append(error_message)
     try:
-        if saved.HOOKS:
+        if STATE.saved_tensors_hooks:
             refuse_by("saved_hooks/disabled-refused", message=error_message)
         yield
     finally:
-        _disabled.pop()
+        STATE.saved_tensors_hooks_disabled.pop()
 
 
 class _Kept:
@@ -155,10 +154,10 @@ class _Mutable(saved_tensors_hooks):
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """In the block, saved tensors may be written to: backward gets them as they were saved."""
-    if saved.WATCHERS:
+    if STATE.write_watchers:
         refuse_by("saved_hooks/mutation-not-nested")
     context = _Mutable()
-    saved.WATCHERS.append(context.before_write)
+    STATE.write_watchers.append(context.before_write)
     try:
         with context:
             context.open = True
@@ -166,7 +165,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     finally:
         context.open = False
         context.clear()
-        saved.WATCHERS.pop()
+        STATE.write_watchers.pop()
 
 
 # -- hooks of several tensors --------------------------------------------------------------------------
@@ -197,7 +196,7 @@ def register_multi_grad_hook(
 
     def hook_of(index: int) -> Callable[[Tensor], None]:
         def hook(g: Tensor) -> None:
-            task = RUNNING[-1]
+            task = STATE.graph_tasks[-1]
             if task not in missing:
                 reached = [task.reaches(node) for node in nodes]
                 missing[task] = sum(reached) if by("edge/hook-sees-what-is-missing") else len(reached)
@@ -230,8 +229,8 @@ def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHan
     called: WeakSet[GraphTask] = WeakSet()
 
     def hook(g: Tensor) -> None:
-        if RUNNING[-1] not in called or not by("edge/hook-of-any"):
-            called.add(RUNNING[-1])
+        if STATE.graph_tasks[-1] not in called or not by("edge/hook-of-any"):
+            called.add(STATE.graph_tasks[-1])
             fn(g)
 
     return _Handles([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])

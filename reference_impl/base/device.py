@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor

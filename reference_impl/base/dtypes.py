@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from reference_impl.base.rules import by
+from reference_impl.base.session import STATE
 
 
 class NoSuchDtype(NotImplementedError):
@@ -75,7 +76,7 @@ REAL = "fV"
 DIFFERENTIABLE = "fcV"
 """Numpy's kinds that can carry gradients."""
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
-_default = float32
+STATE.default_dtype = float32
 
 
 def _named(name: str) -> dtype:
@@ -85,21 +86,20 @@ def _named(name: str) -> dtype:
 
 def default() -> dtype:
     """What Python floats become."""
-    return _default
+    return STATE.default_dtype
 
 
 def set_default(to: dtype) -> None:
     """Make Python floats become that floating-point dtype from now on."""
-    global _default
     if not to.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    _default = to
+    STATE.default_dtype = to
 
 
 def printed(numpy: np.dtype) -> bool:
     """Whether a tensor's repr names this dtype: where its elements would not be read back as such."""
-    complex_too = _COMPLEX.get(_default.numpy, complex64.numpy)
-    return numpy not in (_default.numpy, int64.numpy, bool_.numpy, complex_too)
+    complex_too = _COMPLEX.get(STATE.default_dtype.numpy, complex64.numpy)
+    return numpy not in (STATE.default_dtype.numpy, int64.numpy, bool_.numpy, complex_too)
 
 
 def of(numpy: np.dtype) -> dtype:
@@ -125,7 +125,7 @@ def of_number(number: Any) -> np.dtype:
         return bool_.numpy
     if isinstance(number, int):
         return int64.numpy
-    return _default.numpy if isinstance(number, float) else complex_of(_default.numpy)
+    return STATE.default_dtype.numpy if isinstance(number, float) else complex_of(STATE.default_dtype.numpy)
 
 
 def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dtype:

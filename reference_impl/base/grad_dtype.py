@@ -12,8 +12,8 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import geometry, place_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor

@@ -12,39 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base.rules import by, refuse_by
-
-
-class _State:
-    """The grad mode, whether inference mode is on, who watches for anomalies, the level of forward mode, how
-    much memory of devices there is and on which device new memory is made (None: the CPU), for the one thread
-    the reference runs in.
-    """
-
-    __slots__ = (
-        "anomaly",
-        "devices",
-        "enabled",
-        "grad_dtypes",
-        "inference",
-        "level",
-        "moves",
-        "multithreading",
-        "place",
-    )
-
-    def __init__(self) -> None:
-        self.enabled = True
-        self.inference = False
-        self.anomaly: Any = None
-        self.grad_dtypes = False
-        self.level: Any = None
-        self.multithreading = True
-        self.devices = 0
-        self.place: Any = None
-        self.moves: Callable[[Any, Any], Any] | None = None  # moves the results of ops, to see what it does
-
-
-STATE = _State()
+from reference_impl.base.session import STATE
 
 
 def is_grad_enabled() -> bool:

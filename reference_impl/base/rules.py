@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from reference_impl.base.session import STATE
 from specs.active_rules import by, fired, knocked_out
 from specs.errors import refusal, warning
 
@@ -35,56 +36,48 @@ def warn(rule: str, **details: Any) -> None:
         warnings.warn(warning(rule, **details), stacklevel=3)
 
 
-_warned: set[str] = set()
-_always = False
-
-
 def set_warn_always(flag: bool) -> None:
     """Whether warnings that come once a process come every time."""
-    global _always
-    _always = flag
+    STATE.warn_always = flag
 
 
 def is_warn_always_enabled() -> bool:
     """What `set_warn_always` was last given."""
-    return _always
-
-
-_held: list[list[str] | None] = []
-"""The warnings of the calls that run now, innermost last; None where warnings are not held back."""
+    return STATE.warn_always
 
 
 def warn_once(rule: str) -> None:
     """Warn as ``rule`` says, the first time only unless `set_warn_always` is on."""
-    if _always or rule not in _warned:
-        _warned.add(rule)
+    if STATE.warn_always or rule not in STATE.warned:
+        STATE.warned.add(rule)
         warn_or_hold(rule)
 
 
 def warn_or_hold(rule: str) -> None:
     """Warn as ``rule`` says, now or when the engine lets go of what it holds back."""
-    if _held and _held[-1] is not None:
-        _held[-1].append(rule)
+    held = STATE.held_warnings
+    if held and held[-1] is not None:
+        held[-1].append(rule)
     else:
         warn(rule)
 
 
 def hold_warnings() -> None:
     """Hold back what warns from now on, as PyTorch does with the warnings of its engine."""
-    _held.append([])
+    STATE.held_warnings.append([])
 
 
 def release_warnings() -> None:
     """Warn of what was held back since the last `hold_warnings`."""
-    for rule in _held.pop() or ():
+    for rule in STATE.held_warnings.pop() or ():
         warn(rule)
 
 
 @contextmanager
 def warning_at_once() -> Iterator[None]:
     """Hold nothing back: what users wrote runs here."""
-    _held.append(None)
+    STATE.held_warnings.append(None)
     try:
         yield
     finally:
-        _held.pop()
+        STATE.held_warnings.pop()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import refuse_by
+from reference_impl.base.session import STATE
 
 
 class _Untracked(list[int]):

@@ -13,8 +13,8 @@ import numpy as np
 
 from reference_impl.base.device import geometry
 from reference_impl.base.dtypes import DIFFERENTIABLE
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.graph import NOWHERE, Node
 from reference_impl.core.record import MADE_OF_CALLS, Kernel, OpNode, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.record import Kernel

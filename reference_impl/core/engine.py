@@ -17,8 +17,8 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, ambient_for, ambient_in, copied_to_device, device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.grad_dtype import cast_to
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_once
+from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.graph import (
     AccumulateGrad,
@@ -29,12 +29,11 @@ from reference_impl.core.graph import (
     held_alone,
     keeps_memory_alone,
 )
-from reference_impl.core.graph_task import RUNNING, GraphTask, compute_dependencies, init_to_execute
+from reference_impl.core.graph_task import GraphTask, compute_dependencies, init_to_execute
 from reference_impl.core.hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from reference_impl.core.ready_queue import InputBuffer, pop, push
-from reference_impl.core.saved import HOOKS
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS, arrives
+from reference_impl.fidelity.device_races import arrives
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.layout import as_torch_lays_out
 from specs.memory import dense
@@ -45,9 +44,9 @@ MAX_DEPTH = 24
 
 def queue_callback(callback: Callable[[], Any]) -> None:
     """Have ``callback`` called when the backward that runs now is done."""
-    if not RUNNING:
+    if not STATE.graph_tasks:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    RUNNING[-1].callbacks.append(callback)
+    STATE.graph_tasks[-1].callbacks.append(callback)
 
 
 class GraphRoot(Node):
@@ -96,19 +95,19 @@ def run(
     buffer: InputBuffer = [None] * len(start.metadata)
     if len(edges) == 1:
         buffer[edges[0][1]] = grads[0]
-    if RUNNING and not by("backward/runs-within-another"):
+    if STATE.graph_tasks and not by("backward/runs-within-another"):
         return [None] * len(targets)
     recording, place = STATE.enabled, STATE.place
     STATE.enabled = _records(create_graph)
     ready = task.ready
     ready.append((start.sequence_nr, start, buffer))
     del buffer
-    if not RUNNING:
-        UNORDERED_HOOKS.clear()
-    RUNNING.append(task)
-    hooks = HOOKS[:]
+    if not STATE.graph_tasks:
+        STATE.unordered_hooks.clear()
+    STATE.graph_tasks.append(task)
+    hooks = STATE.saved_tensors_hooks[:]
     try:
-        if len(RUNNING) % MAX_DEPTH:
+        if len(STATE.graph_tasks) % MAX_DEPTH:
             _drain(task)
         else:
             _on_fresh_stack(_drain, task)
@@ -118,8 +117,8 @@ def run(
         _give_up(task)
         raise
     finally:
-        RUNNING.pop()
-        HOOKS[:] = hooks  # what was entered within ends here, as the mode does
+        STATE.graph_tasks.pop()
+        STATE.saved_tensors_hooks = hooks  # what was entered within ends here, as the mode does
         STATE.enabled, STATE.place = recording, place
     return task.captured
 
@@ -214,7 +213,7 @@ def _evaluate(node: Node, arrived: InputBuffer, task: GraphTask) -> None:
             elif old._array.dtype is g._array.dtype or STATE.enabled:
                 buffer[nr] = total = _sum(old, g)
                 if is_open and total._node is not None:
-                    UNORDERED_SUMS.add(total._node)
+                    STATE.unordered_sums.add(total._node)
             else:
                 passed_on = [x is old for x in (*outputs, *arrived, *(given or ()))].count(True)
                 del old

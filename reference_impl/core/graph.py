@@ -16,8 +16,8 @@ import numpy as np
 
 from reference_impl.base.device import CPU, device, geometry, making_on, place_in, place_of
 from reference_impl.base.grad_dtype import grad_dtype_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once
+from reference_impl.base.session import STATE
 from reference_impl.core.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.memory import dense

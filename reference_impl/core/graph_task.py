@@ -13,9 +13,6 @@ from reference_impl.core.graph import AccumulateGrad, Edge, Node
 from reference_impl.core.ready_queue import InputBuffer, Ready
 from reference_impl.core.tensor import Tensor
 
-RUNNING: list[GraphTask] = []
-"""The backwards that run now: each was begun by a hook or a function of the one before it."""
-
 
 class ExecInfo:
     """What a task wants of one node: that it runs, or that gradients arriving there are handed out."""

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified, by, refuse_by, warn_once, warn_or_hold
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.graph import Node
 from reference_impl.core.record import Kernel, OpNode, recorded_mask
-from reference_impl.core.saved import WATCHERS
 from reference_impl.core.tensor import Tensor
 from reference_impl.core.views import (
     CopySlices,
@@ -51,7 +50,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
         refuse_by("write/leaf-refused")
     node = OpNode(kernel, operands, attributes) if mask else None
-    for watch in WATCHERS:
+    for watch in STATE.write_watchers:
         watch(target)
     _write(kernel, operands, attributes)
     if by("version/write-bumps"):

@@ -12,8 +12,8 @@ import numpy as np
 
 from reference_impl.base.device import CPU, device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.graph import NOWHERE, Edge, Node, RunningTask, gradient_edge, next_number
 from reference_impl.core.promotion import preparer
 from reference_impl.core.saved import SavedNumber, SavedVariable

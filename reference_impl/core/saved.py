@@ -13,15 +13,10 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.graph import Node, alias, grad_accumulator
 from reference_impl.core.tensor import Tensor
-
-HOOKS: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
-"""The hooks that are in force for everything that is saved: the last pair is asked."""
-
-WATCHERS: list[Callable[[Tensor], None]] = []
-"""What is to be called with a tensor before it is written to."""
 
 
 class SavedVariable:
@@ -44,8 +39,8 @@ class SavedVariable:
         # NB: torch lets go of the memory; here only the permission to use it ends.
         self.freed = False
         self.packed: SavedVariableHooks | None = None
-        if HOOKS and by("saved_hooks/pack-and-unpack"):
-            pack, unpack = HOOKS[-1 if by("saved_hooks/innermost-alone") else 0]
+        if STATE.saved_tensors_hooks and by("saved_hooks/pack-and-unpack"):
+            pack, unpack = STATE.saved_tensors_hooks[-1 if by("saved_hooks/innermost-alone") else 0]
             self.packed = SavedVariableHooks(tensor, self, pack, unpack)
 
     def unpack(self, node: Node, or_detached: bool = False) -> Tensor:

@@ -8,25 +8,20 @@ backward in ``engine``. The op methods themselves are installed from the op tabl
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import on, place_of
 from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED, alias_counter
 from specs.layout import means_its_strides, without_elements
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import AccumulateGrad, Node
     from reference_impl.core.views import ViewOf
-
-
-LENT: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()
-"""The storages that numpy shares, by their ids: they cannot grow."""
 
 
 class Tensor:

@@ -12,8 +12,8 @@ import numpy as np
 
 from reference_impl.base.device import geometry, place_of
 from reference_impl.base.grad_dtype import OwnDtype, cast_to, grad_dtype_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified, by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.as_strided import Window, as_strided_backward
 from reference_impl.core.graph import Node, RunningTask, empty_strided, gradient_edge

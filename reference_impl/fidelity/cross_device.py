@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reference_impl.base.device import CPU, device, making_on, place_of
-from reference_impl.base.modes import STATE, no_grad
+from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.inplace import check_recorded
 from reference_impl.core.record import MADE_OF_CALLS, Kernel, recorded_mask
 from reference_impl.core.tensor import Tensor, wrap_beside

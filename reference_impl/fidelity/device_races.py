@@ -9,25 +9,15 @@ from __future__ import annotations
 
 from itertools import chain
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from reference_impl.base.device import ambient_in
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import Unspecified
+from reference_impl.base.session import STATE
 from reference_impl.core.extension_points import fill
-from reference_impl.core.graph_task import RUNNING
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import Node
     from reference_impl.core.graph_task import GraphTask
-
-UNORDERED_SUMS: WeakSet[Node] = WeakSet()
-"""The nodes of recorded sums whose operands PyTorch may add in another order."""
-
-UNORDERED_HOOKS: list[str] = []
-"""Of hooks that PyTorch may call before others that were called before, the names of the nodes: those of the
-last backward that no other began.
-"""
 
 
 def arrives(task: GraphTask, node: Node, target: Node, last: bool) -> bool:
@@ -77,10 +67,10 @@ def on_hook_call() -> None:
     """Note that the node that runs now calls a hook."""
     if not STATE.devices:
         return
-    for task in (each for each in RUNNING[-1:] if each.ran):
+    for task in (each for each in STATE.graph_tasks[-1:] if each.ran):
         node = task.ran[-1]
         if any(apart(task, before, node) and not _leads(before, node) for before in task.called):
-            UNORDERED_HOOKS.append(node.name())
+            STATE.unordered_hooks.append(node.name())
         task.called.append(node)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import call_in_place, check_recorded

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     alias_type,
     array_of,

@@ -13,8 +13,8 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_once
+from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor

@@ -8,8 +8,8 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, device, found, making_on, place_of
 from reference_impl.base.dtypes import dtype
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, warn_once
+from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
 from reference_impl.core.access import array_of, set_flag
 from reference_impl.core.tensor import Tensor, wrap

@@ -15,12 +15,12 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, found, on, place_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
+from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.graph import empty_strided as empty_strided_array
-from reference_impl.core.tensor import LENT, Tensor, wrap
+from reference_impl.core.tensor import Tensor, wrap
 from specs.errors import need_fit
 from specs.layout import laid_out_like
 
@@ -163,7 +163,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     alias = array.view() if by("copy/from-numpy-shares") else array.copy()
     made = wrap(alias)
     set_memory(made, alias, alias)  # with numpy's strides, also where it has no elements
-    LENT[id(alias)] = alias
+    STATE.shared_with_numpy[id(alias)] = alias
     return made
 
 

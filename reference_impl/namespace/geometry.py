@@ -8,11 +8,11 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.access import array_of, storage_of
-from reference_impl.core.tensor import LENT, Tensor
+from reference_impl.core.tensor import Tensor
 
 
 def dtype(self: Tensor) -> dtypes.dtype:
@@ -66,7 +66,7 @@ def shared_with_numpy(self: Tensor) -> np.ndarray:
         refuse_by("device/numpy-takes-the-cpu-s", place=place_of(self))
     if self.requires_grad and STATE.enabled:
         refuse_by("copy/numpy-refused-with-grad")
-    LENT[id(storage_of(self))] = storage_of(self)
+    STATE.shared_with_numpy[id(storage_of(self))] = storage_of(self)
     return array_of(self)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import alias_counter
 from reference_impl.core import as_strided, hooks
 from reference_impl.core.dispatch import dispatch

@@ -13,7 +13,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.dtypes import dtype
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import NotImplementedNode, gradient_edge

@@ -17,8 +17,8 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import making_on, on, place_of
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn_or_hold
+from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.access import (
     array_of,
@@ -35,7 +35,7 @@ from reference_impl.core.as_strided import elements_of, window_on
 from reference_impl.core.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.record import Kernel, OpNode
-from reference_impl.core.tensor import LENT, Tensor, wrap
+from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import AsStridedBackward0, change_history
 from reference_impl.fidelity.zero_tensor import Zeros
 from reference_impl.namespace.attributes import Storage
@@ -134,7 +134,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
         return self
     offset, storage, dtype = self.storage_offset(), storage_of(self), array_of(self).dtype
     if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
-        if id(storage) in LENT:
+        if id(storage) in STATE.shared_with_numpy:
             refuse_by("resize/lent-memory-stays")
         storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
         old = storage_of(self).ravel("K").view(np.uint8)

@@ -13,7 +13,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base.dtypes import differentiable
-from reference_impl.base.modes import STATE
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor

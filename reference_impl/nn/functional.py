@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite

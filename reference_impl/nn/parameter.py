@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.modes import STATE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, become, flag_of, is_inference, set_gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.zero_tensor import Zeros

@@ -7,8 +7,9 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from reference_impl.base.device import place_of
-from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.module import clear_grads

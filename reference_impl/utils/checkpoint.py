@@ -16,10 +16,10 @@ from typing import Any
 from reference_impl.autograd import _is_checkpoint_valid, backward
 from reference_impl.autograd.function import Function
 from reference_impl.autograd.graph import saved_tensors_hooks
-from reference_impl.base.modes import STATE, enable_grad, no_grad
+from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
-from reference_impl.core.graph_task import RUNNING
 from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.random import fork_rng, get_rng_state, set_rng_state
@@ -43,10 +43,6 @@ class _EnoughComputed(Exception):
     """Ends a second run once all that was saved in the first is there."""
 
 
-_early_stop: list[bool] = []
-_debug: list[bool | None] = []
-
-
 def noop_context_fn() -> Contexts:
     """Two contexts that do nothing, for the first run and the second."""
     return nullcontext(), nullcontext()
@@ -55,21 +51,21 @@ def noop_context_fn() -> Contexts:
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     """In the block, whether second runs end as soon as they can, whatever the calls say."""
-    _early_stop.append(enable)
+    STATE.early_stop.append(enable)
     try:
         yield
     finally:
-        _early_stop.pop()
+        STATE.early_stop.pop()
 
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
     """In the block, whether errors come with more words, whatever the calls say."""
-    _debug.append(enabled)
+    STATE.checkpoint_debug.append(enabled)
     try:
         yield
     finally:
-        _debug.pop()
+        STATE.checkpoint_debug.pop()
 
 
 # -- by a custom function ----------------------------------------------------------------------------
@@ -149,7 +145,7 @@ class _Frame:
 
     def unpack(self, holder: _Holder) -> Tensor:
         """What the second run saved in its place; runs it if this backward has not."""
-        task: Any = RUNNING[-1] if RUNNING else _Again()
+        task: Any = STATE.graph_tasks[-1] if STATE.graph_tasks else _Again()
         again = self.again.get(task)
         if again is None:
             again = self.again[task] = _Again()
@@ -269,13 +265,13 @@ def checkpoint(
         if context_fn is not noop_context_fn or debug:
             refuse_by("checkpoint/contexts-by-hooks-only")
         return CheckpointFunction.apply(function, preserve, *args)
-    if _debug and _debug[-1] is not None:
-        debug = _debug[-1]
+    if STATE.checkpoint_debug and STATE.checkpoint_debug[-1] is not None:
+        debug = STATE.checkpoint_debug[-1]
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of default and none, but got {determinism_check}")
-    stops = _early_stop[-1] if _early_stop else early_stop
+    stops = STATE.early_stop[-1] if STATE.early_stop else early_stop
     checks = determinism_check == "default"
     return _by_hooks(
         function,

@@ -15,6 +15,7 @@ from conformance.execution.case import check_case, parse_case
 from conformance.execution.run import run
 from conformance.execution.trace import Refused
 from conformance.program.parsing import parse
+from reference_impl.base.session import STATE
 from specs.case import cases
 
 HELD = [c for c in cases() if c.is_program and c.holds_for(adapters.load("reference").torch)]
@@ -121,3 +122,16 @@ def test_cases_hold_as_programs_too(case: Any) -> None:
     assert [] == broken
     refused = [seen.outcome for seen in trace.observations if isinstance(seen.outcome, Refused)]
     assert [] == [outcome for outcome in refused if "?" in outcome.message], "a detail is missing"
+
+
+def test_a_clean_start_forgets_what_an_earlier_program_left_open() -> None:
+    """`start` resets the modes and everything open, and leaves the settings of the process alone."""
+    reference = adapters.load("reference")
+    STATE.enabled, STATE.inference, STATE.warn_always = False, True, True
+    STATE.saved_tensors_hooks.append((repr, repr))
+    STATE.unordered_hooks.append("MulBackward0")
+    reference.start()
+    reference.stop(None)
+    assert (True, False, True) == (STATE.enabled, STATE.inference, STATE.warn_always)
+    assert not STATE.saved_tensors_hooks
+    assert not STATE.unordered_hooks

@@ -24,8 +24,7 @@ from conformance.grading.participants import Participants
 from conformance.program import Device
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
-from reference_impl.base.modes import STATE
-from reference_impl.fidelity.device_races import UNORDERED_HOOKS, UNORDERED_SUMS
+from reference_impl.base.session import STATE
 from specs.active_rules import fired
 from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
 
@@ -173,8 +172,8 @@ def test_what_is_open_is_so_in_one_program():
     kept = Runner(load("reference"))
     for step in parse(text):
         kept.step(step)
-    UNORDERED_SUMS.add(kept.env["b"].grad_fn)
-    UNORDERED_HOOKS.append("MulBackward0")
+    STATE.unordered_sums.add(kept.env["b"].grad_fn)
+    STATE.unordered_hooks.append("MulBackward0")
     wiring = run(parse(text), load("reference")).wiring
     assert wiring is not None
     assert wiring["b"][WIRED.index("age")] == (0, 1)

@@ -1,0 +1,102 @@
+"""The session: all state that is neither a tensor's nor a node's.
+
+There is one, `STATE`. The reference runs in one thread at a time (a deep backward continues on the stack of
+another thread while its caller waits), so nothing here is thread-local, as much of it is in PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """Modes, open calls and settings, by the wing of the reference that owns them."""
+
+    # grad modes
+    enabled: bool = True
+    """Grad mode."""
+    inference: bool = False
+    """Inference mode."""
+    multithreading: bool = True
+
+    # saved tensors
+    saved_tensors_hooks: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = field(default_factory=list)
+    """Pairs of pack and unpack hooks, innermost last."""
+    saved_tensors_hooks_disabled: list[str] = field(default_factory=list)
+    """The messages of the open blocks that forbid such hooks."""
+    write_watchers: list[Callable[[Any], None]] = field(default_factory=list)
+    """Called with the tensor before each in-place write."""
+
+    # backward
+    graph_tasks: list[Any] = field(default_factory=list)
+    """The backwards that run now; each was begun by a hook or a function of the one before it."""
+    unordered_sums: WeakSet[Any] = field(default_factory=WeakSet)
+    """The nodes of recorded sums whose operands PyTorch may add in another order."""
+    unordered_hooks: list[str] = field(default_factory=list)
+    """The names of nodes whose hooks PyTorch may call before others that were called before them, of the last
+    backward that no other began.
+    """
+
+    # anomaly mode
+    anomaly: Any = None
+    """The watch that anomaly mode keeps, or None."""
+    evaluating: list[Any] = field(default_factory=list)
+    """The nodes that run now under that watch, innermost last."""
+    made_at: WeakKeyDictionary[Any, str] = field(default_factory=WeakKeyDictionary)
+    """The stack trace of each node that was made under it."""
+    made_by: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
+    """The node whose backward made a node."""
+
+    # forward mode
+    level: Any = None
+    """The dual level, or None."""
+
+    # checkpoint
+    checkpoint_debug: list[bool | None] = field(default_factory=list)
+    early_stop: list[bool] = field(default_factory=list)
+
+    # warnings
+    held_warnings: list[list[str] | None] = field(default_factory=list)
+    """The warnings held back by the calls that run now, innermost last; None where they are not held back."""
+    warn_always: bool = False
+    warned: set[str] = field(default_factory=set)
+    """The rules that have warned, of those that warn once a process."""
+
+    # dtypes and devices
+    default_dtype: Any = None
+    """The dtype of Python floats; ``base.dtypes`` sets it."""
+    grad_dtypes: bool = False
+    """True once any tensor was given a ``grad_dtype``."""
+    devices: int = 0
+    """The number of live arrays and metadata on devices: at 0 ops skip all questions about devices."""
+    place: Any = None
+    """The device of new memory; None stands for the CPU."""
+    shared_with_numpy: WeakValueDictionary[int, Any] = field(default_factory=WeakValueDictionary)
+    """The storages that numpy shares, by id: they cannot grow."""
+
+    # observation
+    moves: Callable[[Any, Any], Any] | None = None
+    """Replaces the result of each op, to measure how sensitive a program is to rounding."""
+
+    def begin(self) -> None:
+        """Start clean: default modes, and nothing open that an earlier program left behind.
+
+        What PyTorch keeps for the process stays: settings, what has warned, and all about living memory.
+        """
+        self.enabled, self.inference, self.place = True, False, None
+        self.anomaly = self.level = None
+        self.unordered_sums.clear()
+        for open_calls in (
+            self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
+            self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,
+            self.held_warnings,
+        ):  # fmt: skip
+            open_calls.clear()
+
+
+STATE = Session()
+"""The one session."""
