@@ -1,9 +1,9 @@
 """Programs as a public Hypothesis strategy, and any program as a strategy of its own.
 
-`programs` drives the guided generator by Hypothesis, whose shrinker, database and replay come along. A
-program from elsewhere (a campaign, an issue) enters Hypothesis as an `@example`, or through `parts_of`,
-where it is shrunk, stored and replayed like any other. The only module of the package that imports
-Hypothesis; what is drawn is ``guide``'s.
+`programs` drives the guided generator from Hypothesis, with its shrinker, database and replay. A program
+from elsewhere (a campaign, an issue) enters Hypothesis as an `@example`, or through `parts_of`, where it is
+shrunk, stored and replayed like any other. No other module of the package imports Hypothesis. Programs are
+drawn by ``guide``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from conformance.program import Program, Step
 T = TypeVar("T")
 
 _KEEP = st.sampled_from((False, *[True] * 63))
-"""Whether a step stays; mostly yes, and simplest without it."""
+"""True if a step stays: mostly; simplest without it."""
 
 
 _BLOCK = st.binary(min_size=16, max_size=16)
@@ -41,12 +41,11 @@ _COIN = st.booleans()
 
 
 class Hypothesis(Choices):
-    """Choices read off blocks of bytes that Hypothesis draws, as many as are asked for; zeros are the
-    simplest.
+    """Choices from blocks of bytes that Hypothesis draws on demand; zeros are the simplest.
 
-    NB: blocks, and not a draw for each choice, because Hypothesis mutates by copying between draws of one
-    kind: copied among unlike choices, small numbers made a quarter of the programs alike and most of them
-    short. It is faster, too.
+    They are blocks, not one draw for each choice, because Hypothesis mutates by copying between draws of one
+    kind. Small numbers copied between unlike choices made a quarter of the programs alike and most of them
+    short. Blocks are faster, too.
     """
 
     __slots__ = ()
@@ -69,9 +68,9 @@ def _go_on(draw: st.DrawFn) -> bool:
 
 @st.composite
 def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str | None = None) -> Drawn:
-    """Programs with what is drawn along with them (see `Drawn`), beside the adapter ``oracle``.
+    """Draw programs with their density and tier (see `Drawn`), beside the adapter ``oracle``.
 
-    ``capabilities`` narrow what is drawn (the oracle's own by default); ``density`` fixes how densely it is
+    ``capabilities`` narrow the programs (by default the oracle's own); ``density`` fixes how densely they are
     observed.
     """
     choices = Hypothesis(draw)
@@ -89,24 +88,19 @@ def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str |
 
 
 def programs(oracle: Any, capabilities: Any = None) -> st.SearchStrategy[Program]:
-    """Programs as plain values, drawn beside the adapter ``oracle`` within ``capabilities`` (its own by
-    default).
-    """
+    """Draw programs beside the adapter ``oracle``, within ``capabilities`` (by default its own)."""
     return drawn(oracle, capabilities).map(lambda one: one.program)
 
 
 @st.composite
 def parts_of(draw: st.DrawFn, program: Program) -> Program:
-    """A program with any of its steps left out, the whole of it most likely: a failure's way into
-    Hypothesis.
-    """
+    """Draw a program with any of its steps left out, mostly none: a failure's way into Hypothesis."""
     steps: list[Step] = [step for step in program.steps if draw(_KEEP)]
     return Program(tuple(steps))
 
 
 def shrink(program: Program, fails: Callable[[Program], bool], *, key: str, **options: Any) -> Program:
-    """Hypothesis's smallest part of ``program`` that still fails; stored under ``key`` in the settings'
-    database.
+    """Find the smallest part of ``program`` that still fails, and store it under ``key`` in the database.
 
     Raises `hypothesis.errors.NoSuchExample` if not even the whole program fails. ``options`` are Hypothesis
     settings.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -22,8 +23,10 @@ from conformance.execution.trace import DONE
 from conformance.generate.guide import swarm
 from conformance.generate.guide.guide import Drawn, draw, range_of
 from conformance.generate.state.choices import Prng, weighted
+from conformance.generate.state.features import AS_STRIDED, DEVICES, FUNCTIONS, HOOKS, INTEROP, TRAINING
 from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.oracle import RunnerOracle
+from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import Store
 from conformance.generate.steps import autograd_grad, backward, grad_attribute, training
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
@@ -32,7 +35,7 @@ from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 
 SEED = 11
-LATER = (swarm.HOOKS, swarm.FUNCTIONS, swarm.TRAINING, swarm.INTEROP, swarm.AS_STRIDED, swarm.DEVICES)
+LATER = HOOKS | FUNCTIONS | TRAINING | INTEROP | AS_STRIDED | DEVICES
 ORACLE = adapters.load("reference")
 LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
 
@@ -129,7 +132,7 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
         store.shared_with_numpy = True
         *_, tensor = (state.bind(name, store) for name in "aej")
         state.vocabulary = range_of(ORACLE.capabilities).exact
-        assert training.step(state, training.Optimizer(ref("u"), (tensor,))) is drawn
+        assert training.optimizer_step(state, training.Optimizer(ref("u"), (tensor,))) is drawn
 
 
 @pytest.mark.parametrize(
@@ -308,12 +311,18 @@ def test_every_core_group_is_drawn():
     """Of the kinds of step, the core vocabulary leaves out those that came later, and no other."""
     drawn_from = range_of(core())
     core_kinds = swarm.actions(drawn_from.features, drawn_from.supports, drawn_from.exact.empty)
-    every = {kind for kinds in (swarm.ALWAYS, *swarm.WITH.values()) for kind in kinds}
-    later = {kind for group in LATER for kind in swarm.WITH[group]} | {
-        autograd_grad.by_gradient_edge,
-        grad_attribute.own_dtype,
-    }
+    every = {entry.draw for entry in swarm.STEPS}
+    later = {entry.draw for entry in swarm.STEPS if entry.feature & LATER}
+    later |= {autograd_grad.by_gradient_edge, grad_attribute.assign_grad_dtype}
     assert later == every - set(core_kinds)
+
+
+def test_what_is_scheduled_by_name_is_registered():
+    """Each follow-up that a step schedules by name exists."""
+    sources = [Path(module.__file__).read_text(encoding="utf-8") for module in swarm.MODULES]
+    names = {name for text in sources for name in re.findall(r'schedule\(\s*"(\w+)"', text)}
+    assert "inplace_op" in names
+    assert set() == names - FOLLOW_UPS.keys()
 
 
 # -- Hypothesis

@@ -77,8 +77,7 @@ def test_every_op_is_drawn_in_every_spelling():
 
 def test_every_kind_of_step_is_drawn():
     """What the op table does not say is drawn as well, each at least once in a hundred programs."""
-    moves = swarm.WITH[swarm.DEVICES]
-    named = {op for action, emitted in swarm.EMITS.items() if action not in moves for op in emitted}
+    named = {op for entry in swarm.STEPS if entry.feature != swarm.DEVICES for op in entry.emits}
     named |= {"torch.tensor", "torch.ones", "torch.zeros", "backward", "torch.autograd.backward"}
     assert set() == {op for op in named if ops()[op] < COUNT / 100}
 
@@ -86,7 +85,7 @@ def test_every_kind_of_step_is_drawn():
 def test_every_way_between_devices_is_drawn():
     """Where there are devices, programs move there and back, and bring things along."""
     moves = Counter(step.op for one in on_devices() for step in one.program)
-    assert {op for action in swarm.WITH[swarm.DEVICES] for op in swarm.EMITS.get(action, ())} <= set(moves)
+    assert {op for entry in swarm.STEPS if entry.feature == swarm.DEVICES for op in entry.emits} <= set(moves)
     assert moves["cuda"] >= COUNT / 100
 
 

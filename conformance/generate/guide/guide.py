@@ -1,8 +1,7 @@
 """The guided generator: draws a program step by step beside a running oracle, from any source of choices.
 
-The loop is here, and what holds for a whole program: length, groups, density, tier. The kinds of step live
-in their own modules (``leaves``, ``maths``, ``writes``, ``flags``, ``grads``, ``backward``, ``grad_call``),
-their frequencies in ``swarm``.
+The loop lives here, and all that is drawn once for a program: length, features, density, tier. The kinds of
+step live in ``steps``, their weights in ``swarm``.
 """
 
 from __future__ import annotations
@@ -30,16 +29,13 @@ EXACT, ROUNDING = "exact", "rounding"
 DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LEAST_STEPS = 4
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
-"""How many steps a program has at least; as a rule one or two more."""
-_LAST = 12
+"""Least numbers of steps; programs mostly have one or two more."""
+_NO_END = 12
+"""One program in so many may end without a backward."""
 _DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16", "bfloat16")
 
-TURN_KINDS = tuple(
-    product((False,) * 4 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,))
-)
-"""What holds of a turn: whether it is drawn without regard to validity, takes up the agenda, enters a grad
-mode, and gives its result a name that is used already.
-"""
+TURNS = tuple(product((False,) * 4 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
+"""Kinds of turn: drawn unchecked, taking up a pending follow-up, entering a grad mode, rebinding a name."""
 
 MODE_NESTINGS = weighted({
     ("no_grad",): 5,
@@ -57,9 +53,9 @@ MODE_NESTINGS = weighted({
     ("inference_mode", "inference_mode(False)"): 1,
     ("no_grad", "inference_mode(False)"): 1,
 })  # fmt: skip
-"""Nestings of grad modes a step, or a run of steps, may stand in."""
-GRAD_MODE_NESTINGS = tuple(stack for stack in MODE_NESTINGS if "inference" not in "".join(stack))
-"""Those that an implementation without inference mode knows."""
+"""Nestings of grad modes that a step, or a run of steps, may stand in."""
+GRAD_MODE_NESTINGS = tuple(modes for modes in MODE_NESTINGS if "inference" not in "".join(modes))
+"""Those for an implementation without inference mode."""
 _COPIED, _DOUBLED_AWAY, _DOUBLED_BACK = (around_saved(*pair) for pair in AROUND_SAVED[2:])
 SAVED_HOOK_NESTINGS = weighted({
     **dict.fromkeys([(mode,) for mode in SAVING_MODES], 1),
@@ -68,13 +64,11 @@ SAVED_HOOK_NESTINGS = weighted({
     (_DOUBLED_BACK, "no_grad"): 1,
     ("no_grad", _DOUBLED_AWAY, "enable_grad"): 1,
 })  # fmt: skip
-"""Hooks around what is saved, and their nestings."""
+"""Nestings of saved-tensor hooks."""
 
 
 class Drawn(NamedTuple):
-    """A program with what was drawn along with it: how densely to observe it, and whether it rounds
-    (``tier``).
-    """
+    """A program with the density at which to observe it, and its tier: exact or rounding."""
 
     program: Program
     density: str
@@ -83,7 +77,7 @@ class Drawn(NamedTuple):
 
 
 class DrawRange:
-    """What is drawn for an implementation, read off its capabilities (ops, shapes, dtypes, features) once."""
+    """The choices that an implementation's capabilities leave (ops, shapes, dtypes, features)."""
 
     def __init__(self, capabilities: Any) -> None:
         self.supports = allows(capabilities.ops)
@@ -109,49 +103,49 @@ class DrawRange:
 
 @lru_cache(maxsize=32)
 def range_of(capabilities: Any) -> DrawRange:
-    """The range of an implementation's capabilities, made once."""
+    """Return the choices that capabilities leave, worked out once."""
     return DrawRange(capabilities)
 
 
 class Guide:
-    """Draws one program: so many `turn`s, then the `end`."""
+    """Draws one program: a number of `turn`s, then the `end`."""
 
     def __init__(self, choices: Choices, oracle: Oracle, drawn: DrawRange) -> None:
         self.state = state = GenState(choices, oracle)
-        state.features = groups = swarm.draw_features(choices, drawn.features)
+        state.features = features = swarm.draw_features(choices, drawn.features)
         state.rounding = choices.below(8) >= 6
         state.vocabulary = vocabulary = drawn.rounding if state.rounding else drawn.exact
         state.shapes = choices.pick(drawn.shape_sets)
         state.dtype = choices.pick(drawn.float_dtypes)
         state.float_dtypes = drawn.float_dtypes
-        state.dtypes = drawn.dtypes if groups & DTYPES else ()
-        state.numbers = bool(groups & OPERATORS)
+        state.dtypes = drawn.dtypes if features & DTYPES else ()
+        state.numbers = bool(features & OPERATORS)
         state.always_grad = drawn.always_grad
         state.full_api = drawn.full_api
         state.supports = drawn.supports
         self._errors = drawn.errors
-        self._modes = bool(groups & MODES)
-        self._stacks = MODE_NESTINGS if drawn.inference else GRAD_MODE_NESTINGS
-        if groups & HOOKS and drawn.saving:
-            self._stacks = self._stacks * 2 + SAVED_HOOK_NESTINGS
-        self._actions = swarm.actions(groups, drawn.supports, vocabulary.empty)
-        self._unchecked = swarm.unchecked_actions(groups, drawn.supports, vocabulary.empty)
-        if groups & DEVICES:
+        self._modes = bool(features & MODES)
+        self._nestings = MODE_NESTINGS if drawn.inference else GRAD_MODE_NESTINGS
+        if features & HOOKS and drawn.saving:
+            self._nestings = self._nestings * 2 + SAVED_HOOK_NESTINGS
+        self._actions = swarm.actions(features, drawn.supports, vocabulary.empty)
+        self._unchecked = swarm.unchecked_actions(features, drawn.supports, vocabulary.empty)
+        if features & DEVICES:
             state.use_devices(drawn.devices)
         leaves.first_leaf(state)
 
     def turn(self) -> bool:
-        """Draw a step, now and then with one it needs first; every few turns without regard to validity."""
+        """Draw a step, sometimes with one that it needs first; one turn in five is unchecked."""
         state = self.state
-        word = state.word
-        unchecked, follow, enter, state.rebind = TURN_KINDS[word() * len(TURN_KINDS) >> 16]
+        pick = state.pick
+        unchecked, follow, enter, state.rebind = pick(TURNS)
         state.unchecked = unchecked = unchecked and self._errors
         if state.mode_turns:
             state.mode_turns -= 1
             if not state.mode_turns:
                 state.mode = ()
         elif enter and self._modes:
-            state.mode = state.pick(self._stacks)
+            state.mode = pick(self._nestings)
             state.inference = state.inference or "inference_mode" in state.mode[0]
             state.mode_turns = 1 if state.mode[-1][0] == "@" else 1 + state.below(7)
         if state.no_grad_turns:
@@ -164,28 +158,27 @@ class Guide:
             return any(map(state.switch_device, state.by_device or ())) or leaves.leaf(state)
         actions = self._unchecked if unchecked else self._actions
         for _ in range(6):
-            if actions[word() * len(actions) >> 16](state, None):
+            if pick(actions)(state, None):
                 return True
         return leaves.leaf(state)
 
     def end(self) -> None:
-        """A program that differentiated nothing does so last, as a rule."""
+        """End with a backward, mostly, if the last steps differentiated nothing."""
         state = self.state
-        requires_grad.switch_on(state)
+        requires_grad.enable_grad(state)
         if any("grad" in step.op or "backward" in step.op for step in state.steps[-8:]):
             return
         state.unchecked, state.rebind, state.mode = False, False, ()
-        if state.tensors and state.below(_LAST) and any(backward_ready(tensor) for tensor in state.tensors):
+        if state.tensors and state.below(_NO_END) and any(backward_ready(tensor) for tensor in state.tensors):
             backward.backward(state)
             if state.pending and state.pending[-1][0] is backward.backward:
                 state.pending.pop()[0](state, state.focus[0] if state.focus else None)
 
 
 def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str | None = None) -> Drawn:
-    """A program drawn beside ``adapter`` as the oracle, within ``capabilities`` (the oracle's own by
-    default).
+    """Draw a program beside ``adapter`` as the oracle, within ``capabilities`` (by default the oracle's own).
 
-    The oracle's trace, observed at the density drawn, comes along: nothing is run twice.
+    The oracle's trace comes with it, observed at the density drawn: nothing is run twice.
     """
     if density is None:
         density = choices.pick(DENSITY)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance.generate.ops.recipe import Recipe
-from conformance.generate.steps import autograd_grad, backward, call_op, hooks, inplace, requires_grad
 from specs import ops
 from specs.op import Op
 
@@ -28,25 +27,9 @@ class Vocabulary:
         signs = [r for r in recipes.operators if rounding or r.exact]
         self.operators = tuple(r for r in signs if not r.mutates)
         self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
-        self.edit = inplace.write
-        self.scatter = inplace.scatter
-        self.backward = backward.backward
-        self.reach = backward.reach
-        self.differentiate_twice = autograd_grad.differentiate_twice
-        self.mix = inplace.mix
-        self.resize = requires_grad.set_data
-        self.use = call_op.functional_op
-        self.overlook = hooks.on_sibling
-        sorts = {
-            call_op.functional_op: self.functional,
-            call_op.view: self.views,
-            call_op.operator: self.operators,
-            inplace.write: self.inplace,
-            inplace.assign_operator: self.inplace_operators,
-            inplace.fill: self.fills,
-        }
         self.all_recipes = self.recipes
-        self.empty = frozenset(action for action, recipes in sorts.items() if not recipes)
+        lists = ("functional", "views", "operators", "inplace", "inplace_operators", "fills")
+        self.empty = frozenset(name for name in lists if not getattr(self, name))
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:

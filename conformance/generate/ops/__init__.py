@@ -1,1 +1,1 @@
-"""How calls of ops are drawn: operands, attribute values, shapes and magnitudes."""
+"""Calls of ops: operands, attribute values, shapes and magnitudes."""

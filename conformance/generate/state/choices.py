@@ -1,8 +1,7 @@
-"""Where decisions come from: the questions that are asked of a source, and the plain pseudo-random source.
+"""Sources of choices: the questions that the generator asks, and the pseudo-random source.
 
-A source is a function that gives whole numbers of 16 bits; everything else is read off those, so any source
-can drive the guided generator. The Hypothesis source lives in ``strategy.py``; what is asked, and when, in
-``guide.py`` and its families.
+A source is a function that returns 16-bit words. Everything else is derived from those, so any source can
+drive the generator. The Hypothesis source lives in ``strategy.py``.
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ T = TypeVar("T")
 
 
 class Choices:
-    """A source of decisions; 0, False and the first item are the simplest ones, toward which a source
-    may shrink.
+    """A source of choices. 0 and the first item are the simplest choices: sources shrink toward them.
 
-    ``word()`` gives a number from 0 to 65535. Where speed matters, ``seq[word() * len(seq) >> 16]`` is
-    written out instead of ``pick(seq)``.
+    ``word()`` returns a number from 0 to 65535.
     """
 
     __slots__ = ("word",)
@@ -31,19 +28,19 @@ class Choices:
         self.word = word
 
     def below(self, n: int) -> int:
-        """An integer from 0 to n - 1."""
+        """Choose an integer from 0 to n - 1."""
         return self.word() * n >> 16
 
     def pick(self, seq: Sequence[T]) -> T:
-        """One item of a non-empty sequence."""
+        """Choose an item of a non-empty sequence."""
         return seq[self.word() * len(seq) >> 16]
 
 
 class Prng(Choices):
     """Choices from the SHAKE-128 of ``(seed, index)``, the same on every platform and Python.
 
-    NB: not from Python's Mersenne Twister, which takes longer to begin a stream than a hash to make one that
-    is long enough for a program.
+    Python's Mersenne Twister takes longer to start a stream than a hash takes to make one that is long
+    enough for a program.
     """
 
     __slots__ = ()
@@ -52,7 +49,7 @@ class Prng(Choices):
         self.restart(seed, index)
 
     def restart(self, seed: int, index: int) -> Prng:
-        """Begin the stream of ``(seed, index)`` anew."""
+        """Start the stream of ``(seed, index)`` from its beginning."""
         self.word = chain.from_iterable(_stream(seed, index)).__next__
         return self
 
@@ -63,7 +60,7 @@ def _stream(seed: int, index: int) -> Iterator[array[int]]:
 
 
 def words(block: bytes) -> array[int]:
-    """The numbers that pairs of bytes spell, the more significant byte first."""
+    """Read pairs of bytes as numbers, the more significant byte first."""
     found = array("H", block)
     if byteorder == "little":
         found.byteswap()
@@ -71,5 +68,5 @@ def words(block: bytes) -> array[int]:
 
 
 def weighted(weights: Mapping[T, int]) -> tuple[T, ...]:
-    """A sequence in which each item stands as often as its weight says, for ``pick``; the order is kept."""
+    """Repeat each item as often as its weight says, in order; ``pick`` then chooses by weight."""
     return tuple(item for item, weight in weights.items() for _ in range(weight))

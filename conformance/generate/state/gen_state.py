@@ -16,12 +16,16 @@ import numpy as np
 from conformance.execution.trace import DONE
 from conformance.generate.state.choices import Choices
 from conformance.generate.state.oracle import NO_TENSOR, Oracle
+from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import CAP, Store, TensorInfo
 from conformance.program import Step, ref
 from specs.domain import AVOIDANCES
 
 FollowUp = Callable[["GenState", Any], bool]
-"""A step drawn about a tensor that an earlier step left behind; False if it cannot be drawn."""
+"""Draws a step about a tensor of an earlier step; False if it cannot be drawn."""
+
+Kwargs = tuple[tuple[str, Any], ...]
+"""Keyword arguments of a step."""
 
 NAMES = tuple(f"{letter}{tail}" for tail in ("", *range(1, 20)) for letter in "abcdefhijkmnpqrstuvwxyz")
 
@@ -67,7 +71,7 @@ class GenState:
         "always_grad", "below", "by_device", "device", "dtype", "dtypes", "env", "features", "float_dtypes",
         "focus", "full_api", "inference", "mode", "mode_turns", "names_used", "no_grad_turns", "numbers",
         "oracle", "pending", "pick", "raw_state", "rebind", "replaced", "rounding", "run", "shapes", "steps",
-        "supports", "tensors", "unchecked", "vocabulary", "word",
+        "supports", "tensors", "unchecked", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
@@ -101,7 +105,6 @@ class GenState:
 
     def draw_from(self, choices: Choices) -> None:
         """Take decisions from this source from now on."""
-        self.word = choices.word
         self.below = choices.below
         self.pick = choices.pick
 
@@ -112,9 +115,7 @@ class GenState:
 
     # -- emitting --------------------------------------------------------------------------------
 
-    def emit(
-        self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (), out: Any = ()
-    ) -> bool:
+    def emit(self, op: str, args: tuple[Any, ...], kwargs: Kwargs = (), out: Any = ()) -> bool:
         """Append a step and run it; True if the oracle did it."""
         done = self.run(_step((op, args, kwargs, out, self.mode))).outcome is DONE
         if self.replaced is not None:
@@ -131,7 +132,7 @@ class GenState:
     def result_name(self) -> str:
         """Return the name for the next step's result: an unused one, or one to be bound anew."""
         if self.rebind and len(self.tensors) > 3:
-            self.replaced = self.tensors[self.word() * len(self.tensors) >> 16]
+            self.replaced = self.pick(self.tensors)
             return self.replaced.name
         self.names_used += 1
         return NAMES[self.names_used - 1]
@@ -220,7 +221,7 @@ class GenState:
 
     def any_tensor(self) -> TensorInfo:
         """Pick a live tensor: mostly a recent one, sometimes one in focus."""
-        age = _AGES[self.word() * len(_AGES) >> 16]
+        age = self.pick(_AGES)
         if age < 0:
             if self.focus:
                 return self.focus[age % len(self.focus)]
@@ -284,10 +285,14 @@ class GenState:
         """Put tensors in focus: they are likelier to be picked next."""
         self.focus = [*[tensor for tensor in tensors if not tensor.deleted], *self.focus][:6]
 
-    def schedule(self, follow_up: FollowUp, about: Any) -> None:
-        """Schedule a follow-up; it is drawn soon, or never if the tensor is deleted first."""
+    def schedule(self, follow_up: FollowUp | str, about: Any) -> None:
+        """Schedule a follow-up, by its registered name if it lives in a module that cannot be imported.
+
+        It is drawn soon, or never if the tensor is deleted first.
+        """
         if isinstance(about, TensorInfo) and about.deleted:
             return
-        self.pending.append((follow_up, about))
+        draw = FOLLOW_UPS[follow_up] if isinstance(follow_up, str) else follow_up
+        self.pending.append((draw, about))
         if len(self.pending) > _MOST_PENDING:
             del self.pending[0]

@@ -1,6 +1,6 @@
-"""What the guide asks of the implementation it draws beside, and that on top of a `Runner`.
+"""The oracle: the running implementation that a program is drawn beside.
 
-A `Runner` runs the steps and the adapter reads raw state (``raw_*``); no fact is observed here.
+A `Runner` runs the steps, and the adapter reads raw state (``raw_*``). No fact is observed here.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ RawState = tuple[tuple[int, ...], str, bool, bool]
 """Shape, dtype by name, requires_grad and is_leaf of one tensor, read without regenerating its history."""
 
 NO_TENSOR = PLAIN | {list, tuple}
-"""Types of what a name may be bound to that is no tensor."""
+"""Types of values that are not tensors."""
 
 
 class Oracle(Protocol):
-    """A running implementation: executes steps one by one and shows raw state without observing it."""
+    """A running implementation: runs steps one by one and shows raw state without observing it."""
 
     env: dict[str, Any]
     """The implementation's own values by name, tensors or not."""
@@ -31,42 +31,42 @@ class Oracle(Protocol):
     """The steps run so far."""
 
     def step(self, step: Step) -> Observation:
-        """Run one step, for better or worse."""
+        """Run one step; it may be refused."""
 
     def raw_state(self, value: Any) -> RawState:
-        """Raw state of a tensor."""
+        """Read a tensor's raw state."""
 
     def array(self, name: str) -> Any:
-        """The elements of the tensor bound to ``name`` as an array, read raw; None if they cannot be read."""
+        """Read the elements of a tensor as an array; None if they cannot be read."""
 
     def memory(self, name: str) -> Any:
-        """The array whose memory tells what shares it with what, or None where that cannot be told."""
+        """Return the array in whose memory a tensor lies; None if it is not known."""
 
     def device_of(self, value: Any) -> str:
-        """The device that a tensor is on."""
+        """Return the device of a tensor."""
 
     def window(self, name: str) -> tuple[int, int]:
-        """Where a tensor begins in its memory, and how many elements that has; (0, 0) if nobody can tell."""
+        """Return a tensor's storage offset and the size of its storage in elements; (0, 0) if not known."""
 
     def block(self, name: str) -> int:
-        """How many elements the block of memory has that a tensor fills; 0 if it is not known to fill one."""
+        """Return the number of elements of a dense tensor; 0 if it is not known to be dense."""
 
     def grads(self, unnamed: bool = False) -> list[Any]:
-        """The arrays of all grads, with those of leaves whose names are gone if told so, where memory can be
-        told.
-        """
+        """Return the arrays of all grads that are known; ``unnamed``: also of leaves without a name."""
 
     def optimizer_updates(self, name: str) -> list[tuple[Any, Any]]:
-        """Of what the optimizer writes to while it reads the grad, the arrays of both, where memory can be
-        told. With weight decay or momentum it reads what it has made of the grad.
+        """Return the arrays of the parameters that an optimizer writes while it reads their grads.
+
+        Each comes with the array of its grad. Parameters with weight decay or momentum are left out: the
+        optimizer reads a tensor computed from their grad instead.
         """
 
 
 class RunnerOracle:
-    """The oracle that a runner is; an adapter with ``raw_state`` is guided without being observed.
+    """An oracle on top of a `Runner`; an adapter with ``raw_state`` is not observed while a program is drawn.
 
-    NB: without ``raw_state`` the public attributes are read, which regenerates stale views: programs stay
-    sound, but what they observe is then not only what they say.
+    Without ``raw_state`` public attributes are read, which regenerates stale views: the programs stay valid,
+    but drawing them may have changed what they observe.
     """
 
     __slots__ = ("_array", "_grad", "_leaves", "env", "raw_state", "step", "steps")
@@ -122,7 +122,7 @@ class RunnerOracle:
 
 
 def attributes(value: Any) -> RawState:
-    """Read the same from public attributes, for implementations that show nothing raw."""
+    """Read the same from public attributes, for implementations without ``raw_state``."""
     try:
         return tuple(value.shape), str(value.dtype).removeprefix("torch."), value.requires_grad, value.is_leaf
     except RuntimeError:

@@ -120,6 +120,6 @@ def is_grad_leaf(tensor: TensorInfo) -> bool:
     return tensor.requires_grad and tensor.is_leaf
 
 
-def no_grad_needed(tensor: TensorInfo) -> bool:
+def is_constant(tensor: TensorInfo) -> bool:
     """True if the tensor does not require grad."""
     return not tensor.requires_grad

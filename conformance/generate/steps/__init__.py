@@ -1,1 +1,1 @@
-"""The kinds of step a program may consist of, one module a kind."""
+"""Kinds of step, each entered in the registry by its decorator."""

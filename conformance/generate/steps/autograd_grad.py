@@ -1,14 +1,15 @@
-"""``torch.autograd.grad``, and the second derivatives that begin with its results.
+"""``torch.autograd.grad``, gradient edges, and the second derivatives that begin with their results.
 
-What ``backward`` shares with it, roots and upstream gradients, lives in ``backward``.
+Roots and upstream gradients are picked in ``backward``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.state.features import DOUBLE, ROOTS
-from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.features import DOUBLE, GRAD_CALL, ROOTS
+from conformance.generate.state.gen_state import GenState, Kwargs
+from conformance.generate.state.registry import follow_up, step
 from conformance.generate.state.tensor_info import TensorInfo, ancestors, needs_grad
 from conformance.generate.steps.backward import (
     CREATE,
@@ -20,13 +21,13 @@ from conformance.generate.steps.backward import (
 )
 from conformance.program import ref
 
-_UNUSED: tuple[tuple[str, Any], ...] = (("allow_unused", True),)
-_ZEROS: tuple[tuple[str, Any], ...] = (("materialize_grads", True),)
-_EDGE_KINDS = ((), RETAIN, RETAIN, _UNUSED, _UNUSED, _ZEROS)
+_UNUSED: Kwargs = (("allow_unused", True),)
+_ZEROS: Kwargs = (("materialize_grads", True),)
+_EDGE_KEYWORDS = ((), RETAIN, RETAIN, _UNUSED, _UNUSED, _ZEROS)
 
 
 def _inputs(state: GenState, tensor: TensorInfo) -> list[TensorInfo]:
-    """What to differentiate by: as a rule something the root was made from."""
+    """Pick tensors to differentiate with respect to, mostly some that the root was made from."""
     path = [one for one in ancestors(tensor)[1:] if one.requires_grad] or [tensor]
     found = [state.pick(path)]
     k = state.below(6)
@@ -37,8 +38,9 @@ def _inputs(state: GenState, tensor: TensorInfo) -> list[TensorInfo]:
     return found
 
 
-def grad(state: GenState, about: TensorInfo | None = None) -> bool:
-    """``torch.autograd.grad`` of one or two outputs by one or two inputs."""
+@step(8, GRAD_CALL, emits=("torch.autograd.grad",))
+def autograd_grad(state: GenState, about: TensorInfo | None = None) -> bool:
+    """``torch.autograd.grad`` of one or two outputs with respect to one or more inputs."""
     tensor = about or root(state)
     if tensor is None:
         return False
@@ -46,7 +48,7 @@ def grad(state: GenState, about: TensorInfo | None = None) -> bool:
     if g is False:
         return False
     if g is not None:
-        g.store.may_hold_grad = True  # a gradient may be (part of) the very tensor
+        g.store.may_hold_grad = True  # a gradient may be (part of) this tensor
     outputs: Any = tensor.ref
     gs: Any = g and g.ref
     if state.features & ROOTS and state.below(4) == 3:
@@ -60,31 +62,30 @@ def grad(state: GenState, about: TensorInfo | None = None) -> bool:
     args: tuple[Any, ...] = (outputs, inputs[0].ref if len(inputs) == 1 else [one.ref for one in inputs])
     if gs is not None:
         args = (*args, gs)
-    k = state.below(8)
-    create = k >= 4 and state.features & DOUBLE
-    kwargs: tuple[tuple[str, Any], ...] = CREATE if create else RETAIN if k & 1 else ()
-    k = state.below(12)
-    if k >= 9 or (len(inputs) > 1 and k >= 5):
-        kwargs = (*kwargs, ("allow_unused", True))
-    elif k >= 7 or (len(inputs) > 1 and k >= 3):
-        kwargs = (*kwargs, ("materialize_grads", True))
-        if state.unchecked:
-            kwargs = (*kwargs, ("allow_unused", False))
+    kwargs, create = _keywords(state, len(inputs))
     names = tuple(state.fresh_name() for _ in inputs)
-    if not state.emit("torch.autograd.grad", args, kwargs, names):
-        return True
-    _take(
-        state,
-        tensor,
-        inputs,
-        names,
-        bool(create),
-        not kwargs or kwargs[0][0] not in ("create_graph", "retain_graph"),
-    )
+    if state.emit("torch.autograd.grad", args, kwargs, names):
+        frees = not kwargs or kwargs[0][0] not in ("create_graph", "retain_graph")
+        _bind_gradients(state, tensor, inputs, names, create, frees)
     return True
 
 
-def _take(
+def _keywords(state: GenState, inputs: int) -> tuple[Kwargs, bool]:
+    """Keywords of a call with so many inputs, and if it creates a graph."""
+    k = state.below(8)
+    create = bool(k >= 4 and state.features & DOUBLE)
+    kwargs: Kwargs = CREATE if create else RETAIN if k & 1 else ()
+    k = state.below(12)
+    if k >= 9 or (inputs > 1 and k >= 5):
+        kwargs = (*kwargs, ("allow_unused", True))
+    elif k >= 7 or (inputs > 1 and k >= 3):
+        kwargs = (*kwargs, ("materialize_grads", True))
+        if state.unchecked:
+            kwargs = (*kwargs, ("allow_unused", False))
+    return kwargs, create
+
+
+def _bind_gradients(
     state: GenState,
     tensor: TensorInfo,
     inputs: list[TensorInfo],
@@ -92,7 +93,7 @@ def _take(
     create: bool,
     frees: bool,
 ) -> None:
-    """Note the gradients under their names; a recorded one invites a second derivative."""
+    """Record the gradients; a second derivative often follows if they have a graph."""
     path = ancestors(tensor)
     if frees:
         for one in path:
@@ -103,11 +104,12 @@ def _take(
             g.store.bits += 1
             state.prioritise((g, x))
             if g.requires_grad and state.below(3):
-                state.schedule(backward if state.below(2) else grad, g)
+                state.schedule(backward if state.below(2) else autograd_grad, g)
 
 
+@step(2, GRAD_CALL, emits=("torch.autograd.graph.get_gradient_edge",))
 def by_gradient_edge(state: GenState, about: TensorInfo | None = None) -> bool:
-    """A derivative at an edge of the graph, or of one; wildly also of what has none, or with zeros for it."""
+    """A derivative of a gradient edge or with respect to one, sometimes one that the root does not reach."""
     tensor = root(state)
     if tensor is None:
         return False
@@ -123,7 +125,7 @@ def by_gradient_edge(state: GenState, about: TensorInfo | None = None) -> bool:
         return True
     if g is not None:
         g.store.may_hold_grad = True
-    kwargs = _EDGE_KINDS[state.below(len(_EDGE_KINDS))]
+    kwargs = state.pick(_EDGE_KEYWORDS)
     given = () if g is None else (g.ref,)
     if of_edge:
         keep = kwargs is RETAIN
@@ -133,12 +135,13 @@ def by_gradient_edge(state: GenState, about: TensorInfo | None = None) -> bool:
         return True
     name = state.fresh_name()
     if state.emit("torch.autograd.grad", (tensor.ref, ref(edge), *given), kwargs, (name,)):
-        _take(state, tensor, [x], (name,), False, kwargs is not RETAIN)
+        _bind_gradients(state, tensor, [x], (name,), False, kwargs is not RETAIN)
     return True
 
 
+@follow_up
 def differentiate_twice(state: GenState, about: TensorInfo) -> bool:
-    """Differentiate an absolute value twice, which gives zeros without memory, and go on with those."""
+    """Differentiate a result twice and go on with the second derivative (of abs: a ZeroTensor)."""
     x = next((parent for parent in about.parents if parent.requires_grad and not parent.deleted), None)
     if x is None or about.deleted or not state.supports("torch.autograd.grad"):
         return False
@@ -148,17 +151,15 @@ def differentiate_twice(state: GenState, about: TensorInfo) -> bool:
     if state.below(2):
         state.schedule(backward, first)
         return backward(state, first)
-    zeros = _derivative(state, first, x, RETAIN)
-    if zeros is not None:
-        state.prioritise((zeros, zeros))
-        state.schedule(state.vocabulary.use, zeros)
-        state.schedule(state.vocabulary.edit, zeros)
+    second = _derivative(state, first, x, RETAIN)
+    if second is not None:
+        state.prioritise((second, second))
+        state.schedule("functional_op", second)
+        state.schedule("inplace_op", second)
     return True
 
 
-def _derivative(
-    state: GenState, y: TensorInfo, x: TensorInfo, kwargs: tuple[tuple[str, Any], ...]
-) -> TensorInfo | None:
+def _derivative(state: GenState, y: TensorInfo, x: TensorInfo, kwargs: Kwargs) -> TensorInfo | None:
     g = upstream_gradient(state, y)
     if g is False:
         return None

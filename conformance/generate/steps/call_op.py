@@ -1,6 +1,6 @@
-"""Applying ops: operands, attribute values and spelling of one call, for maths, views and writes alike.
+"""Calls of ops: the operands, attribute values and spelling of one call, and a record of its effects.
 
-Which recipe is applied when is the guide's business; which arguments fit is ``recipe``'s.
+In-place ops pick their targets in ``inplace``. The arguments that an op takes are worked out by ``recipe``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any
 from conformance.generate.ops.arguments import NUMBERS
 from conformance.generate.ops.magnitude import of_number
 from conformance.generate.ops.recipe import At, Call, Recipe
-from conformance.generate.state.features import DATA, DOUBLE, GRAD_CALL, HOOKS
+from conformance.generate.state.features import DATA, DOUBLE, DTYPES, GRAD_CALL, HOOKS, OPERATORS, VIEWS
 from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import CAP, Store, TensorInfo
 from conformance.generate.steps import leaves
 from conformance.program import REST, Dtype
 from specs.domain import AVOIDANCES
 
 SECOND_DERIVATIVES = DOUBLE | GRAD_CALL
-"""The groups that second derivatives take."""
+"""The features that second derivatives need."""
 _NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
 _CASTS = (
     ("double", ()),
@@ -34,31 +35,34 @@ _CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "bfloat16": 2, "float32": 2, "
              "complex64": 3, "complex128": 3}  # fmt: skip
 
 
+@step(20, recipes="functional")
 def functional_op(state: GenState, about: Any = None) -> bool:
-    """An op from the shared budget of plain maths; False if nothing live suits it."""
+    """A plain op, neither a view nor in-place."""
     recipes = state.vocabulary.functional
-    return bool(recipes) and apply(state, recipes[state.word() * len(recipes) >> 16], about)
+    return bool(recipes) and apply(state, state.pick(recipes), about)
 
 
+@step(10, OPERATORS, recipes="operators")
 def operator(state: GenState, about: Any = None) -> bool:
     """A Python operator on tensors, or on a tensor and a number."""
     return apply(state, state.pick(state.vocabulary.operators), about)
 
 
-def view(state: GenState, about: Any = None) -> bool:
-    """A view, most often of something recent; later steps write through it or through its base."""
-    recipes = state.vocabulary.views
-    return apply(state, recipes[state.word() * len(recipes) >> 16], about)
+@step(18, VIEWS, recipes="views")
+def view_op(state: GenState, about: Any = None) -> bool:
+    """A view; later steps write through it or through its base."""
+    return apply(state, state.pick(state.vocabulary.views), about)
 
 
 def any_op(state: GenState, about: Any = None) -> bool:
-    """Any op, the rare ones as often as the common: for steps whose refusal is as good as their result."""
+    """Any op, rare ones as often as common ones: for unchecked steps, where refusals are welcome."""
     recipes = state.vocabulary.all_recipes
     return bool(recipes) and apply(state, state.pick(recipes), about)
 
 
+@step(4, DTYPES, emits=("double", "float", "to"))
 def cast(state: GenState, about: Any = None) -> bool:
-    """A change of dtype; one to the dtype it has gives the tensor itself."""
+    """A cast; to the same dtype it returns the tensor itself."""
     x = state.any_tensor()
     op, args = state.pick(_CASTS)
     dtype = _CAST_TO.get(op) or args[0].name
@@ -75,7 +79,7 @@ def cast(state: GenState, about: Any = None) -> bool:
 
 
 def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
-    """One call of an op on ``x`` (or whatever is picked); False if nothing live suits it."""
+    """Draw one call of an op on ``x``, or on a tensor picked; False if nothing live suits it."""
     if x is None:
         x = state.any_tensor()
         if x.kind != "f" and not recipe.suits(x, state.unchecked):
@@ -100,9 +104,9 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
 
 
 def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
-    """A call that fits operands of these shapes, or, wildly, one that does not; None if there is none."""
+    """Pick a call on operands of these shapes, or an invalid one if unchecked; None if there is none."""
     table = recipe.table(shapes)
-    at = state.word() * table.size >> 16
+    at = state.below(table.size)
     if state.unchecked and state.below(4):
         return table.misfit(at) or table.fit(at)
     call = table.fit(at)
@@ -113,7 +117,7 @@ def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | No
 
 
 def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
-    """A number, a tensor, None if there is none that fits, or True if one is being made first."""
+    """Pick a number or a tensor; None if nothing fits, True if a tensor is made first."""
     kind = recipe.kinds[at]
     if kind == "either":
         if recipe.reflected or (state.numbers and state.below(5) == 4):
@@ -121,7 +125,7 @@ def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
     elif kind == "number":
         return state.pick(recipe.numbers[at])
     elif kind != "tensor":
-        return _positions(state, recipe, at, x)
+        return _mask_or_indices(state, recipe, at, x)
     y = state.any_tensor()
     if state.unchecked:
         return y if recipe.suits(y, unchecked=True) else None
@@ -136,8 +140,8 @@ def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
     return x if _partner(recipe, at, x, x) else None
 
 
-def _positions(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> TensorInfo | bool | None:
-    """A mask or a tensor of indices, which is made first if there is none that fits."""
+def _mask_or_indices(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> TensorInfo | bool | None:
+    """Pick a mask or a tensor of indices; True if one is made first, since none fits."""
     dtype, row = ("bool", "bool") if recipe.kinds[at] == "mask" else ("int64", "indices")
     for y in reversed(state.tensors):
         if y.dtype == dtype and (
@@ -159,7 +163,7 @@ def _pair(recipe: Recipe, x: TensorInfo, at: int, y: TensorInfo) -> tuple[Any, .
 
 
 def _partner(recipe: Recipe, at: int, x: TensorInfo, y: TensorInfo) -> bool:
-    """Whether ``y`` may stand at place ``at`` beside ``x``."""
+    """True if ``y`` may be operand number ``at`` beside ``x``."""
     if x.dtype != y.dtype and (
         recipe.same or (recipe.casts and _CATEGORY[y.dtype] > _CATEGORY[x.dtype]) or not recipe.suits(y)
     ):
@@ -172,9 +176,7 @@ def _partner(recipe: Recipe, at: int, x: TensorInfo, y: TensorInfo) -> bool:
 def perform(
     state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
-    """Emit the call unless it would leave the exact range or the op's domain, and take note of what it
-    gives.
-    """
+    """Emit the call, unless it would leave the exact range or the op's domain, and record its result."""
     if recipe.view:
         return _view(state, recipe, x, operands, args, call)
     if len(operands) == 1:
@@ -205,7 +207,7 @@ def perform(
             and tensor.requires_grad
             and state.features & SECOND_DERIVATIVES == SECOND_DERIVATIVES
         ):
-            state.schedule(state.vocabulary.differentiate_twice, tensor)
+            state.schedule("differentiate_twice", tensor)
         if (
             recipe.indexed
             and tensor is not None
@@ -213,8 +215,8 @@ def perform(
             and state.features & DATA
             and not state.below(3)
         ):
-            state.schedule(state.vocabulary.backward, tensor)
-            state.schedule(state.vocabulary.resize, next(o for o in _tensors(operands) if o.kind in "ib"))
+            state.schedule("backward", tensor)
+            state.schedule("set_data", next(o for o in _tensors(operands) if o.kind in "ib"))
     return True
 
 
@@ -225,7 +227,7 @@ def _tensors(operands: Sequence[Any]) -> tuple[TensorInfo, ...]:
 
 
 def _arguments(recipe: Recipe, operands: Sequence[Any], x: TensorInfo, call: Call) -> tuple[Any, ...]:
-    """The words of a call with several operands, in torch's order."""
+    """Arguments of a call with several operands, in torch's order."""
     words = [o.ref if o.__class__ is TensorInfo else o for o in operands]
     if call.pattern is not None:
         return tuple([words[p] if p.__class__ is At else p for p in call.pattern])
@@ -235,7 +237,7 @@ def _arguments(recipe: Recipe, operands: Sequence[Any], x: TensorInfo, call: Cal
 
 
 def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
-    """Whether the op's domain and avoidances allow the values at hand."""
+    """True if the op's domain and avoidances allow the operands' values."""
     values = [state.oracle.array(o.name) if o.__class__ is TensorInfo else o for o in operands]
     return recipe.admits(values, dict(call.given))
 
@@ -243,7 +245,7 @@ def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Ca
 def _view(
     state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
-    """Emit a view, or several at once, of which the later ones may be dropped."""
+    """Emit a view, or several at once, of which only the first three get names."""
     outs = call.outs
     names = (state.result_name(),) if outs == 1 else tuple([state.fresh_name() for _ in range(min(outs, 3))])
     if state.emit(call.op, args, call.kwargs, (*names, REST) if outs > 3 else names):
@@ -253,11 +255,11 @@ def _view(
             if tensor is not None:
                 tensor.base, tensor.multi_view = x.base or x, multi
                 if tensor.size > x.size and not state.below(4):
-                    state.schedule(state.vocabulary.scatter, tensor)
+                    state.schedule("index_put", tensor)
                 elif outs > 1 and tensor.requires_grad and state.features & HOOKS:
-                    state.schedule(state.vocabulary.overlook, tensor)
+                    state.schedule("hook_on_unused_output", tensor)
                 elif state.mode and state.mode[0] == "inference_mode" and state.below(2):
-                    state.schedule(state.vocabulary.edit, tensor)  # which is refused outside
+                    state.schedule("inplace_op", tensor)  # which is refused outside
     return True
 
 
@@ -270,22 +272,22 @@ def _write(
     call: Call,
     after: Store,
 ) -> bool:
-    """Emit an in-place op and note what it did to everything that shares the memory."""
+    """Emit an in-place op and record its effects on all aliases."""
     tensors = _tensors(operands)
     if state.self_overlapping(x):
         return False
-    if len(tensors) > 1 and _tangled(state, x, call.op, args, tensors):
+    if len(tensors) > 1 and _order_dependent(state, x, call.op, args, tensors):
         return False
     done = state.emit(call.op, args, call.kwargs, (x.name,) if recipe.rebinds else ())
-    if done or state.inference:  # what is refused of inference tensors has been written
+    if done or state.inference:  # torch writes to inference tensors before it refuses
         note_write(state, x, tensors, after)
     return True
 
 
-def _tangled(
+def _order_dependent(
     state: GenState, x: TensorInfo, op: str, args: tuple[Any, ...], tensors: tuple[TensorInfo, ...]
 ) -> bool:
-    """Whether the result of a write would depend on the order of its loop."""
+    """True if the result of a write would depend on the order of its loop."""
     if all(y is x or not _may_share(x.store, y.store) for y in tensors):
         return False
     target = state.oracle.memory(x.name)
@@ -293,7 +295,7 @@ def _tangled(
         return False
     if op == "__setitem__":
         if not _basic(args[1]):
-            return False  # torch goes through positions one by one, in an order that is known
+            return False  # torch goes through positions in a known order
         try:
             target = target[args[1]] if isinstance(args[1], tuple) else target[(args[1], ...)]
         except IndexError:
@@ -304,8 +306,9 @@ def _tangled(
 
 
 def _may_share(one: Store, other: Store) -> bool:
-    """Whether memory may be the same: that of a gradient may be known by names that nobody saw become one,
-    and arrays know no names.
+    """True if two stores may be the same memory.
+
+    A gradient may have become an alias of another without a step that says so, and arrays know no names.
     """
     return one is other or (
         (one.may_hold_grad or one.shared_with_numpy) and (other.may_hold_grad or other.shared_with_numpy)
@@ -313,13 +316,13 @@ def _may_share(one: Store, other: Store) -> bool:
 
 
 def _basic(index: Any) -> bool:
-    """Whether an index makes a view: ints, slices, None and Ellipsis."""
+    """True if an index makes a view: ints, slices, None and Ellipsis."""
     items = index if isinstance(index, tuple) else (index,)
     return all(item is None or item is Ellipsis or type(item) in (int, slice) for item in items)
 
 
 def note_write(state: GenState, x: TensorInfo, operands: tuple[TensorInfo, ...], after: Store) -> None:
-    """Take note of a write to ``x``: bounds, who made it, and who else looks at that memory."""
+    """Record a write to ``x``: bounds, parents, and aliases that come into focus."""
     store = x.store
     shared = {o.store for o in state.tensors if o.store.may_hold_grad} if store.may_hold_grad else (store,)
     for one in shared:
@@ -330,7 +333,7 @@ def note_write(state: GenState, x: TensorInfo, operands: tuple[TensorInfo, ...],
             x.parents = (*x.parents, o)[-6:]
             x.freed = x.freed or o.freed
             if o.requires_grad and not (x.requires_grad or state.mode or state.no_grad_turns):
-                state.refresh_aliases(x)  # a history came with what was written
+                state.refresh_aliases(x)  # x gets a history from what was written
     if len(store.aliases) > 1:
         state.prioritise(store.aliases[-3:])
         if x.base is not None and not x.base.deleted:

@@ -1,18 +1,21 @@
-"""Calls of custom functions: the classes are on the menu in ``specs.callbacks``, here is what each gives."""
+"""Calls of custom functions: the classes are in ``specs.callbacks``, their signatures here."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from conformance.generate.state.features import DOUBLE
+from conformance.generate.state.features import DOUBLE, FUNCTIONS
 from conformance.generate.state.gen_state import GenState
-from conformance.generate.state.tensor_info import CAP, Store, TensorInfo, backward_ready
+from conformance.generate.state.registry import step
+from conformance.generate.state.tensor_info import CAP, Store, TensorInfo, backward_ready, is_grad_leaf
 from conformance.generate.steps import call_op
 
 
 class Signature(NamedTuple):
-    """What a call gives: how many results, each ``bits`` larger (-1: as large as a product), of one tensor,
-    of two, or of one and a number; and whether it writes to its argument or looks at its memory.
+    """The arguments and results of a custom function.
+
+    Each result is ``bits`` larger than the argument (-1: as large as a product). ``takes``: one tensor, two,
+    or one and a number. ``memory``: results have their own, share the argument's, or are written to it.
     """
 
     bits: int
@@ -42,23 +45,21 @@ INVALID = {
 """Functions that are refused, whose gradients are refused, or that warn."""
 
 
-def call(state: GenState, about: TensorInfo | None = None) -> bool:
-    """One call of a function on the menu, mostly on what requires grad."""
-    x = state.find(_floating)
+@step(10, FUNCTIONS, emits=("Double.apply",))
+def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> bool:
+    """One call of a custom function, mostly of a tensor that requires grad."""
+    x = state.find(_differentiable)
     if x is None:
         return False
     wrong = state.unchecked or state.below(8) == 0
     menu = INVALID if wrong else VALID
     name = state.pick(_NAMES[wrong])
     signature = menu[name]
-    if (
-        signature.memory == "written"
-        and not state.unchecked
-        and (x.multi_view or (x.requires_grad and x.is_leaf))
-    ):
+    writes = signature.memory == "written"
+    if writes and not state.unchecked and (x.multi_view or is_grad_leaf(x)):
         return False
-    others = _others(state, signature, x)
-    if others is None or (signature.memory == "written" and state.self_overlapping(x)):
+    others = _other_arguments(state, signature, x)
+    if others is None or (writes and state.self_overlapping(x)):
         return False
     tensors = (x, *[other for other in others if isinstance(other, TensorInfo)])
     bits, frac = _bounds(signature, x, tensors)
@@ -69,28 +70,28 @@ def call(state: GenState, about: TensorInfo | None = None) -> bool:
     names = tuple(state.fresh_name() for _ in range(signature.results))
     after = Store(bits, frac, inexact)
     done = state.emit(f"{name}.apply", args, (), names)
-    if signature.memory == "written" and (done or state.inference):
+    if writes and (done or state.inference):
         call_op.note_write(state, x, (x,), after)
     if not done:
         return True
-    outs = [_bound(state, each, at, signature, tensors, after) for at, each in enumerate(names)]
+    outs = [_bind_result(state, each, at, signature, tensors, after) for at, each in enumerate(names)]
     last = next((tensor for tensor in reversed(outs) if tensor is not None and backward_ready(tensor)), None)
     if last is not None and name == "Once" and state.features & DOUBLE:
-        state.schedule(state.vocabulary.differentiate_twice, last)
+        state.schedule("differentiate_twice", last)
     elif last is not None and (wrong or state.below(2)):
-        state.schedule(state.vocabulary.backward, last)
+        state.schedule("backward", last)
     return True
 
 
 _NAMES = (tuple(VALID), tuple(INVALID))
 
 
-def _floating(tensor: TensorInfo) -> Any:
+def _differentiable(tensor: TensorInfo) -> Any:
     return tensor.requires_grad and tensor.kind in "fc"
 
 
-def _others(state: GenState, signature: Signature, x: TensorInfo) -> tuple[Any, ...] | None:
-    """What is passed besides ``x``; None if there is nothing that fits."""
+def _other_arguments(state: GenState, signature: Signature, x: TensorInfo) -> tuple[Any, ...] | None:
+    """Arguments besides ``x``; None if nothing fits."""
     if signature.takes == "number":
         return (state.pick((2, 4.0, -1)),)
     if signature.takes == "two":
@@ -106,18 +107,14 @@ def _bounds(signature: Signature, x: TensorInfo, tensors: tuple[TensorInfo, ...]
     return x.store.bits + y.store.bits, x.store.frac + y.store.frac
 
 
-def _bound(
+def _bind_result(
     state: GenState, name: str, at: int, signature: Signature, tensors: tuple[TensorInfo, ...], after: Store
 ) -> TensorInfo | None:
-    """Take note of a result: of its own memory, or of that of the first argument."""
+    """Record a result, with its own memory or that of the first argument."""
     x = tensors[0]
     shares = signature.memory == "shared" or (signature.memory == "written" and at == 0)
-    tensor = state.bind(name, x.store if shares else Store(*_numbers(after)), tensors)
-    if tensor is not None and shares:
-        tensor.base = (x.base or x) if signature.memory == "shared" else x.base
-        tensor.multi_view = x.multi_view or signature.memory == "shared"
-    return tensor
-
-
-def _numbers(store: Store) -> tuple[int, int, bool]:
-    return store.bits, store.frac, store.inexact
+    out = state.bind(name, x.store if shares else Store(after.bits, after.frac, after.inexact), tensors)
+    if out is not None and shares:
+        out.base = (x.base or x) if signature.memory == "shared" else x.base
+        out.multi_view = x.multi_view or signature.memory == "shared"
+    return out

@@ -1,7 +1,7 @@
-"""Devices: copies there and back, and meetings of tensors that are in different places.
+"""Devices: copies between them, and ops on tensors of different devices.
 
-A program on devices is drawn in one place at a time (`scene.lives` are those there), and now and then goes on
-in another.
+A program on devices is drawn on one device at a time (``GenState.tensors`` are those on it) and sometimes
+switches.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.generate.state.choices import weighted
+from conformance.generate.state.features import DEVICES
 from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import TensorInfo
 from conformance.program import Device, Dtype, ref
 
 DEVICE_NAMES = ("cpu", "cuda:0", "cuda:1")
-"""Where programs move; without the last one where an implementation has no second device."""
+"""Devices of programs; the last one only if an implementation has a second device."""
 _WAYS = weighted({"cuda": 3, "to": 3, "cpu": 2, "second": 1, "like": 1, "cast": 1})
-_MEETINGS = (
+_OPS = (
     "mul",
     "add",
     "__sub__",
@@ -31,8 +33,9 @@ _MEETINGS = (
 )
 
 
-def move(state: GenState, about: Any = None) -> bool:
-    """A copy on another device, or none where the tensor is there already."""
+@step(14, DEVICES, emits=("cuda", "cpu", "to"))
+def to_device(state: GenState, about: Any = None) -> bool:
+    """A copy on another device, or the tensor itself if it is there already."""
     tensor = state.find(lambda one: one.requires_grad)
     if tensor is None:
         return False
@@ -52,7 +55,7 @@ def move(state: GenState, about: Any = None) -> bool:
         state.switch_device(copy.device)
     state.prioritise((copy, tensor))
     if copy.requires_grad and not state.below(3):
-        state.schedule(state.vocabulary.backward, copy)
+        state.schedule("backward", copy)
     return True
 
 
@@ -61,33 +64,53 @@ def _way(state: GenState, tensor: TensorInfo) -> tuple[str, tuple[Any, ...], tup
     if way == "cpu":
         return "cpu", (tensor.ref,), ()
     if way == "second":
-        return "cuda", (tensor.ref, len(_places(state)) - 2), ()
+        return "cuda", (tensor.ref, len(_devices(state)) - 2), ()
     if way == "like":
         return "to", (tensor.ref, state.pick(state.all_tensors()).ref), ()
     if way == "cast":
         return (
             "to",
-            (tensor.ref, Device(state.pick(_places(state))), Dtype(state.pick(state.float_dtypes))),
+            (tensor.ref, Device(state.pick(_devices(state))), Dtype(state.pick(state.float_dtypes))),
             (),
         )
     if way == "cuda":
         return "cuda", (tensor.ref,), (("non_blocking", True),) if not state.below(8) else ()
     flags = (("copy", True),) if not state.below(6) else ()
-    return "to", (tensor.ref, Device(state.pick((*_places(state), "cuda")))), flags
+    return "to", (tensor.ref, Device(state.pick((*_devices(state), "cuda")))), flags
 
 
+@step(4, DEVICES)
 def switch_device(state: GenState, about: Any = None) -> bool:
-    """Nothing but a change of place, for the steps that follow."""
-    return state.switch_device(state.pick(_places(state)))
+    """No step: go on with the tensors on another device."""
+    return state.switch_device(state.pick(_devices(state)))
 
 
-def _places(state: GenState) -> tuple[str, ...]:
-    """Where the program moves."""
+def _devices(state: GenState) -> tuple[str, ...]:
+    """Devices of the program."""
     return tuple(state.by_device or ())
 
 
-def meet(state: GenState, about: Any = None) -> bool:
-    """An op on tensors in two places: refused, unless one is a number on the CPU."""
+@step(3, DEVICES, emits=("copy_",))
+def copy_from_device(state: GenState, about: Any = None) -> bool:
+    """``copy_`` from another device."""
+    tensor = state.any_tensor()
+    others = [x for x in state.all_tensors() if x.device != tensor.device and x.shape == tensor.shape]
+    if not others or state.self_overlapping(tensor):
+        return False
+    other = state.pick(tuple(others))
+    if other.kind != tensor.kind:
+        return False
+    if state.emit("copy_", (tensor.ref, other.ref)):
+        state.remeasure(tensor)
+        tensor.store.inexact = tensor.store.inexact or other.store.inexact
+        state.refresh_aliases(tensor)
+        state.prioritise((tensor, other))
+    return True
+
+
+@step(3, DEVICES)
+def mixed_devices(state: GenState, about: Any = None) -> bool:
+    """An op on tensors of two devices, refused unless one is a 0-d tensor on the CPU."""
     tensor, other = state.any_tensor(), state.pick(state.all_tensors())
     if state.below(4):
         other = next((one for one in state.all_tensors() if not one.shape and one.device == "cpu"), other)
@@ -97,7 +120,7 @@ def meet(state: GenState, about: Any = None) -> bool:
         return _with_zeros(state, tensor, other)
     if tensor.requires_grad and tensor.device != "cpu" and tensor.kind == "f" and not state.below(3):
         return _power_of_one(state, tensor)
-    op = state.pick(_MEETINGS)
+    op = state.pick(_OPS)
     operands = (tensor, other) if state.below(3) else (other, tensor)
     bits, frac = tensor.store.bits + other.store.bits + 1, tensor.store.frac + other.store.frac
     if not state.supports(op) or not state.fits(tensor.dtype, bits + 2, frac):
@@ -110,12 +133,12 @@ def meet(state: GenState, about: Any = None) -> bool:
         args = (args[0], args[0], args[1])
     out = operands[0].name if op.startswith("__i") else "" if writes else state.result_name()
     if state.emit(op, args, (), (out,) if out else ()):
-        _note(state, operands, out, writes)
+        _record(state, operands, out, writes)
     return True
 
 
 def _with_zeros(state: GenState, tensor: TensorInfo, other: TensorInfo) -> bool:
-    """Zeros without memory, which the second derivative of abs gives, with a tensor in another place."""
+    """A ZeroTensor (the second derivative of abs) with a tensor on another device."""
     if not state.supports("abs") or not state.supports("detach"):
         return False
     given, size, first, zeros = names = [state.fresh_name() for _ in range(4)]
@@ -135,7 +158,7 @@ def _with_zeros(state: GenState, tensor: TensorInfo, other: TensorInfo) -> bool:
 
 
 def _power_of_one(state: GenState, tensor: TensorInfo) -> bool:
-    """One, from the CPU, to the power of a tensor elsewhere, which is exact; and the gradient of that."""
+    """A one on the CPU to the power of a tensor elsewhere, which is exact, and its gradient."""
     if not state.supports("pow"):
         return False
     one, power, grad = names = [state.fresh_name() for _ in range(3)]
@@ -149,40 +172,22 @@ def _power_of_one(state: GenState, tensor: TensorInfo) -> bool:
     return True
 
 
-def _note(state: GenState, operands: tuple[TensorInfo, ...], out: str, writes: bool) -> None:
-    """Take note of what came of a meeting."""
+def _record(state: GenState, operands: tuple[TensorInfo, ...], out: str, writes: bool) -> None:
+    """Record the result of an op on two devices."""
     if writes:
         state.remeasure(operands[0])
         state.refresh_aliases(operands[0])
         state.prioritise(operands)
         return
-    out_info = state.bind(out, state.measure(out), tuple(one for one in operands if one.requires_grad))
-    if out_info is not None:
-        out_info.store.inexact = any(one.store.inexact for one in operands)
-        state.prioritise((out_info, *operands))
+    result = state.bind(out, state.measure(out), tuple(one for one in operands if one.requires_grad))
+    if result is not None:
+        result.store.inexact = any(one.store.inexact for one in operands)
+        state.prioritise((result, *operands))
 
 
-def bring(state: GenState, about: Any = None) -> bool:
-    """``copy_`` from another place."""
-    tensor = state.any_tensor()
-    others = [x for x in state.all_tensors() if x.device != tensor.device and x.shape == tensor.shape]
-    if not others or state.self_overlapping(tensor):
-        return False
-    other = state.pick(tuple(others))
-    if other.kind != tensor.kind:
-        return False
-    if state.emit("copy_", (tensor.ref, other.ref)):
-        state.remeasure(tensor)
-        tensor.store.inexact = tensor.store.inexact or other.store.inexact
-        state.refresh_aliases(tensor)
-        state.prioritise((tensor, other))
-    return True
-
-
-def misplaced(state: GenState, about: Any = None) -> bool:
-    """A gradient, given or assigned, memory, or positions from another place than where they belong, or a
-    device that is not there.
-    """
+@step(2, DEVICES)
+def wrong_device(state: GenState, about: Any = None) -> bool:
+    """A gradient, memory or positions on the wrong device, or a device that does not exist."""
     tensor = state.any_tensor()
     if not state.below(8):
         return state.emit("to", (tensor.ref, Device("cuda:7")), (), (state.fresh_name(),)) or True
@@ -195,7 +200,7 @@ def misplaced(state: GenState, about: Any = None) -> bool:
         and tensor.kind == "f"
         and not state.below(2)
     ):
-        return _grad_left(state, tensor)
+        return _grad_elsewhere(state, tensor)
     others = [x for x in state.all_tensors() if x.device != tensor.device and x.shape == tensor.shape]
     if not others or tensor.kind not in "fc":
         return False
@@ -210,7 +215,7 @@ def misplaced(state: GenState, about: Any = None) -> bool:
 
 
 def _by_position(state: GenState, tensor: TensorInfo) -> bool:
-    """Elements at positions that are on the CPU."""
+    """Indexing by positions on the CPU."""
     at = state.fresh_name()
     if tensor.shape[0] and state.emit("torch.tensor", ([0],), (), (at,)):
         name = state.fresh_name()
@@ -221,8 +226,8 @@ def _by_position(state: GenState, tensor: TensorInfo) -> bool:
     return False
 
 
-def _grad_left(state: GenState, tensor: TensorInfo) -> bool:
-    """A step of an optimizer, for which a grad has left its parameter's device, as integers."""
+def _grad_elsewhere(state: GenState, tensor: TensorInfo) -> bool:
+    """An optimizer step with a grad that has left its parameter's device, as integers."""
     if not (state.supports("torch.optim.SGD") and state.supports(".data=")):
         return False
     grad, zeros, held = names = [state.fresh_name() for _ in range(3)]

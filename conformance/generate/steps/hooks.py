@@ -1,65 +1,67 @@
-"""Hooks: registering them on tensors, leaves and nodes, and taking them off again.
+"""Hooks: registering them on tensors, leaves and nodes, and removing them.
 
-The functions are on the menu in ``specs.callbacks``; when they are called is the business of the backwards
-that follow.
+The functions come from ``specs.callbacks``; backward passes call them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.state.gen_state import GenState
-from conformance.generate.state.tensor_info import TensorInfo, backward_ready, needs_grad
-from conformance.generate.steps import backward
+from conformance.generate.state.features import HOOKS
+from conformance.generate.state.gen_state import GenState, Kwargs
+from conformance.generate.state.registry import follow_up, step
+from conformance.generate.state.tensor_info import TensorInfo, backward_ready, is_grad_leaf, needs_grad
 from conformance.program import Function, Ref, ref
 from specs import callbacks
 
 _TENSOR = tuple(map(Function, callbacks.TENSOR_HOOKS))
 _WRITING = tuple(map(Function, callbacks.WRITING_HOOKS))
-_WRONG = tuple(map(Function, callbacks.WRONG_HOOKS))
+_INVALID = tuple(map(Function, callbacks.WRONG_HOOKS))
 _POST = tuple(map(Function, callbacks.POST_HOOKS))
 _BEFORE = tuple(map(Function, callbacks.BEFORE_NODE))
 _AFTER = tuple(map(Function, callbacks.AFTER_NODE))
 _OF_ALL = tuple(map(Function, callbacks.OF_ALL))
 _OF_ANY = tuple(map(Function, callbacks.OF_ANY))
-_SEVERAL = "torch.autograd.graph.register_multi_grad_hook"
+_MULTI_GRAD = "torch.autograd.graph.register_multi_grad_hook"
 
 
-def on_tensor(state: GenState, about: TensorInfo | None = None) -> bool:
-    """``register_hook`` on what a gradient flows through."""
+@step(8, HOOKS, emits=("register_hook",))
+def tensor_hook(state: GenState, about: TensorInfo | None = None) -> bool:
+    """``register_hook`` on a tensor that requires grad."""
     tensor = state.find(needs_grad)
     if tensor is None:
         return False
-    menu = _WRONG if state.unchecked and state.below(3) == 0 else _WRITING if state.below(8) == 0 else _TENSOR
+    menu = (
+        _INVALID if state.unchecked and state.below(3) == 0 else _WRITING if state.below(8) == 0 else _TENSOR
+    )
     return _register(state, "register_hook", (tensor.ref, state.pick(menu)), (tensor,))
 
 
-def on_sibling(state: GenState, tensor: TensorInfo) -> bool:
-    """A hook of a view that came with others, which gets no gradient when another is differentiated."""
+@follow_up
+def hook_on_unused_output(state: GenState, tensor: TensorInfo) -> bool:
+    """A hook on one output of an op while another is differentiated: it gets no gradient."""
     for other in reversed(state.tensors):
-        if (
-            other.multi_view
-            and other is not tensor
-            and other.parents == tensor.parents
-            and backward_ready(other)
-        ):
-            menu = _WRONG if state.unchecked or state.below(2) else _TENSOR
+        siblings = other.multi_view and other is not tensor and other.parents == tensor.parents
+        if siblings and backward_ready(other):
+            menu = _INVALID if state.unchecked or state.below(2) else _TENSOR
             if state.emit("register_hook", (tensor.ref, state.pick(menu))):
-                state.schedule(backward.backward, other)
+                state.schedule("backward", other)
             return True
     return False
 
 
-def on_leaf(state: GenState, about: TensorInfo | None = None) -> bool:
+@step(3, HOOKS, emits=("register_post_accumulate_grad_hook",))
+def post_accumulate_grad_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     """``register_post_accumulate_grad_hook`` on a leaf."""
-    tensor = state.find(_leaf)
+    tensor = state.find(is_grad_leaf)
     if tensor is None:
         return False
     return _register(state, "register_post_accumulate_grad_hook", (tensor.ref, state.pick(_POST)), (tensor,))
 
 
-def on_node(state: GenState, about: TensorInfo | None = None) -> bool:
-    """A node by ``.grad_fn``, with a hook to be called before or after it."""
+@step(4, HOOKS, emits=(".grad_fn", "register_prehook"))
+def node_hook(state: GenState, about: TensorInfo | None = None) -> bool:
+    """A hook on the node ``.grad_fn``, called before or after it."""
     tensor = state.find(backward_ready)
     if tensor is None:
         return False
@@ -71,8 +73,9 @@ def on_node(state: GenState, about: TensorInfo | None = None) -> bool:
     return _register(state, "register_hook", (ref(node), state.pick(_AFTER)), (tensor,))
 
 
-def on_several(state: GenState, about: TensorInfo | None = None) -> bool:
-    """One hook of several tensors, for all their gradients or for the first that comes."""
+@step(2, HOOKS, emits=(_MULTI_GRAD,))
+def multi_grad_hook(state: GenState, about: TensorInfo | None = None) -> bool:
+    """One hook on several tensors, called with all gradients or with the first to arrive."""
     tensor = state.find(needs_grad)
     if tensor is None:
         return False
@@ -82,37 +85,27 @@ def on_several(state: GenState, about: TensorInfo | None = None) -> bool:
     ]
     tensors = (tensor, *others)
     hook = state.pick(_OF_ALL)
-    kwargs: tuple[tuple[str, Any], ...] = ()
+    kwargs: Kwargs = ()
     if state.below(2):
-        hook, kwargs = (
-            state.pick(_OF_ANY),
-            (("mode", "some" if state.unchecked and state.below(2) else "any"),),
-        )
-    return _register(state, _SEVERAL, ([one.ref for one in tensors], hook), tensors, kwargs)
+        hook = state.pick(_OF_ANY)
+        kwargs = (("mode", "some" if state.unchecked and state.below(2) else "any"),)
+    return _register(state, _MULTI_GRAD, ([one.ref for one in tensors], hook), tensors, kwargs)
 
 
 def _register(
-    state: GenState,
-    op: str,
-    args: tuple[Any, ...],
-    tensors: tuple[TensorInfo, ...],
-    kwargs: tuple[tuple[str, Any], ...] = (),
+    state: GenState, op: str, args: tuple[Any, ...], tensors: tuple[TensorInfo, ...], kwargs: Kwargs = ()
 ) -> bool:
-    """Register a hook, with a handle now and then; the backward of one tensor follows, of several seldom."""
+    """Register a hook, sometimes with a handle; a backward follows, less often for several tensors."""
     handle = state.fresh_name() if state.below(3) == 0 else None
     if state.emit(op, args, kwargs, (handle,) if handle else ()):
         state.prioritise(tensors)
         if len(tensors) == 1 or state.below(3) == 0:
-            state.schedule(backward.backward, tensors[0])
+            state.schedule("backward", tensors[0])
         if handle:
             state.schedule(_remove, ref(handle))
     return True
 
 
 def _remove(state: GenState, handle: Ref) -> bool:
-    """``handle.remove()``, perhaps twice."""
+    """``handle.remove()``, possibly of a hook that is removed already."""
     return state.emit("remove", (handle,))
-
-
-def _leaf(tensor: TensorInfo) -> Any:
-    return tensor.requires_grad and tensor.is_leaf

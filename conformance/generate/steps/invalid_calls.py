@@ -1,7 +1,6 @@
-"""Calls with something in the wrong place: the wrong kind of argument, too few, too many, none at all.
+"""Invalid calls: arguments of the wrong kind, too few, too many, or none.
 
-Steps that are merely drawn without regard to validity come from every family; here are the ones that no
-table of fitting arguments contains.
+Any kind of step may be drawn unchecked; listed here are the mistakes that no table of arguments contains.
 """
 
 from __future__ import annotations
@@ -10,23 +9,23 @@ from typing import Any
 
 from conformance.generate.state.choices import weighted
 from conformance.generate.state.features import DATA, GRAD_CALL, GRADS, INPLACE, MODES, REQUIRES_GRAD
-from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.tensor_info import TensorInfo
 from conformance.generate.steps import leaves
 from conformance.generate.steps.backward import root
 
-InvalidCall = tuple[str, tuple[Any, ...], tuple[tuple[str, Any], ...], int]
-"""An operation, its arguments (the names of `MADE`, `X` and `Y` stand for tensors), keywords, and how many
+InvalidCall = tuple[str, tuple[Any, ...], Kwargs, int]
+"""An operation, its arguments (`X`, `Y` and the keys of `MADE` stand for tensors), keywords, and number of
 results.
 """
 
 
-class _Tensor:
-    """Stands for a tensor to be picked."""
+class _Placeholder:
+    """Stands for a tensor to be picked or made."""
 
 
-X, Y, C, N, B, D, S, V, E = (_Tensor() for _ in range(9))
-MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
+X, Y, C, N, B, D, S, V, E = (_Placeholder() for _ in range(9))
+MADE: dict[_Placeholder, tuple[str, str, tuple[leaves.Shape, ...]]] = {
     C: ("complex", "complex128", ()),
     N: ("indices", "int64", ()),
     B: ("bool", "bool", ()),
@@ -35,9 +34,7 @@ MADE: dict[_Tensor, tuple[str, str, tuple[leaves.Shape, ...]]] = {
     V: ("any", "float32", ((2, 1, 2), (1, 2, 3))),
     E: ("any", "float32", ((0,), (2, 0), (0, 2))),
 }
-"""The stand-ins that are made for the call: what they hold, their dtype, and the shapes, that of X if there
-are none.
-"""
+"""Placeholders for tensors made for the call: their values, dtype, and shapes (if none, that of X)."""
 
 CALLS: tuple[InvalidCall, ...] = (
     ("backward", (X, 1.0), (), 0),
@@ -110,9 +107,9 @@ CALLS: tuple[InvalidCall, ...] = (
     ("torch.is_inference_mode_enabled", (), (), 1),
     ("torch.is_grad_enabled", (), (), 1),
 )
-"""What people get wrong, as calls."""
+"""Calls that people get wrong."""
 
-GROUPS = {
+FEATURE_OF = {
     ".data=": DATA,
     ".grad=": GRADS,
     ".requires_grad=": REQUIRES_GRAD,
@@ -126,23 +123,24 @@ GROUPS = {
     "add_": INPLACE,
     "fill_": INPLACE,
 }
-"""The group that an operation belongs to, where it has one."""
+"""The feature that an operation belongs to, if any."""
 
-_ROOT = weighted({True: 3, False: 1})
+_OF_ROOT = weighted({True: 3, False: 1})
 
 
 def invalid_call(state: GenState, about: Any = None) -> bool:
-    """One such call, on whatever is at hand."""
+    """One of the invalid calls, on any tensors."""
     op, args, kwargs, outs = state.pick(CALLS)
-    if not state.supports(op) or GROUPS.get(op, 0) & ~state.features:
+    if not state.supports(op) or FEATURE_OF.get(op, 0) & ~state.features:
         return False
-    x = (root(state) if "grad" in op and state.pick(_ROOT) else None) or state.any_tensor()
+    x = (root(state) if "grad" in op and state.pick(_OF_ROOT) else None) or state.any_tensor()
     given = {X: x, Y: state.any_tensor()}
-    for stand_in, (row, dtype, shapes) in MADE.items():
-        if stand_in in args:
+    for placeholder, (values, dtype, shapes) in MADE.items():
+        if placeholder in args:
             if not (dtype in state.dtypes or dtype in state.float_dtypes) or (shapes and not state.full_api):
                 return False
-            given[stand_in] = leaves.make_leaf(state, state.pick(shapes) if shapes else x.shape, row, dtype)
+            shape = state.pick(shapes) if shapes else x.shape
+            given[placeholder] = leaves.make_leaf(state, shape, values, dtype)
     names = (state.fresh_name(),) if outs else ()
     done = state.emit(
         op,
@@ -158,7 +156,7 @@ def invalid_call(state: GenState, about: Any = None) -> bool:
     return True
 
 
-def _put(value: Any, given: dict[_Tensor, TensorInfo]) -> Any:
-    if isinstance(value, _Tensor):
+def _put(value: Any, given: dict[_Placeholder, TensorInfo]) -> Any:
+    if isinstance(value, _Placeholder):
         return given[value].ref
     return [_put(item, given) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,7 @@
 """Leaves: literal tensors with values chosen so that arithmetic on them is exact.
 
-The literals are tables, so that a leaf costs three decisions. What is computed from leaves is drawn
-elsewhere.
+The literals come from tables, so that a leaf costs three choices. What is computed from leaves is drawn in
+``call_op``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.gen_state import GenState, Kwargs
+from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import Store, TensorInfo
 from conformance.program import Device, Dtype
 
@@ -31,9 +32,7 @@ SHAPE_SETS: tuple[tuple[Shape, ...], ...] = (
     ((2, 2), (2, 2), (1,), ()),
     ((2,), (0,), (2, 0), ()),
 )
-"""Shapes that go together; a program draws its leaves from one palette, so that most of them broadcast
-or multiply.
-"""
+"""Sets of shapes; a program draws its leaves from one set, so that most of them broadcast or multiply."""
 
 SCALAR_SHAPES: tuple[tuple[Shape, ...], ...] = (((),),)
 
@@ -66,7 +65,7 @@ def _nested(flat: tuple[Any, ...], shape: Shape, at: int) -> Any:
 
 @cache
 def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
-    """Nested lists of that shape: a row of values begun at each of its places."""
+    """Nested lists of that shape: each row of values, started at each of its positions."""
     if kind == "int64":
         rows: Any = INTEGERS
     elif kind == "indices":
@@ -86,12 +85,13 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
 _KINDS = tuple(
     product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
 )
-"""What a leaf holds, and whether it requires grad."""
+"""Values of a leaf, and its requires_grad."""
 FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 
+@step(9)
 def leaf(state: GenState, about: Any = None) -> bool:
-    """A new leaf in the program's palette, more often than not requiring grad."""
+    """A new leaf with one of the program's shapes, mostly requiring grad."""
     kind, flag = state.pick(_KINDS)
     shape = state.pick(state.shapes)
     dtype = state.dtype
@@ -101,9 +101,9 @@ def leaf(state: GenState, about: Any = None) -> bool:
     if dtype in ("int64", "bool"):
         flag = state.unchecked and flag
         return literal(state, shape, dtype, dtype, flag)
-    if kind == "ones" or kind == "zeros":
+    if kind in ("ones", "zeros"):
         if state.supports(f"torch.{kind}"):
-            return filled(state, f"torch.{kind}", shape, dtype, flag)
+            return constant(state, f"torch.{kind}", shape, dtype, flag)
         kind = "plain"
     if dtype.startswith("complex"):
         kind = "complex"
@@ -116,7 +116,7 @@ def first_leaf(state: GenState) -> bool:
 
 
 def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) -> bool:
-    """A ``torch.tensor`` of one of the tabled values; whether it was made."""
+    """A ``torch.tensor`` of values from the tables."""
     values = state.pick(literals(shape, kind))
     name = state.result_name()
     kwargs = _keywords(dtype, flag, 0 in shape, state.device)
@@ -124,34 +124,32 @@ def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) ->
         return True
     tensor = state.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
     if dtype not in FLOATING and tensor is not None and not flag and not state.below(3):
-        state.schedule(state.vocabulary.mix, tensor)
+        state.schedule("fill_across_dtypes", tensor)
     return True
 
 
 def make_leaf(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool = False) -> TensorInfo:
-    """A leaf that the next step needs, under a name of its own."""
+    """Make a leaf that the next step needs, under an unused name."""
     state.rebind = False
     literal(state, shape, kind, dtype, flag)
     return state.tensors[-1]
 
 
-def filled(state: GenState, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
-    """A leaf of ones or zeros."""
+def constant(state: GenState, op: str, shape: Shape, dtype: str, flag: bool) -> bool:
+    """A leaf of ones or of zeros."""
     name = state.result_name()
     args = shape if shape and state.below(2) else (shape,)
-    if state.emit(op, args, _keywords(dtype, flag, here=state.device), (name,)):
+    if state.emit(op, args, _keywords(dtype, flag, device=state.device), (name,)):
         state.bind(name, Store(2))
     return True
 
 
 @cache
-def _keywords(dtype: str, flag: bool, empty: bool = False, here: str = "cpu") -> tuple[tuple[str, Any], ...]:
-    """NB: int64 and bool literals, and float32 ones, come out right without a dtype, as people write them;
-    but for empty ones, which all are float32.
-    """
-    kwargs: tuple[tuple[str, Any], ...] = ()
+def _keywords(dtype: str, flag: bool, empty: bool = False, device: str = "cpu") -> Kwargs:
+    """Keywords of a factory. Literals of int64, bool and float32 need no dtype, unless they are empty."""
+    kwargs: Kwargs = ()
     if dtype != "float32" and (empty or dtype not in ("int64", "bool")):
         kwargs = (("dtype", Dtype(dtype)),)
-    if here != "cpu":
-        kwargs = (*kwargs, ("device", Device(here)))
+    if device != "cpu":
+        kwargs = (*kwargs, ("device", Device(device)))
     return (*kwargs, ("requires_grad", True)) if flag else kwargs

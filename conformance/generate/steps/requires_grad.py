@@ -1,6 +1,6 @@
-"""Flags and cuts: requires_grad, retain_grad, detach, data, and whether anything is recorded at all.
+"""requires_grad, retain_grad, detach, data, and switching recording off altogether.
 
-Gradients themselves are read and assigned in ``grads``.
+Gradients are read and assigned in ``grad_attribute``.
 """
 
 from __future__ import annotations
@@ -8,31 +8,34 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.generate.state.choices import weighted
+from conformance.generate.state.features import DATA, DELETE, DETACH, MODES, REQUIRES_GRAD, RETAIN
 from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import TensorInfo, backward_ready, can_require_grad
 from conformance.generate.steps import leaves
 from specs.domain import AVOIDANCES
 
-_SET = weighted({True: 3, False: 2})
-_ODD = (1, None, "yes", 0.0)
+_FLAG = weighted({True: 3, False: 2})
+_INVALID_FLAGS = (1, None, "yes", 0.0)
 
 
-def _leaf(tensor: TensorInfo) -> bool:
+def _is_leaf(tensor: TensorInfo) -> bool:
     return tensor.is_leaf and tensor.kind in "fc"
 
 
-def _plain_leaf(tensor: TensorInfo) -> bool:
+def _is_constant_leaf(tensor: TensorInfo) -> bool:
     return tensor.is_leaf and not tensor.requires_grad and tensor.kind in "fc"
 
 
-def set_flag(state: GenState, about: Any = None) -> bool:
+@step(7, REQUIRES_GRAD, emits=(".requires_grad=", "requires_grad_"))
+def set_requires_grad(state: GenState, about: Any = None) -> bool:
     """``requires_grad_()`` or an assignment of ``requires_grad``."""
-    flag = state.pick(_SET)
-    tensor = state.find(_plain_leaf if flag and state.below(4) else _leaf)
+    flag = state.pick(_FLAG)
+    tensor = state.find(_is_constant_leaf if flag and state.below(4) else _is_leaf)
     if tensor is None:
         return False
     if state.below(2):
-        value: Any = state.pick(_ODD) if state.unchecked and state.below(3) == 2 else flag
+        value: Any = state.pick(_INVALID_FLAGS) if state.unchecked and state.below(3) == 2 else flag
         done = state.emit(".requires_grad=", (tensor.ref, value))
     elif flag:
         done = state.emit("requires_grad_", (tensor.ref,))
@@ -44,8 +47,9 @@ def set_flag(state: GenState, about: Any = None) -> bool:
     return True
 
 
-def retain(state: GenState, about: TensorInfo | None = None) -> bool:
-    """``retain_grad()``, as a rule on a result."""
+@step(6, RETAIN, emits=("retain_grad",))
+def retain_grad(state: GenState, about: TensorInfo | None = None) -> bool:
+    """``retain_grad()``, mostly on a non-leaf."""
     tensor = about or state.find(backward_ready)
     if tensor is None:
         return False
@@ -55,13 +59,15 @@ def retain(state: GenState, about: TensorInfo | None = None) -> bool:
     return True
 
 
+@step(5, DETACH, emits=("detach",))
 def detach(state: GenState, about: TensorInfo | None = None) -> bool:
-    """``detach()``, whose result shares memory and versions."""
+    """``detach()``, whose result shares memory and version counter."""
     return _alias(state, "detach", about)
 
 
-def data(state: GenState, about: TensorInfo | None = None) -> bool:
-    """``.data``, whose result shares memory but no versions."""
+@step(4, DATA, emits=(".data",))
+def read_data(state: GenState, about: TensorInfo | None = None) -> bool:
+    """``.data``, whose result shares memory but has a version counter of its own."""
     return _alias(state, ".data", about)
 
 
@@ -75,26 +81,26 @@ def _alias(state: GenState, op: str, about: TensorInfo | None) -> bool:
     return True
 
 
-def detach_in_place(state: GenState, about: Any = None) -> bool:
-    """``detach_()``, which makes a leaf of a result."""
+@step(3, DETACH, emits=("detach_",))
+def detach_(state: GenState, about: Any = None) -> bool:
+    """``detach_()``, which turns a result into a leaf."""
     tensor = state.find(backward_ready)
     if tensor is None or (tensor.base is not None and not state.unchecked and state.below(4)):
         return False
     if state.emit("detach_", (tensor.ref,)):
         tensor.parents = ()
         tensor.freed = False
-        state.schedule(state.vocabulary.reach, tensor)
+        state.schedule("backward_through", tensor)
         state.refresh_aliases(tensor)
     return True
 
 
+@step(3, DATA, emits=(".data=",))
 def set_data(state: GenState, about: TensorInfo | None = None) -> bool:
-    """An assignment to ``data``, as a rule of something with the same dtype; a result that has got another
-    shape is then differentiated.
-    """
-    tensor = about or (
-        _viewed(state) if state.below(2) else state.any_tensor() if state.below(4) == 3 else None
-    )
+    """Assign ``.data``, mostly of the same dtype; a result whose shape changed is then differentiated."""
+    tensor = about
+    if tensor is None:
+        tensor = _viewed(state) if state.below(2) else state.any_tensor() if state.below(4) == 3 else None
     tensor = tensor or state.find(can_require_grad)
     if tensor is None:
         return False
@@ -117,40 +123,33 @@ def set_data(state: GenState, about: TensorInfo | None = None) -> bool:
         state.refresh_aliases(tensor)
         state.prioritise((tensor, new))
         if tensor.shape != shape and backward_ready(tensor):
-            state.schedule(state.vocabulary.backward, tensor)
+            state.schedule("backward", tensor)
             if views:
-                state.schedule(state.vocabulary.edit, state.pick(views))
+                state.schedule("inplace_op", state.pick(views))
     return True
 
 
 def _viewed(state: GenState) -> TensorInfo | None:
-    """A result that views were taken of."""
-    return next(
-        (one.base for one in reversed(state.tensors) if one.base is not None and _whole(one.base)), None
-    )
-
-
-def _whole(tensor: TensorInfo) -> bool:
-    return backward_ready(tensor) and not tensor.deleted and tensor.size > 1
+    """Return a result that has views."""
+    bases = (one.base for one in reversed(state.tensors) if one.base is not None)
+    return next((x for x in bases if backward_ready(x) and not x.deleted and x.size > 1), None)
 
 
 def _smaller(state: GenState, tensor: TensorInfo) -> TensorInfo | None:
-    """A tensor of the same rank and dtype with fewer elements: too small for the windows on the old data, or
-    for what was done with it.
-    """
+    """Find or make a tensor of the same rank and dtype with fewer elements, too few for existing views."""
     if tensor.size < 2:
         return None
     for other in reversed(state.tensors):
-        if other.dtype == tensor.dtype and len(other.shape) == len(tensor.shape) and other.size < tensor.size:
+        same = other.dtype == tensor.dtype and len(other.shape) == len(tensor.shape)
+        if same and other.size < tensor.size:
             return other
-    held = {"i": "indices", "b": "bool", "c": "complex"}.get(tensor.kind, "any")
-    return leaves.make_leaf(state, (1,) * len(tensor.shape), held, tensor.dtype)
+    values = {"i": "indices", "b": "bool", "c": "complex"}.get(tensor.kind, "any")
+    return leaves.make_leaf(state, (1,) * len(tensor.shape), values, tensor.dtype)
 
 
-def switch_off(state: GenState, about: Any = None) -> bool:
-    """``torch.set_grad_enabled(False)`` as a statement: nothing is recorded until it is said again, or the
-    block ends that it stands in.
-    """
+@step(1, MODES, emits=("torch.set_grad_enabled",))
+def disable_grad(state: GenState, about: Any = None) -> bool:
+    """``torch.set_grad_enabled(False)`` as a statement: nothing is recorded for some turns."""
     if not state.no_grad_turns and state.emit("torch.set_grad_enabled", (False,)):
         state.no_grad_turns = 1 + state.below(5)
         return True
@@ -158,22 +157,23 @@ def switch_off(state: GenState, about: Any = None) -> bool:
 
 
 def count_down(state: GenState) -> None:
-    """One turn without recording is over; after the last, recording is on again, outside of any block."""
+    """End one turn without recording; after the last, enable grad again, outside of any block."""
     state.no_grad_turns -= 1
     if not state.no_grad_turns:
         state.mode, state.mode_turns = (), 0
         state.emit("torch.set_grad_enabled", (True,))
 
 
-def switch_on(state: GenState) -> None:
+def enable_grad(state: GenState) -> None:
     """Record again, if that was switched off."""
     if state.no_grad_turns:
         state.no_grad_turns = 1
         count_down(state)
 
 
-def delete(state: GenState, about: Any = None) -> bool:
-    """``del``: what nobody refers to any more may be freed, or stolen."""
+@step(3, DELETE, emits=("del",))
+def delete_name(state: GenState, about: Any = None) -> bool:
+    """``del``: a tensor without references may be freed, or its memory stolen."""
     if len(state.tensors) < 3 or (state.mode and state.mode[-1][0] == "@"):
         return False
     tensor = state.any_tensor()
