@@ -1,204 +1,146 @@
-"""Times a check and its parts on one set of programs, against bare torch running the same.
+"""What a check costs and where that goes, in instructions or in seconds of CPU, here and in other checkouts.
 
-CPU time of this process, best of several rounds in which all parts take turns, so that a ratio is of one run.
-Bare torch is the program's own script, compiled beforehand, without runner or observation; the reference is
-the same script on the reference. Programs that torch does not survive, and those that go otherwise when
-nobody looks, are found beforehand, in processes of their own, and left out everywhere.
+All run the same programs. Bare torch is a program's own script, compiled beforehand, without runner or
+observation; the bare reference is the same script on the reference. Programs that torch does not survive, and
+those that turn out otherwise unobserved, are found beforehand, in processes of their own, and left out.
 """
 
 from __future__ import annotations
 
-import gc
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import process_time
-from types import CodeType
 from typing import Any
 
 from benchmarks.core import core
 from conformance import adapters
-from conformance.adapters.capabilities import Capabilities
-from conformance.comparison.judge import judge
-from conformance.execution.isolate import spare_collector, survive
-from conformance.execution.run import Runner, run
+from conformance.cli.trouble import Trouble
+from conformance.execution.isolate import survive
+from conformance.execution.run import run
 from conformance.execution.trace import Refused, Trace, Unbound
-from conformance.generate.guide.guide import DENSITY, Drawn, draw
-from conformance.generate.state.choices import Prng
 from conformance.grading.sources import programs_from
 from conformance.program import Program
+from conformance.program.parsing import parse
 from conformance.program.printing import script
 
-BARS = {
-    "whole check, looking after each step": "<= 4.0",
-    "whole check, as densely as drawn": "<= 3.3",
-    "reference": "<= 0.75",
-    "draw": "<= 0.5",
-    "PRNG programs/s over Hypothesis's": ">= 5",
-}
+HERE = Path(__file__).parents[1]
+LEGS = Path(__file__).with_name("legs.py")
+BARE = {"torch": "torch", "reference": "reference_impl"}
+CALLGRIND = ("valgrind", "--tool=callgrind", "--instr-atstart=no", "--combine-dumps=yes")
+LEG = re.compile(r"^desc: Trigger: Client Request: ([^\n]+)$.*?^summary: (\d+)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of CPU for all programs together, part by part, and rates."""
+    """What each leg took for all programs together, in one unit, and the number of steps of these programs
+    and of those that the checkout drew itself.
+    """
 
-    programs: int
-    left_out: int
+    legs: dict[str, float]
     steps: int
-    bare: float
-    torch: float
-    reference: float
-    draw: float
-    observation: float
-    compare: float
-    whole_each: float
-    whole_drawn: float
-    prng_rate: float
-    hypothesis_rate: float
+    own_steps: int
+
+    @property
+    def bare(self) -> float:
+        return self.legs["bare torch"]
 
     def parts(self) -> dict[str, float]:
-        """Where the time of a check goes when it looks after each step."""
+        """The parts of a check that looks after each step; they add up to the whole."""
+        legs = self.legs
+        stepped = legs["torch, stepped"] + legs["reference, stepped"]
         return {
             "bare torch": self.bare,
-            "draw": self.draw,
-            "reference": self.reference,
-            "torch": self.torch,
-            "observation, both sides": self.observation,
-            "compare": self.compare,
-            "whole check, looking after each step": self.whole_each,
-            "whole check, as densely as drawn": self.whole_drawn,
+            "reference, same scripts": legs["bare reference"],
+            "runners, both sides": stepped - self.bare - legs["bare reference"],
+            "observation, both sides": legs["torch, each"] + legs["reference, each"] - stepped,
+            "draw": (legs["own, drawing"] - legs["own, running"]) * self.steps / self.own_steps,
+            "compare": legs["compare, each"],
         }
 
-    def ratios(self) -> dict[str, float]:
-        """What the bars speak of, each against bare torch but for the last."""
-        return {
-            "whole check, looking after each step": self.whole_each / self.bare,
-            "whole check, as densely as drawn": self.whole_drawn / self.bare,
-            "reference": self.reference / self.bare,
-            "draw": self.draw / self.bare,
-            "PRNG programs/s over Hypothesis's": self.prng_rate / self.hypothesis_rate,
+    def rows(self) -> dict[str, float]:
+        """The parts, the wholes, and torch as the runner runs it."""
+        parts, legs = self.parts(), self.legs
+        run_as_drawn = legs["torch, drawn"] + legs["reference, drawn"] + legs["compare, drawn"]
+        return parts | {
+            "whole check, each step": sum(parts.values()),
+            "whole check, as drawn": parts["draw"] + run_as_drawn,
+            "torch, step by step": legs["torch, stepped"],
         }
 
 
-def measure(count: int, seed: int, rounds: int, *, of_core: bool = False) -> Cost:
-    """Time every part on ``count`` programs of the generator's own mix, or of the core vocabulary alone."""
-    reference, torch = adapters.load("reference"), adapters.load("torch")
-    limits = core() if of_core else adapters.capabilities(reference)
-    items = [(seed, number, limits) for number in range(count)]
-    lives = survive(_lives, items)
-    numbers = [item[1] for item, lived in zip(items, lives, strict=True) if lived is True]
-    mix = _draw(seed, numbers, limits, reference)
-    programs = [drawn.program for drawn in mix]
-    codes = [_compiled(drawn, "torch") for drawn in mix]
-    mirrored = [_compiled(drawn, "reference_impl") for drawn in mix]
-    expected = [run(program, reference) for program in programs]
-    actual = [run(program, torch) for program in programs]
-    parts: dict[str, Callable[[], Any]] = {
-        "bare": lambda: [exec(code, {}) for code in codes],
-        "torch": lambda: [_execute(program, torch) for program in programs],
-        "reference": lambda: [exec(code, {}) for code in mirrored],
-        "reference, stepwise": lambda: [_execute(program, reference) for program in programs],
-        "torch, looking": lambda: [run(program, torch) for program in programs],
-        "reference, looking": lambda: [run(program, reference) for program in programs],
-        "drawing": lambda: _draw(seed, numbers, limits, reference, "end"),
-        "reference, drawn alike": lambda: [run(program, reference, "end") for program in programs],
-        "compare": lambda: [judge(x, y, y) for x, y in zip(expected, actual, strict=True)],
-        "whole, each": lambda: _check(seed, numbers, limits, reference, torch, "each"),
-        "whole, drawn": lambda: _check(seed, numbers, limits, reference, torch, None),
-        "prng": lambda: _drawn("prng", count, seed, limits),
-        "hypothesis": lambda: _drawn("hypothesis", count, seed, limits),
-    }
-    best = dict.fromkeys(parts, float("inf"))
-    gc.collect()
-    spare_collector()  # as the processes of a campaign do
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(rounds):
-            for name, part in parts.items():
-                started = process_time()
-                part()
-                best[name] = min(best[name], process_time() - started)
-    looking = (
-        best["torch, looking"] - best["torch"] + best["reference, looking"] - best["reference, stepwise"]
-    )
-    return Cost(
-        programs=len(mix),
-        left_out=count - len(mix),
-        steps=sum(map(len, programs)),
-        bare=best["bare"],
-        torch=best["torch"],
-        reference=best["reference"],
-        draw=best["drawing"] - best["reference, drawn alike"],
-        observation=looking,
-        compare=best["compare"],
-        whole_each=best["whole, each"],
-        whole_drawn=best["whole, drawn"],
-        prng_rate=count / best["prng"],
-        hypothesis_rate=count / best["hypothesis"],
-    )
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Programs to measure, each with its number, its density and the scripts that it is."""
+
+    numbers: list[int]
+    programs: list[str]
+    densities: list[str]
+    torch: list[str]
+    reference: list[str]
+    seed: int
+    whole: bool
+    left_out: int
 
 
-def _drawn(source: str, count: int, seed: int, limits: Capabilities) -> list[tuple[int, Drawn]]:
-    """Programs as a campaign draws them."""
-    taken: list[tuple[int, Drawn]] = []
-    programs_from(source, seed, 0, count, limits, lambda number, drawn: taken.append((number, drawn)))
-    return taken
+def programs(count: int, seed: int, whole: bool, checkout: Path = HERE) -> Programs:
+    """The programs that a checkout's generator draws, of its whole vocabulary or of the core alone."""
+    drawn = json.loads(_legs(checkout, "draw", count, seed, int(whole)))
+    lived = [
+        (number, *texts)
+        for number, texts in enumerate(survive(_texts, drawn, chunk=10))
+        if isinstance(texts, tuple)
+    ]
+    columns = map(list, zip(*lived, strict=True))
+    return Programs(*columns, seed=seed, whole=whole, left_out=count - len(lived))  # type: ignore[arg-type]
 
 
-def _draw(
-    seed: int, numbers: list[int], limits: Capabilities, oracle: Any, density: str | None = None
-) -> list[Drawn]:
-    choices = Prng()
-    return [_one(choices, seed, number, limits, oracle, density) for number in numbers]
+def need_valgrind() -> None:
+    """Raise Trouble where instructions cannot be counted."""
+    if shutil.which("valgrind") is None or platform.machine() not in ("x86_64", "AMD64"):
+        raise Trouble(
+            "instructions are counted by valgrind on x86-64, which is not here",
+            "install the package valgrind, or leave --instructions out to measure seconds",
+        )
 
 
-def _one(
-    choices: Prng, seed: int, number: int, limits: Capabilities, oracle: Any, density: str | None
-) -> Drawn:
-    """The program of that number, which is the same at every density."""
-    choices.restart(seed, number)
-    if density is not None:
-        choices.pick(DENSITY)
-    return draw(choices, oracle, limits, density)
+def instructions(given: Programs, checkout: Path = HERE) -> Cost:
+    """Count what each leg executes, under callgrind."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "callgrind.out")
+        under = (*CALLGRIND, f"--callgrind-out-file={out}")
+        steps = json.loads(_legs(checkout, "count", given=given, under=under))
+        legs = {name: float(count) for name, count in LEG.findall(out.read_text())}
+    return Cost(legs, steps["steps"], steps["own steps"])
 
 
-def _lives(item: tuple[int, int, Capabilities]) -> bool:
-    """Do with torch, in a process that may die of it, what will be timed; False where the bare script is
-    refused a step that was not refused with somebody looking.
-    """
-    seed, number, limits = item
-    reference, torch = adapters.load("reference"), adapters.load("torch")
-    drawn = draw(Prng(seed, number), reference, limits)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            for module in ("torch", "reference_impl"):
-                exec(_compiled(drawn, module), {})
-        except Exception:
-            return False
-        _execute(drawn.program, torch)
-        for density in ("each", drawn.density):
-            run(drawn.program, torch, density)
-    return True
+def seconds(given: Programs, checkout: Path = HERE, turn: int = 0) -> Cost:
+    """Time each leg in one process. Each turn lays memory out in a way of its own."""
+    legs = json.loads(_legs(checkout, "time", given=given, hash_seed=turn))
+    return Cost(legs, legs.pop("steps"), legs.pop("own steps"))
 
 
-def _check(
-    seed: int, numbers: list[int], limits: Capabilities, reference: Any, torch: Any, density: str | None
-) -> None:
-    """What a campaign does with each program that agrees."""
-    choices = Prng()
-    for number in numbers:
-        drawn = _one(choices, seed, number, limits, reference, density)
-        assert drawn.trace is not None
-        actual = run(drawn.program, torch, drawn.density)
-        judge(drawn.trace, actual, actual)
+def least(one: Cost, other: Cost) -> Cost:
+    """The lesser of each leg: what else a machine does makes it slower, never faster."""
+    return Cost({leg: min(x, other.legs[leg]) for leg, x in one.legs.items()}, one.steps, one.own_steps)
 
 
-def _execute(program: Program, adapter: Any) -> None:
-    """The steps on an adapter, unobserved."""
-    with Runner(adapter, "end") as runner:
-        for step in program:
-            runner.step(step)
+def rates(count: int, seed: int, whole: bool) -> dict[str, float]:
+    """Programs drawn a second, by source."""
+    limits, found = adapters.capabilities(adapters.load("reference")) if whole else core(), {}
+    for source in ("prng", "hypothesis"):
+        started = process_time()
+        programs_from(source, seed, 0, count, limits, lambda number, drawn: None)
+        found[source] = count / (process_time() - started)
+    return found
 
 
 def bare(program: Program, trace: Trace, module: str) -> str:
@@ -212,6 +154,49 @@ def bare(program: Program, trace: Trace, module: str) -> str:
     return silent.replace("import torch", f"import {module} as torch", 1)
 
 
-def _compiled(drawn: Drawn, module: str) -> CodeType:
-    assert isinstance(drawn.trace, Trace)
-    return compile(bare(drawn.program, drawn.trace, module), "program", "exec")
+def _texts(item: tuple[str, str]) -> tuple[str, ...] | None:
+    """A program, its density and its scripts, from a process that may die of running it; None where a script
+    is refused a step that was not refused under observation.
+    """
+    text, density = item
+    program, torch = parse(text), adapters.load("torch")
+    trace = run(program, torch)
+    for other in {density, "end"}:
+        run(program, torch, other)
+    scripts = [bare(program, trace, module) for module in BARE.values()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for one in scripts:
+                exec(one, {})
+        except Exception:
+            return None
+    return text, density, *scripts
+
+
+def _legs(
+    checkout: Path,
+    *asked: object,
+    given: Programs | None = None,
+    under: tuple[str, ...] = (),
+    hash_seed: int = 0,
+) -> str:
+    """What ``legs.py`` prints in a checkout; raises Trouble where it fails."""
+    environment = os.environ | {
+        "PYTHONPATH": str(checkout.resolve()),
+        "PYTHONSAFEPATH": "1",  # the checkout's packages, not what lies beside the script
+        "PYTHONHASHSEED": str(hash_seed),
+        "OMP_NUM_THREADS": "1",
+        "AUTOGRAD_CONFORMANCE_DEVICE": "cpu",
+    }
+    command = [*under, sys.executable, str(LEGS), *map(str, asked)]
+    text = "" if given is None else json.dumps(_as_json(given))
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=checkout, env=environment)
+    if done.returncode:
+        said = done.stderr.strip()
+        raise Trouble(f"{checkout} cannot be measured: {said}", "is it a checkout of this project?")
+    return done.stdout
+
+
+def _as_json(given: Programs) -> dict[str, Any]:
+    return {name: getattr(given, name) for name in Programs.__slots__}

@@ -1,34 +1,46 @@
-"""A check can be timed against what it cost in another checkout."""
+"""What a check costs is measured in seconds or instructions, here and in another checkout."""
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
-def since(checkout: Path) -> subprocess.CompletedProcess[str]:
-    few = ["--programs", "10", "--rounds", "1", "--turns", "1"]
-    command = [sys.executable, "-m", "benchmarks.since", str(checkout), *few]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def benchmark(*options: str, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", "--programs", "10", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **more)
 
 
-def test_each_part_is_compared_with_the_other_checkouts():
-    done = since(ROOT)
-    assert done.returncode == 0, done.stderr
-    for part in (
-        "draw",
-        "bare torch",
-        "reference, each",
-        "torch, end",
-        "compare, each",
-        "whole check, looking at the end",
-    ):
-        assert f"│ {part} " in done.stdout
-    assert "times bare torch" in done.stdout
+def test_seconds_are_measured_here_and_in_another_checkout():
+    done = benchmark("--core", "--rounds", "1", "--against", str(ROOT))
+    assert 0 == done.returncode, done.stderr
+    for row in ("microseconds a program", "draw", "whole check, as drawn", "change"):
+        assert row in done.stdout
 
 
 def test_a_folder_that_is_no_checkout_is_named(tmp_path):
-    done = since(tmp_path)
-    assert done.returncode == 1
-    assert f"{tmp_path} cannot be timed" in done.stderr
+    done = benchmark("--against", str(tmp_path))
+    assert 2 == done.returncode
+    assert f"{tmp_path} cannot be measured" in done.stderr
+
+
+def test_without_valgrind_it_says_so(tmp_path):
+    """Nothing is drawn before."""
+    done = benchmark("--instructions", env={"PATH": str(tmp_path)})
+    assert 2 == done.returncode
+    assert done.stderr.startswith("error: instructions are counted by valgrind on x86-64, which is not here")
+    assert "hint: install the package valgrind" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_instructions_are_counted():
+    """How they repeat is for a longer look: two runs of one checkout count the same."""
+    done = benchmark("--instructions", "--json")
+    assert 0 == done.returncode, done.stderr
+    here = json.loads(done.stdout)["here"]
+    assert here["compare, each"] < here["bare torch"] < here["torch, stepped"] < here["torch, each"]
