@@ -2,50 +2,59 @@
 
 Most rules stand in the machine as ``if by(rule):`` before an action. Where the absence of a rule needs code
 of its own, that code is here, and replaces a function of the machine while the rule is not in force. The
-mark ``by(rule)`` stays in the machine, on the line that embodies the rule.
+mark ``by(rule)`` stays in the machine, on the line that embodies the rule; a mutant makes the mark itself if
+it does not call the function that it replaces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple, TypeVar
 
-from reference_impl.core import engine
-from reference_impl.core.graph import AccumulateGrad
+from reference_impl.base.rules import by
+from reference_impl.base.session import STATE
+from reference_impl.core import engine, graph, hooks
+from reference_impl.core.graph import AccumulateGrad, Edge, Grads, Node
+from reference_impl.core.graph_task import ExecInfo, GraphTask
+from reference_impl.core.hooks import Hooks, RemovableHandle
+from reference_impl.core.ready_queue import NodeTask, ReadyQueue
+from reference_impl.core.tensor import Tensor
 from specs.active_rules import on_change
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# -- how mutants take their places -----------------------------------------------------------------
 
-class _Mutant(NamedTuple):
-    """A function that replaces ``name`` of ``owner``, a module or a class."""
+
+class _Binding(NamedTuple):
+    """A name of a module or class, and the function that is bound to it."""
 
     owner: Any
     name: str
-    function: Callable[..., Any]
+    function: Any
 
 
-_mutants: dict[str, list[_Mutant]] = {}
+_mutants: dict[str, list[_Binding]] = {}
 """The mutants by the rule that they do without."""
-_replaced: list[_Mutant] = []
+_replaced: list[_Binding] = []
 """The functions that mutants stand in for now, in the order of their replacement."""
+_in_place: Set[str] = frozenset()
+"""The rules whose mutants are in place."""
 
 
 def without(rule: str, owner: Any, name: str) -> Callable[[F], F]:
-    """Have the decorated function replace ``owner.name`` while ``rule`` is not in force.
-
-    Where ``owner`` is a module, others must call the function through it, not import it by name.
+    """Have the decorated function replace ``owner.name``, also where modules of the reference imported it,
+    while ``rule`` is not in force.
     """
     assert callable(getattr(owner, name))
 
     def register(function: F) -> F:
-        _mutants.setdefault(rule, []).append(_Mutant(owner, name, function))
+        _mutants.setdefault(rule, []).append(_Binding(owner, name, function))
         return function
 
     return register
-
-
-_in_place: Set[str] = frozenset()
 
 
 def _replace(off: Set[str]) -> None:
@@ -58,21 +67,184 @@ def _replace(off: Set[str]) -> None:
         owner, name, function = _replaced.pop()
         setattr(owner, name, function)
     for rule in sorted(wanted):
-        for owner, name, function in _mutants[rule]:
-            _replaced.append(_Mutant(owner, name, vars(owner)[name]))
-            setattr(owner, name, function)
+        for owner, name, mutant in _mutants[rule]:
+            for place, alias, function in list(_bindings(owner, name)):
+                _replaced.append(_Binding(place, alias, function))
+                setattr(place, alias, mutant)
     _in_place = wanted
+
+
+def _bindings(owner: Any, name: str) -> Iterable[_Binding]:
+    """Find the names that are bound to the same function as ``owner.name``."""
+    function = vars(owner)[name]
+    yield _Binding(owner, name, function)
+    ours = [m for path, m in sys.modules.items() if path.startswith("reference_impl.") and path != __name__]
+    for place in (Tensor, *ours):
+        for alias, value in vars(place).items():
+            if value is function and (place, alias) != (owner, name):
+                yield _Binding(place, alias, function)
 
 
 # -- backward --------------------------------------------------------------------------------------
 
+_execute = engine.execute
+_init_to_execute = GraphTask.init_to_execute
 
-@without("backward/failure-leaves-what-was-done", engine, "_give_up")
-def _give_up(task: engine.GraphTask) -> None:
+
+@without("backward/runs-within-another", engine, "execute")
+def _execute_alone(
+    roots: list[Edge],
+    grads: Grads,
+    keep_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    targets: list[Edge],
+) -> Grads:
+    """Do nothing in a backward that another one began."""
+    if STATE.graph_tasks and not by("backward/runs-within-another"):
+        return [None] * len(targets)
+    return _execute(roots, grads, keep_graph, create_graph, accumulate, targets)
+
+
+@without("backward/failure-leaves-what-was-done", engine, "_fail")
+def _undo(task: GraphTask) -> None:
     """Undo what a failed backward did to the leaves."""
+    by("backward/failure-leaves-what-was-done")
     for node in task.dependencies:
         if isinstance(node, AccumulateGrad):
             node.variable._grad = None
+
+
+@without("double/create-graph-decides-the-mode", engine, "_grad_mode")
+def _mode_as_it_is(create_graph: bool) -> bool:
+    by("double/create-graph-decides-the-mode")
+    return STATE.enabled
+
+
+@without("double/create-graph-records", engine, "_grad_mode")
+def _never_recording(create_graph: bool) -> bool:
+    return create_graph and by("double/create-graph-records")
+
+
+@without("double/plain-without", engine, "_grad_mode")
+def _always_recording(create_graph: bool) -> bool:
+    return create_graph or not by("double/plain-without")
+
+
+@without("grad_call/only-needed-nodes-run", GraphTask, "init_to_execute")
+def _run_all_nodes(task: GraphTask, targets: list[Edge], accumulate: bool) -> None:
+    _init_to_execute(task, targets, accumulate)
+    assert task.exec_info is not None
+    for node in (task.root, *task.dependencies):
+        if not isinstance(node, AccumulateGrad):
+            task.exec_info.setdefault(node, ExecInfo()).needed = True
+
+
+@without("backward/latest-first", ReadyQueue, "pop")
+def _pop_last(queue: ReadyQueue) -> NodeTask:
+    if len(queue.heap) > 1:
+        by("backward/latest-first")
+    return queue.heap.pop()
+
+
+# -- grads -----------------------------------------------------------------------------------------
+
+_new_accumulator = AccumulateGrad.__init__
+_apply_accumulator = AccumulateGrad.apply
+_first_grad = graph._first_grad
+
+
+@without("leaf/graph-keeps-its-leaves", AccumulateGrad, "__init__")
+def _hold_weakly(node: AccumulateGrad, variable: Tensor) -> None:
+    _new_accumulator(node, variable)
+    node.variable = weakref.proxy(variable)
+
+
+@without("leaf/edges-end-in-accumulators", graph, "grad_accumulator")
+def _accumulator_anew(leaf: Tensor) -> AccumulateGrad:
+    by("leaf/edges-end-in-accumulators")
+    accumulator = AccumulateGrad(leaf)
+    leaf._accumulator = weakref.ref(accumulator)
+    return accumulator
+
+
+_gradient_edge = graph.gradient_edge
+
+
+@without("grad/plain-leaves-get-none", graph, "gradient_edge")
+def _edge_of_any_leaf(tensor: Tensor) -> Edge:
+    if tensor.grad_fn is None and not tensor._requires_grad:
+        tensor._requires_grad = not by("grad/plain-leaves-get-none")
+    return _gradient_edge(tensor)
+
+
+@without("grad/accumulates", graph, "_add_to_grad")
+def _overwrite_grad(leaf: Tensor, g: Tensor) -> None:
+    by("grad/accumulates")
+    leaf._grad = g.detach()
+
+
+@without("double/accumulates-out-of-place", graph, "_add_to_grad")
+def _add_unseen(leaf: Tensor, g: Tensor) -> None:
+    assert leaf._grad is not None
+    by("grad/accumulates")
+    if not STATE.enabled and by("grad/accumulates-in-place"):
+        leaf._grad.add_(g)
+    else:
+        by("double/accumulates-out-of-place")
+        leaf._grad._array += g._array
+
+
+@without("double/first-grad-is-a-copy", graph, "_first_grad")
+def _recorded_grad_itself(leaf: Tensor, grads: Grads, num_expected_refs: int) -> Tensor:
+    if STATE.enabled and not by("double/first-grad-is-a-copy"):
+        assert grads[0] is not None
+        return grads[0]
+    return _first_grad(leaf, grads, num_expected_refs)
+
+
+# -- hooks -----------------------------------------------------------------------------------------
+
+_register_hook = hooks.register_hook
+_call_tensor_pre_hooks = hooks.call_tensor_pre_hooks
+_in_order = hooks._in_order
+
+
+@without("hook/first-alone-looks", hooks, "register_hook")
+def _look_again(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+    if self._view is not None and self._hooks is not None and not by("hook/first-alone-looks"):
+        self.grad_fn  # noqa: B018  reading it regenerates the history, which forgets hooks
+    return _register_hook(self, hook)
+
+
+@without("hook/undefined-is-none", hooks, "call_tensor_pre_hooks")
+def _leave_out_undefined(hooks_of: Iterable[tuple[int, Hooks]], grads: Grads) -> None:
+    defined = [(nr, own) for nr, own in hooks_of if grads[nr] is not None or by("hook/undefined-is-none")]
+    _call_tensor_pre_hooks(defined, grads)
+
+
+@without("hook/in-order-of-registration", hooks, "_in_order")
+def _in_reverse(own: Hooks) -> list[Callable[..., Any]]:
+    return _in_order(own)[::-1]
+
+
+@without("hook/error-ends-the-backward", hooks, "_call")
+def _call_in_silence(hook: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return _call(hook, *given)
+    except Exception:
+        return None
+
+
+_call = hooks._call
+
+
+@without("hook/runs-before-retain", engine, "_receive")
+def _retain_first(node: Node, grads: Grads) -> None:
+    if node.retained and node.hooks is not None:
+        by("hook/runs-before-retain")
+    engine._retain(node, grads)
+    hooks.call_tensor_pre_hooks(node.tensor_pre_hooks(), grads)
 
 
 on_change(_replace)

@@ -29,6 +29,16 @@ def _by_rows(array: np.ndarray) -> tuple[int, ...]:
     return tuple(accumulate(sizes[:0:-1], mul, initial=array.itemsize))[::-1] if sizes else ()
 
 
+def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return a fresh array with these strides, in bytes."""
+    if not strides:
+        return np.empty((), dtype)
+    if 0 in shape:
+        return np.ndarray(shape, dtype, np.empty(1, dtype), strides=strides)
+    extent = 1 + sum([(n - 1) * s for n, s in zip(shape, strides, strict=True)]) // dtype.itemsize
+    return np.ndarray(shape, dtype, np.empty(extent, dtype), strides=strides)
+
+
 def means_its_strides(empty: np.ndarray) -> bool:
     """Whether an empty array has its strides from a tensor; those that numpy gave it mean nothing."""
     return empty.base is not None and empty.base.size == 1

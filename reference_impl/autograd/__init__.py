@@ -32,7 +32,7 @@ from reference_impl.base.modes import (
     set_multithreading_enabled,
 )
 from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
-from reference_impl.core.engine import run
+from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
 from reference_impl.core.saved import SavedTensor
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
@@ -313,6 +313,6 @@ def _run(
         wanted = []
     hold_warnings()
     try:
-        return run(edges, seeds, keep, create, accumulate, wanted)
+        return execute(edges, seeds, keep, create, accumulate, wanted)
     finally:
         release_warnings()

@@ -198,7 +198,7 @@ def register_multi_grad_hook(
         def hook(g: Tensor) -> None:
             task = STATE.graph_tasks[-1]
             if task not in missing:
-                reached = [task.reaches(node) for node in nodes]
+                reached = [_will_execute(task, node) for node in nodes]
                 missing[task] = sum(reached) if by("edge/hook-sees-what-is-missing") else len(reached)
                 seen[task] = [None] * len(nodes)
             seen[task][index] = g
@@ -210,6 +210,16 @@ def register_multi_grad_hook(
         return hook
 
     return _Handles([tensor.register_hook(hook_of(index)) for index, tensor in enumerate(tensors)])
+
+
+def _will_execute(task: GraphTask, node: Node) -> bool:
+    """Return whether this backward comes to ``node`` at all."""
+    if node not in task.dependencies:
+        return node is task.root and by("edge/hook-counts-the-root") and task.runs(node)
+    info = (task.exec_info or {}).get(node)
+    if info and info.captures and not any(target for target, _ in node.edges):
+        refuse_by("edge/hook-of-leaf-in-grad")
+    return task.runs(node)
 
 
 def _node_of(tensor: Tensor) -> Node:

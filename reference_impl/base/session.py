@@ -41,6 +41,9 @@ class Session:
     backward that no other began.
     """
 
+    strands: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
+    """The strands of each backward on several devices, see ``fidelity.device_races``."""
+
     # anomaly mode
     anomaly: Any = None
     """The watch that anomaly mode keeps, or None."""

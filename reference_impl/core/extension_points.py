@@ -11,9 +11,62 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-# -- backward --------------------------------------------------------------------------------------
+# -- gradients -------------------------------------------------------------------------------------
+
+
+def input_metadata(tensor: Any) -> Any:
+    """Return the metadata of the gradients of ``tensor``: a tuple of shape and dtype."""
+    return tensor._array.shape, tensor._array.dtype
+
+
+def grad_dtype(dtype: Any, got: np.dtype) -> np.dtype:
+    """Return the dtype that a gradient of dtype ``got`` is cast to where metadata says ``dtype``."""
+    return dtype
+
+
+def match_device(g: Any, metadata: Any) -> Any:
+    """Return a gradient on the device of its metadata."""
+    return g
+
+
+def can_steal(grads: list[Any], leaf: Any, num_expected_refs: int) -> bool:
+    """Return whether the first gradient may itself become the ``grad`` of a leaf that has none."""
+    return False
+
+
+def clone_obey_contract(g: Any, leaf: Any) -> Any:
+    """Return a copy of a gradient that is laid out as the ``grad`` of ``leaf``."""
+    return g.clone_contiguous()
+
+
+def on_accumulated(leaf: Any) -> None:
+    """Note that a gradient was added to the ``grad`` of ``leaf``."""
+
+
+def accumulate(buffer: list[Any], nr: int, g: Any) -> None:
+    """Add a gradient to another in an input buffer."""
+    buffer[nr] = buffer[nr].add(g)
+
+
+# -- the course of a backward ----------------------------------------------------------------------
+
+
+def on_evaluate(node: Any, task: Any) -> None:
+    """Note that gradients for a node are there, and that it may run."""
+
+
+def on_apply(node: Any) -> None:
+    """Note that a node runs now, after its hooks."""
+
+
+def on_arrival(task: Any, node: Any, target: Any, g: Any, total: Any, last: bool) -> None:
+    """Note that ``node`` gave ``target`` a gradient ``g``, which makes ``total`` there; ``last``: that it
+    waits for no other.
+    """
 
 
 def on_hook_call() -> None:

@@ -1,21 +1,18 @@
-"""Hooks: functions that users attach to tensors and to nodes, how they are called, and what they may return.
+"""Hooks: functions that users attach to tensors and nodes, how they are called, and what they may return.
 
-When they are called in the course of a backward is ``engine``'s business.
+``engine`` decides when a backward calls them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by, warning_at_once
 from reference_impl.core import extension_points
 from reference_impl.core.tensor import Tensor
-
-if TYPE_CHECKING:
-    from reference_impl.core.graph import Node
 
 Hooks = dict[int, Callable[..., Any]]
 
@@ -23,14 +20,14 @@ _next_id = count().__next__
 
 
 class RemovableHandle:
-    """Takes a hook off again; doing so twice does no harm. As a context manager it does so at the end."""
+    """Removes a hook; doing so twice does no harm. As a context manager it does so at the end."""
 
     def __init__(self, hooks: Hooks) -> None:
         self.id = _next_id()
         self._hooks = hooks
 
     def remove(self) -> None:
-        """Take the hook off, wherever its tensor's history has gone since."""
+        """Remove the hook, wherever its tensor's history has gone since."""
         if by("hook/removed-is-gone"):
             self._hooks.pop(self.id, None)
 
@@ -42,14 +39,14 @@ class RemovableHandle:
 
 
 class NodeHooks:
-    """What hangs on one node: the hooks of the tensors it made, by number, and its own."""
+    """The hooks of one node: those of the tensors that it made, with their output numbers, and its own."""
 
-    __slots__ = ("after", "before", "tensors")
+    __slots__ = ("post_hooks", "pre_hooks", "tensor_pre_hooks")
 
     def __init__(self) -> None:
-        self.tensors: list[tuple[int, Hooks]] = []
-        self.before: Hooks = {}
-        self.after: Hooks = {}
+        self.tensor_pre_hooks: list[tuple[int, Hooks]] = []
+        self.pre_hooks: Hooks = {}
+        self.post_hooks: Hooks = {}
 
 
 def attach(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
@@ -60,19 +57,19 @@ def attach(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-    """Have ``hook`` called with each gradient of this tensor; what it returns takes the gradient's place."""
+    """Have ``hook`` called with each gradient of this tensor; its result, if any, replaces the gradient."""
     if not self.requires_grad:
         refuse_by("hook/needs-requires-grad")
-    if self._view is not None and self._hooks is not None and not by("hook/first-alone-looks"):
-        self.grad_fn  # noqa: B018  reading it brings it up to date, which forgets hooks
     if self._hooks is None:
-        # There from now on, even if a stale history refuses; one that is brought up to date forgets hooks.
+        # Set first: it stays even if a stale history refuses. Regenerating the history forgets hooks.
         own: Hooks = {}
         self._hooks = own
         node = self.grad_fn
         self._hooks = own
         if node is not None:
-            node.own_hooks().tensors.append((self._output_nr, own))
+            node.own_hooks().tensor_pre_hooks.append((self._output_nr, own))
+    elif self._view is not None:
+        by("hook/first-alone-looks")
     return attach(self._hooks, hook)
 
 
@@ -87,22 +84,22 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], An
     return attach(self._post_hooks, hook)
 
 
-def call_tensor_hooks(node: Node, arrived: list[Tensor | None]) -> None:
-    """Call the hooks of the tensors that ``node`` made (or fills) on the gradients that arrive for them."""
-    for nr, hooks in node.tensor_hooks():
-        if arrived[nr] is None and not by("hook/undefined-is-none"):
-            continue
+def call_tensor_pre_hooks(hooks_of: Iterable[tuple[int, Hooks]], grads: list[Tensor | None]) -> None:
+    """Call the hooks of tensors on the gradients with their output numbers."""
+    for nr, hooks in hooks_of:
         for hook in _in_order(hooks):
-            result = _call(hook, arrived[nr])
-            if result is None or result is arrived[nr]:
+            if grads[nr] is None:
+                by("hook/undefined-is-none")
+            result = _call(hook, grads[nr])
+            if result is None or result is grads[nr]:
                 continue
-            check(arrived[nr], result, hook)
+            check(grads[nr], result, hook)
             if by("hook/result-replaces"):
-                arrived[nr] = result
+                grads[nr] = result
 
 
 def call_post_accumulate(leaf: Tensor) -> None:
-    """Call a leaf's hooks once its ``grad`` is what it shall be."""
+    """Call a leaf's hooks after its ``grad`` has been accumulated."""
     if leaf._post_hooks and by("hook/post-accumulate-sees-the-grad"):
         given, replaced = leaf, False
         for hook in _in_order(leaf._post_hooks):
@@ -114,73 +111,73 @@ def call_post_accumulate(leaf: Tensor) -> None:
             refuse_by("hook/post-accumulate-returns-none")
 
 
-def call_pre_hooks(node: Node, arrived: list[Tensor | None]) -> None:
-    """Let the node's own hooks change the gradients it is given."""
-    given = tuple(arrived)
-    for hook in _in_order(node.own_hooks().before):
+def call_pre_hooks(hooks: Hooks, grads: list[Tensor | None]) -> None:
+    """Let a node's own hooks replace the gradients that it is given."""
+    given = tuple(grads)
+    for hook in _in_order(hooks):
         result = _call(hook, given)
         if result is not None and result is not given:
             check_all(given, result, hook)
             if by("hook/before-node-replaces"):
                 given = result
-                arrived[:] = given
+    grads[:] = given
 
 
 def call_post_hooks(
-    node: Node, outputs: list[Tensor | None], arrived: list[Tensor | None]
+    hooks: Hooks, outputs: Sequence[Tensor | None], grads: Sequence[Tensor | None]
 ) -> list[Tensor | None]:
-    """What the node's own hooks make of the gradients it gives."""
-    made, given = tuple(outputs), tuple(arrived)
-    for hook in _in_order(node.own_hooks().after):
-        result = _call(hook, made, given)
-        if result is not None and result is not made:
-            check_all(made, result, hook)
+    """Let a node's own hooks replace the gradients that it returned for ``grads``."""
+    returned, given = tuple(outputs), tuple(grads)
+    for hook in _in_order(hooks):
+        result = _call(hook, returned, given)
+        if result is not None and result is not returned:
+            check_all(returned, result, hook)
             if by("hook/after-node-replaces"):
-                made = tuple(result)
-    return list(made)
+                returned = tuple(result)
+    return list(returned)
 
 
 def _in_order(hooks: Hooks) -> list[Callable[..., Any]]:
-    """The hooks as they were registered; what comes or goes meanwhile counts from the next time on."""
-    return list(hooks.values()) if by("hook/in-order-of-registration") else list(hooks.values())[::-1]
+    """Return the hooks in order of registration; changes made meanwhile count from the next call on."""
+    by("hook/in-order-of-registration")
+    return list(hooks.values())
 
 
 def _call(hook: Callable[..., Any], *given: Any) -> Any:
+    """Call a hook, and let its exception end the backward."""
     extension_points.on_hook_call()
     try:
         with warning_at_once():
             return hook(*given)
     except Exception:
-        if by("hook/error-ends-the-backward"):
-            raise
-        return None
+        by("hook/error-ends-the-backward")
+        raise
 
 
 def check_all(given: tuple[Any, ...], result: Any, hook: Callable[..., Any]) -> None:
-    """Refuse what cannot stand for all gradients of a node."""
+    """Refuse a result that cannot replace all gradients of a node."""
     if not isinstance(result, tuple):
         refuse_by("hook/node-returns-tuple", type=type(result).__name__)
-        return
-    if len(result) != len(given):
+    elif len(result) != len(given):
         refuse_by("hook/node-returns-as-many", hook=_name(hook), got=len(result), expected=len(given))
-    for g, replacement in zip(given, result, strict=False):
-        if replacement is not None:
-            check(g, replacement, hook)
+    else:
+        for g, replacement in zip(given, result, strict=True):
+            if replacement is not None:
+                check(g, replacement, hook)
 
 
 def check(g: Tensor | None, result: Any, hook: Callable[..., Any]) -> None:
-    """Refuse what cannot stand for one gradient."""
+    """Refuse a result that cannot replace one gradient."""
     if g is None:
         refuse_by("hook/undefined-stays")
-    if not isinstance(result, Tensor):
+    elif not isinstance(result, Tensor):
         refuse_by("hook/returns-tensor", type=type(result).__name__)
-        return
-    assert g is not None
-    was, now = g._array.dtype, result._array.dtype
-    if was != now:
-        refuse_by("hook/keeps-dtype", hook=_name(hook), was=dtypes.of(was), got=dtypes.of(now))
-    if g._array.shape != result._array.shape:
-        refuse_by("hook/keeps-shape", hook=_name(hook))
+    else:
+        was, now = g._array.dtype, result._array.dtype
+        if was != now:
+            refuse_by("hook/keeps-dtype", hook=_name(hook), was=dtypes.of(was), got=dtypes.of(now))
+        if g._array.shape != result._array.shape:
+            refuse_by("hook/keeps-shape", hook=_name(hook))
 
 
 def _name(hook: Callable[..., Any]) -> str:

@@ -1,45 +1,59 @@
-"""The queue of nodes that are ready to run: the heap of libstdc++, which also decides between equals."""
+"""The ready queue: nodes that have all their gradients, latest first.
+
+It is the heap of libstdc++, since that decides between nodes of equal number.
+"""
 
 from __future__ import annotations
 
 from reference_impl.base.rules import by
 from reference_impl.core.graph import Node
-from reference_impl.core.tensor import Tensor
+from reference_impl.core.input_buffer import InputBuffer
 
-InputBuffer = list["Tensor | None"]
-Ready = tuple[int, Node, InputBuffer]
-
-
-def push(heap: list[Ready], item: Ready) -> None:
-    """Add to the queue."""
-    heap.append(item)
-    if len(heap) > 1:
-        _sift_up(heap, len(heap) - 1, item)
+NodeTask = tuple[int, Node, InputBuffer]
+"""A node to run: its sequence number, the node, and the gradients that it is given."""
 
 
-def pop(heap: list[Ready]) -> Ready:
-    """Take the ready node that was created last; accumulators come before all others."""
-    value = heap.pop()
-    size = len(heap)
-    if not size or not by("backward/latest-first"):
-        return value
-    top = heap[0]
-    hole = child = 0
-    while child < (size - 1) // 2:
-        child = 2 * (child + 1)
-        if heap[child][0] < heap[child - 1][0]:
-            child -= 1
-        heap[hole] = heap[child]
-        hole = child
-    if size % 2 == 0 and child == (size - 2) // 2:
-        child = 2 * (child + 1)
-        heap[hole] = heap[child - 1]
-        hole = child - 1
-    _sift_up(heap, hole, value)
-    return top
+class ReadyQueue:
+    """A heap of nodes by their sequence numbers; accumulators come before all others."""
+
+    __slots__ = ("heap",)
+
+    def __init__(self) -> None:
+        self.heap: list[NodeTask] = []
+
+    def push(self, node: Node, grads: InputBuffer) -> None:
+        """Add a node and the gradients that it is given."""
+        heap = self.heap
+        item = (node.sequence_nr, node, grads)
+        heap.append(item)
+        if len(heap) > 1:
+            _sift_up(heap, len(heap) - 1, item)
+
+    def pop(self) -> NodeTask:
+        """Take the node that was created last."""
+        heap = self.heap
+        value = heap.pop()
+        size = len(heap)
+        if not size:
+            return value
+        by("backward/latest-first")
+        top = heap[0]
+        hole = child = 0
+        while child < (size - 1) // 2:
+            child = 2 * (child + 1)
+            if heap[child][0] < heap[child - 1][0]:
+                child -= 1
+            heap[hole] = heap[child]
+            hole = child
+        if size % 2 == 0 and child == (size - 2) // 2:
+            child = 2 * (child + 1)
+            heap[hole] = heap[child - 1]
+            hole = child - 1
+        _sift_up(heap, hole, value)
+        return top
 
 
-def _sift_up(heap: list[Ready], hole: int, item: Ready) -> None:
+def _sift_up(heap: list[NodeTask], hole: int, item: NodeTask) -> None:
     while hole > 0:
         parent = (hole - 1) // 2
         if not heap[parent][0] < item[0]:

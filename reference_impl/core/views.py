@@ -16,8 +16,9 @@ from reference_impl.base.rules import Unspecified, by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.as_strided import Window, as_strided_backward
-from reference_impl.core.graph import Node, RunningTask, empty_strided, gradient_edge
+from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
+from specs.layout import empty_strided
 from specs.memory import dense
 
 

@@ -32,7 +32,7 @@ from reference_impl.core.access import (
     storage_of,
     view_of,
 )
-from reference_impl.core.engine import run as run_backward
+from reference_impl.core.engine import execute
 from reference_impl.core.graph import alias, gradient_edge
 from reference_impl.core.record import METADATA, Kernel, all_inference, real_part
 from reference_impl.core.tensor import Tensor, wrap
@@ -261,9 +261,7 @@ def _pushed(
             if root is not None and root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
-        found = (
-            run_backward(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
-        )
+        found = execute(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
         if found is None:
             return wrap(np.zeros_like(array_of(made), array_of(g).dtype))
         if any(storage_of(found) is storage_of(t) for t in tangents if t is not None):

@@ -198,7 +198,7 @@ def _set_hooks(self: Tensor, hooks: Any) -> None:
     node = self.grad_fn
     set_hooks(self, hooks)
     if node is not None and hooks is not None:
-        node.own_hooks().tensors.append((self.output_nr, hooks))
+        node.own_hooks().tensor_pre_hooks.append((self.output_nr, hooks))
 
 
 def _no_deleting(name: str, read: Any, write: Any = None) -> property:

@@ -19,9 +19,9 @@ from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
-from reference_impl.core.graph import empty_strided as empty_strided_array
 from reference_impl.core.tensor import Tensor, wrap
 from specs.errors import need_fit
+from specs.layout import empty_strided as empty_strided_array
 from specs.layout import laid_out_like
 
 _NUMBERS = frozenset([float, int, bool, complex])

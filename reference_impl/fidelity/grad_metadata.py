@@ -1,0 +1,41 @@
+"""Gradients of leaves that have a ``grad_dtype`` of their own, and gradients on devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.device import ambient_in, copied_to_device, geometry, place_of
+from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
+from reference_impl.base.session import STATE
+from reference_impl.core.extension_points import fill
+from reference_impl.core.graph import Node
+from reference_impl.core.tensor import Tensor
+
+
+@fill
+def input_metadata(tensor: Tensor) -> Any:
+    """Return the shape and dtype of a tensor's gradients, and where they belong."""
+    array = tensor._array
+    dtype = grad_dtype_of(tensor) if STATE.grad_dtypes else array.dtype
+    return geometry(array.shape, dtype, place_of(tensor)) if STATE.devices else (array.shape, dtype)
+
+
+@fill
+def grad_dtype(dtype: Any, got: np.dtype) -> np.dtype:
+    """Return the dtype that a gradient of dtype ``got`` is cast to where metadata says ``dtype``."""
+    return cast_to(dtype) or got
+
+
+@fill
+def match_device(g: Tensor, metadata: Any) -> Tensor:
+    """Return a gradient on the device of its metadata."""
+    return copied_to_device(g, metadata) if STATE.devices else g
+
+
+@fill
+def on_apply(node: Node) -> None:
+    """Have a node make memory on the device of its first gradient; hooks may have asked for another."""
+    if STATE.devices:
+        STATE.place = ambient_in(node.metadata)
