@@ -33,6 +33,7 @@ class Kind:
     types: tuple[type, ...] = ()
     tensor: bool = False
     operand: bool = False
+    vector: bool = False  # a tensor of one dimension
     variadic: bool = False  # ints may also be passed one by one: x.view(2, 3)
     read: Callable[[Any], Any] = _as_given
 
@@ -54,6 +55,11 @@ Wrapped = Annotated[Any, Kind("wrapped", "a Python number in a tensor's place", 
 Mask = Annotated[Any, Kind("mask", "a bool tensor; not promoted", tensor=True, operand=True)]
 Indices = Annotated[
     Any, Kind("indices", "an int64 tensor of positions; not promoted", tensor=True, operand=True)
+]
+
+Vector = Annotated[
+    Any,
+    Kind("indices", "a vector of int64 positions; not promoted", tensor=True, operand=True, vector=True),
 ]
 
 # -- attributes
@@ -131,7 +137,7 @@ DTYPES = {
     "keep": "the first operand's dtype; nothing is cast",
     "same": "tensor operands must have one dtype; nothing is cast",
     "bool": "operands are promoted, the result is bool",
-    "sum": "the first operand's dtype, but bool and integers become int64, unless they are written in place",
+    "accumulate": "the first operand's dtype, but bool and integers become int64, unless in place",
 }
 """``dtypes``: how operands are cast before the body runs. Masks and indices never take part."""
 
@@ -183,8 +189,8 @@ ZERO_TENSORS = {
     "product": "another ZeroTensor; the other operand is not looked at, and may be on another device",
     "passes": "another ZeroTensor; devices are compared",
     "quotient": "another ZeroTensor if the dividend is one; dividing by one gives inf or nan unseen",
-    "sum": "another ZeroTensor if both are; else a copy of the operand that has memory",
-    "difference": "as sum, with bools taken for numbers",
+    "addition": "another ZeroTensor if both are; else a copy of the operand that has memory",
+    "subtraction": "as addition, with bools taken for numbers",
     "kept": "a view, but its in-place form refuses to change the ZeroTensor",
     "copy": "zeros with memory, laid out as the ZeroTensor says it is",
     "filled": "a composite that in inference mode gives the ZeroTensor memory of one element first",

@@ -40,12 +40,12 @@ def _putting_into(at: int, prepare: Prepare) -> Prepare:
 
 
 def _preparer(op: Op) -> Prepare:
-    if op.dtypes in ("keep", "same", "sum"):
+    if op.dtypes in ("keep", "same", "accumulate"):
         alone = len(op.operands) == 1
         prepare: Prepare = _one_as_it_is if alone else _as_they_are
         if op.wide:
             prepare = _widening(alone, op.mutates)
-        return _counting(prepare) if op.dtypes == "sum" and not op.mutates else prepare
+        return _counting(prepare) if op.dtypes == "accumulate" and not op.mutates else prepare
     cast = _caster(op)
 
     def one(operands: tuple[Any, ...]) -> Prepared:

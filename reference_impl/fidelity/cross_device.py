@@ -18,7 +18,7 @@ from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.op import Op
 
-_UNSEEN = ("product", "quotient", "sum", "difference")
+_UNSEEN = ("product", "quotient", "addition", "subtraction")
 """The words of `Op.zero` for ops that do with a ZeroTensor wherever it is."""
 
 

@@ -23,7 +23,7 @@ from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.layout import laid_out_like
 
 PRODUCTS = ("product", "passes")
-SUMS = ("sum", "difference")
+SUMS = ("addition", "subtraction")
 
 
 class Zeros(Tensor):
@@ -68,7 +68,7 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         return call_in_place(kernel, operands, attributes)
     if zero in (*PRODUCTS, *SUMS, "quotient"):
         operands = tuple([_unwrapped(operand) for operand in operands])
-    if zero == "difference":
+    if zero == "subtraction":
         operands = tuple(map(_counted, operands))
     if kernel.op.view:
         result = call_view(kernel, operands, attributes)

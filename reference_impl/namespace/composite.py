@@ -18,7 +18,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
 from specs.ops import cat as joining
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import axis_of
 from specs.signature import clash
 
 

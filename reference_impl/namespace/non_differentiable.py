@@ -18,7 +18,7 @@ from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, set_history
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import axis_of
 
 
 def _array(x: Any) -> Any:

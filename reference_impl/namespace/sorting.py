@@ -14,7 +14,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import axis_of
 
 _RESULTS: dict[str, Any] = {
     name: namedtuple(name, ("values", "indices"))

@@ -17,11 +17,7 @@ from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
 from specs.ops.complex import conj
-
-
-def _times(g, factor):
-    """``g`` scaled by a number, without a node if the number is one."""
-    return g if factor == 1 else g.mul_scalar(factor)
+from specs.ops.helpers import times
 
 
 def _scaled(y, alpha, x):
@@ -37,20 +33,20 @@ def _scaled(y, alpha, x):
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
 
-@op(inplace=True, node="AddBackward0", real=True, complex=True, grows="adds", often=(4, 4), zero="sum")
+@op(inplace=True, node="AddBackward0", real=True, complex=True, grows="adds", often=(4, 4), zero="addition")
 def add(x: Tensor, y, *, alpha: Scale = 1):
     """``x + alpha * y``; saves nothing."""
     return np.add(x, _scaled(y, alpha, x))
 
 
-@op(name="add", node="AddBackward0", real=True, complex=True, grows="adds", often=4, zero="sum")
+@op(name="add", node="AddBackward0", real=True, complex=True, grows="adds", often=4, zero="addition")
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 + y``."""
     return np.add(x, _scaled(y, alpha, y))
 
 
 for adding in (add, add_to_number):
-    adding.wrt(x=lambda g: g, y=lambda g, alpha: _times(g, alpha))
+    adding.wrt(x=lambda g: g, y=lambda g, alpha: times(g, alpha))
 
 
 @op(
@@ -61,7 +57,7 @@ for adding in (add, add_to_number):
     complex=True,
     grows="adds",
     often=4,
-    zero="difference",
+    zero="subtraction",
 )
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
@@ -76,7 +72,7 @@ def sub(x: Tensor, y, *, alpha: Scale = 1):
     complex=True,
     grows="adds",
     often=4,
-    zero="difference",
+    zero="subtraction",
 )
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """The function's form of ``2 - y``, which the operator makes otherwise."""
@@ -84,7 +80,7 @@ def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
 
 
 for subtracting in (sub, sub_from_number):
-    subtracting.wrt(x=lambda g: g, y=lambda g, alpha: _times(g.neg(), alpha))
+    subtracting.wrt(x=lambda g: g, y=lambda g, alpha: times(g.neg(), alpha))
 
 
 @op(
@@ -101,7 +97,7 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     return np.subtract(y, _scaled(x, alpha, x))
 
 
-rsub.wrt(x=lambda g, alpha: _times(g.neg(), alpha), y=lambda g: g)
+rsub.wrt(x=lambda g, alpha: times(g.neg(), alpha), y=lambda g: g)
 
 
 @op(
@@ -118,7 +114,7 @@ def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     return np.subtract(y, _scaled(x, alpha, x))
 
 
-rsub_scalar.wrt(x=lambda g, alpha: _times(g.neg(), alpha))
+rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), alpha))
 
 
 @op(

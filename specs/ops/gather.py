@@ -12,9 +12,9 @@ import numpy as np
 
 from specs import inference_alone as alone
 from specs.errors import need_fit, refuse
-from specs.kind import Dim, Indices, Mask, Number, Size, Tensor
+from specs.kind import Dim, Indices, Mask, Number, Size, Tensor, Vector
 from specs.op import op
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import along, grid_index
 from specs.signature import clash
 
 
@@ -24,20 +24,15 @@ def _need_integers(name: str, index: np.ndarray) -> None:
         refuse("op/index-dtype", name=name, dtype=index.dtype)
 
 
-def _line(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
-    """``x`` with at least one dimension, and the dimension counted from the front."""
-    return np.atleast_1d(x), axis_of(dim, x.ndim)
-
-
 def _takes_view(x: Any, index: Any, dim: int) -> Any:
     """NB: PyTorch has a kernel of its own for the second dimension, which takes none."""
     return x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel()
 
 
 @op(node="IndexSelectBackward0", dtypes="keep", complex=True, grows="keeps", often=4, takes_view=_takes_view)
-def index_select(x: Tensor, dim: Dim, index: Indices) -> Any:
+def index_select(x: Tensor, dim: Dim, index: Vector) -> Any:
     """The positions along a dimension that a vector of indices names."""
-    line, axis = _line(x, dim)
+    line, axis = along(x, dim)
     if index.ndim > 1:
         refuse("op/index-vector", ndim=index.ndim)
     if not x.ndim and index.size != 1:
@@ -67,13 +62,13 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     torch_names={"y": "source"},
     grows="totals",
 )
-def index_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
+def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
     """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
 
     NB: assigning ``.data`` can leave a gradient with an index that its forward never saw.
     """
     out = x.copy()
-    line, axis = _line(out, dim)
+    line, axis = along(out, dim)
     if index.ndim > 1:
         refuse("op/index-vector", ndim=index.ndim)
     _need_integers("index_add", index)
@@ -100,17 +95,10 @@ def _index_add_backward(g: Any, dim: int, index: Any, y: Any) -> Any:
 index_add.wrt(x=lambda g: g, y=_index_add_backward)
 
 
-def _places(index: np.ndarray, axis: int) -> tuple[Any, ...]:
-    """A numpy index: ``index`` along ``axis``, each position itself in the other dimensions."""
-    grid: list[Any] = list(np.indices(index.shape, sparse=True))
-    grid[axis] = index
-    return tuple(grid)
-
-
 @op(node="GatherBackward0", dtypes="keep", complex=True, grows="keeps", often=4)
 def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     """Along a dimension, one element for each index."""
-    line, axis = _line(x, dim)
+    line, axis = along(x, dim)
     if index.size:
         _need_integers("gather", index)
     if not index.size:
@@ -123,7 +111,7 @@ def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
-    return line[_places(lined, axis)].reshape(index.shape).copy(order="C")
+    return line[grid_index(lined, axis)].reshape(index.shape).copy(order="C")
 
 
 gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(dim, index, g))
@@ -142,7 +130,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
 def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added where its index says."""
     out = x.copy()
-    line, axis = _line(out, dim)
+    line, axis = along(out, dim)
     if not index.size:
         return out
     _need_integers("scatter", index)
@@ -154,7 +142,7 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
-    np.add.at(line, _places(lined, axis), given[tuple(slice(n) for n in lined.shape)])
+    np.add.at(line, grid_index(lined, axis), given[tuple(slice(n) for n in lined.shape)])
     return line.reshape(x.shape)
 
 

@@ -16,28 +16,8 @@ from specs.errors import need_kernel, refuse
 from specs.kind import Dim, Tensor
 from specs.op import composite, op
 from specs.ops.complex import conj
+from specs.ops.helpers import by_columns, need_ndim, need_one_dtype, need_products, need_size
 from specs.signature import clash
-
-
-def _one_dtype(name, x, y):
-    if x.dtype != y.dtype:
-        refuse("op/one-dtype", name=name, x=x.dtype, y=y.dtype)
-
-
-def _need_ndim(name, rank, *arrays):
-    if any(array.ndim != rank for array in arrays):
-        refuse("op/matmul-rank", name=name, rank=rank)
-
-
-def _need_size(name, fits, x, y):
-    if not fits:
-        refuse("op/matmul-shape", name=name, x=list(x.shape), y=list(y.shape))
-
-
-def _need_products(name, x, y):
-    """Bools are not multiplied and added up, unless there is nothing to multiply."""
-    if x.size and y.size:
-        need_kernel(name, x, "b")
 
 
 def _need_dimension(x, y):
@@ -48,9 +28,9 @@ def _need_dimension(x, y):
 @op(node="DotBackward0", dtypes="same", torch_names={"y": "tensor"}, zero="passes")
 def dot(x: Tensor, y: Tensor):
     """Inner product of two vectors."""
-    _need_ndim("dot", 1, x, y)
-    _one_dtype("dot", x, y)
-    _need_size("dot", x.shape == y.shape, x, y)
+    need_ndim("dot", 1, x, y)
+    need_one_dtype("dot", x, y)
+    need_size("dot", x.shape == y.shape, x, y)
     need_kernel("dot", x, "b")
     return np.dot(x, y)
 
@@ -68,11 +48,11 @@ dot.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 def mv(x: Tensor, y: Tensor):
     """Matrix times vector."""
     _need_dimension(x, y)
-    _need_ndim("mv", 2, x)
-    _need_ndim("mv", 1, y)
-    _need_size("mv", x.shape[1] == y.shape[0], x, y)
-    _one_dtype("mv", x, y)
-    _need_products("mv", x, y)
+    need_ndim("mv", 2, x)
+    need_ndim("mv", 1, y)
+    need_size("mv", x.shape[1] == y.shape[0], x, y)
+    need_one_dtype("mv", x, y)
+    need_products("mv", x, y)
     return np.matmul(x, y)
 
 
@@ -82,24 +62,20 @@ mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(conj(y)), y=lambda g, x: co
 @op(node="MmBackward0", dtypes="same", torch_names={"y": "mat2"})
 def mm(x: Tensor, y: Tensor):
     """Matrix times matrix."""
-    _need_ndim("mm", 2, x, y)
-    _need_size("mm", x.shape[1] == y.shape[0], x, y)
-    _one_dtype("mm", x, y)
-    _need_products("mm", x, y)
+    need_ndim("mm", 2, x, y)
+    need_size("mm", x.shape[1] == y.shape[0], x, y)
+    need_one_dtype("mm", x, y)
+    need_products("mm", x, y)
     return np.matmul(x, y)
-
-
-def _by_columns(shape, strides):
-    return strides[0] == 1 and strides[1] == shape[0]
 
 
 def _mm_left(g, y, x_shape, x_strides):
     """Laid out by columns if the operand is."""
-    return conj(y).mm(g.t()).t() if _by_columns(x_shape, x_strides) else g.mm(conj(y.t()))
+    return conj(y).mm(g.t()).t() if by_columns(x_shape, x_strides) else g.mm(conj(y.t()))
 
 
 def _mm_right(g, x, y_shape, y_strides):
-    return g.t().mm(conj(x)).t() if _by_columns(y_shape, y_strides) else conj(x.t()).mm(g)
+    return g.t().mm(conj(x)).t() if by_columns(y_shape, y_strides) else conj(x.t()).mm(g)
 
 
 mm.wrt(x=_mm_left, y=_mm_right)
@@ -108,11 +84,11 @@ mm.wrt(x=_mm_left, y=_mm_right)
 @op(node="BmmBackward0", dtypes="same", torch_names={"y": "mat2"})
 def bmm(x: Tensor, y: Tensor):
     """A batch of matrix products."""
-    _need_ndim("bmm", 3, x, y)
-    _need_size("bmm", x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
+    need_ndim("bmm", 3, x, y)
+    need_size("bmm", x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
     if x.size and y.size:
         need_kernel("bmm", x, "b")
-        _one_dtype("bmm", x, y)
+        need_one_dtype("bmm", x, y)
     return np.matmul(x, y).astype(y.dtype, copy=False)
 
 

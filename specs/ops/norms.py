@@ -13,8 +13,7 @@ import numpy as np
 from specs import inference_alone as alone
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
-from specs.ops.reduce import _axes, _reduce
-from specs.ops.unary import minus
+from specs.ops.helpers import axes_of, minus, reduced
 
 
 def restored(g: Any, x_shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -33,10 +32,10 @@ def _count(shape: Any, dim: Any) -> int:
 # -- spread ----------------------------------------------------------------------------------------
 def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
     correction = 1 if correction is None else correction
-    axes = _axes(dim, x.ndim)
+    axes = axes_of(dim, x.ndim)
     rest = max(math.prod(x.shape[a] for a in axes) - correction, 0)
     apart = x - np.mean(x, axes, keepdims=True)
-    return np.asarray(_reduce(np.add, apart * apart, axes, keepdim) / np.float64(rest)).astype(x.dtype)
+    return np.asarray(reduced(np.add, apart * apart, axes, keepdim) / np.float64(rest)).astype(x.dtype)
 
 
 def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
@@ -74,16 +73,16 @@ std.wrt(x=_std_backward)
 @op(internal=True, node="LinalgVectorNormBackward0", dtypes="keep", wide=True)
 def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The p-norm of all elements or along dimensions, p being ``ord``."""
-    axes, sizes = _axes(dim, x.ndim), np.abs(x)
+    axes, sizes = axes_of(dim, x.ndim), np.abs(x)
     if ord == math.inf:
-        return _reduce(np.maximum, sizes, axes, keepdim)
+        return reduced(np.maximum, sizes, axes, keepdim)
     if ord == -math.inf:
-        return _reduce(np.minimum, sizes, axes, keepdim)
+        return reduced(np.minimum, sizes, axes, keepdim)
     if ord == 0:
-        return np.asarray(_reduce(np.add, (x != 0).astype(sizes.dtype), axes, keepdim))
+        return np.asarray(reduced(np.add, (x != 0).astype(sizes.dtype), axes, keepdim))
     if ord == 2:
-        return np.sqrt(_reduce(np.add, sizes * sizes, axes, keepdim))
-    powers = _reduce(np.add, sizes ** sizes.dtype.type(ord), axes, keepdim)
+        return np.sqrt(reduced(np.add, sizes * sizes, axes, keepdim))
+    powers = reduced(np.add, sizes ** sizes.dtype.type(ord), axes, keepdim)
     return np.asarray(powers ** sizes.dtype.type(1 / ord)).astype(sizes.dtype)
 
 
@@ -120,7 +119,7 @@ def norm(x: Tensor, p: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -
 @op(internal=True, node="LogsumexpBackward0", dtypes="float", layout=(), alone=alone.out)
 def logsumexp(x: Tensor, dim: Dims, keepdim: Bool = False) -> Any:
     """The logarithm of the sum of exponentials, without overflow on the way."""
-    axes = _axes(dim, x.ndim)
+    axes = axes_of(dim, x.ndim)
     top = np.max(x, axes, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.sum(np.exp(x - top), axes, keepdims=True)) + top

@@ -9,34 +9,10 @@ import numpy as np
 from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Dim, DimList, Dims, OptDims, Tensor
-from specs.layout import by_rows, laid_out_like
+from specs.layout import laid_out_like
 from specs.op import op
 from specs.ops.complex import conj
-
-
-def axis_of(dim: int, ndim: int) -> int:
-    """A dimension counted from the front, or refused; a 0-d tensor counts as having one."""
-    span = max(ndim, 1)
-    if not -span <= dim < span:
-        refuse("op/dim-range", low=-span, high=span - 1, dim=dim)
-    return dim % span
-
-
-def _axes(dim, ndim):
-    """Numpy's axes for torch's ``dim``, of which none at all means every one."""
-    if not dim:
-        return tuple(range(ndim))
-    axes = [axis_of(d, ndim) for d in dim]
-    for n, axis in enumerate(axes):
-        if axis in axes[:n]:
-            refuse("op/dim-repeated", dim=axis)
-    return tuple(axes) if ndim else ()
-
-
-def _reduce(ufunc, x, axes, keepdim=False):
-    """The reduction, laid out contiguously as torch lays out a reduction's result."""
-    result = ufunc.reduce(x, axis=axes, keepdims=keepdim)
-    return by_rows(result) if result.ndim > 1 else result
+from specs.ops.helpers import axes_of, axis_of, reduced
 
 
 def _unreduced(g, x_shape, dim, keepdim):
@@ -48,19 +24,19 @@ def _unreduced(g, x_shape, dim, keepdim):
     return g.expand(x_shape)
 
 
-@op(name="sum", node="SumBackward0", dtypes="sum", complex=True, grows="totals", often=4)
+@op(name="sum", node="SumBackward0", dtypes="accumulate", complex=True, grows="totals", often=4)
 def sum_all(x: Tensor):
     """The sum of all elements; bool and integers become int64."""
-    return _reduce(np.add, x, None)
+    return reduced(np.add, x, None)
 
 
 sum_all.wrt(x=lambda g, x_shape: g.expand(x_shape))
 
 
-@op(name="sum", node="SumBackward1", dtypes="sum", complex=True, grows="totals", often=4)
+@op(name="sum", node="SumBackward1", dtypes="accumulate", complex=True, grows="totals", often=4)
 def sum_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The sum along dimensions, all of them for None or none."""
-    return _reduce(np.add, x, _axes(dim, x.ndim), keepdim)
+    return reduced(np.add, x, axes_of(dim, x.ndim), keepdim)
 
 
 sum_dim.wrt(x=lambda g, x_shape, dim, keepdim: _unreduced(g, x_shape, dim, keepdim))
@@ -69,9 +45,9 @@ sum_dim.wrt(x=lambda g, x_shape, dim, keepdim: _unreduced(g, x_shape, dim, keepd
 def _mean(x, dim, keepdim=False):
     if x.dtype.kind not in "fc":
         refuse("op/mean-dtype", dtype=x.dtype)
-    axes = _axes(dim, x.ndim)
+    axes = axes_of(dim, x.ndim)
     count = math.prod(x.shape[axis] for axis in axes)
-    return np.true_divide(_reduce(np.add, x, axes, keepdim), x.dtype.type(count))
+    return np.true_divide(reduced(np.add, x, axes, keepdim), x.dtype.type(count))
 
 
 @op(
@@ -196,7 +172,7 @@ def _one_by_one(x, axis=None):
 @op(
     name="prod",
     node="ProdBackward0",
-    dtypes="sum",
+    dtypes="accumulate",
     wide=False,
     domain="zero_or_power_of_two",
     grows="multiplies_all",
@@ -205,7 +181,7 @@ def _one_by_one(x, axis=None):
 )
 def prod_all(x: Tensor):
     """The product of all elements."""
-    return _reduce(np.multiply, _one_by_one(x.reshape(-1), 0) if x.dtype == np.float16 else x, None)
+    return reduced(np.multiply, _one_by_one(x.reshape(-1), 0) if x.dtype == np.float16 else x, None)
 
 
 prod_all.wrt(x=_prod_all_backward)
@@ -214,7 +190,7 @@ prod_all.wrt(x=_prod_all_backward)
 @op(
     name="prod",
     node="ProdBackward1",
-    dtypes="sum",
+    dtypes="accumulate",
     wide=False,
     domain="zero_or_power_of_two",
     grows="multiplies_all",
@@ -223,8 +199,8 @@ prod_all.wrt(x=_prod_all_backward)
 )
 def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
     """The product along a dimension."""
-    axes = _axes((dim,), x.ndim)
-    return _reduce(np.multiply, _one_by_one(x, *axes) if x.dtype == np.float16 else x, axes, keepdim)
+    axes = axes_of((dim,), x.ndim)
+    return reduced(np.multiply, _one_by_one(x, *axes) if x.dtype == np.float16 else x, axes, keepdim)
 
 
 def _prod_dim_backward(g, x, out, dim, keepdim):
@@ -243,12 +219,12 @@ def _extreme(ufunc, x, dim, keepdim):
     for d in dim if not x.size else ():
         if x.ndim and not x.shape[axis_of(d, x.ndim)]:
             refuse("op/empty-extreme-dim", name="amax" if ufunc is np.maximum else "amin", dim=d)
-    axes = _axes(dim, x.ndim)
+    axes = axes_of(dim, x.ndim)
     if not x.size and not dim:
         refuse("op/empty-extreme", name="amax" if ufunc is np.maximum else "amin")
     if x.size:
         need_kernel("amax" if ufunc is np.maximum else "amin", x, "c")
-    return _reduce(ufunc, x, axes, keepdim)
+    return reduced(ufunc, x, axes, keepdim)
 
 
 def _restored(reduced, dim, keepdim):
@@ -298,7 +274,7 @@ amin.wrt(x=_extreme_backward)
 @op(
     inplace=True,
     node="CumsumBackward0",
-    dtypes="sum",
+    dtypes="accumulate",
     mixes_elements=True,
     complex=True,
     grows="totals",
@@ -332,7 +308,7 @@ cumsum.wrt(x=_cumsum_backward)
 )
 def flip(x: Tensor, dims: DimList):
     """A copy with dimensions reversed, none of them if none is given."""
-    axes = _axes(dims, x.ndim) if dims else ()
+    axes = axes_of(dims, x.ndim) if dims else ()
     return laid_out_like(np.flip(x, axes).copy(order="K"), x)
 
 

@@ -15,7 +15,7 @@ from specs.errors import refuse
 from specs.kind import Count, Dim, IntList, Length, Offset, OptPosition, Position, Size, Stride, Tensor
 from specs.op import composite, op
 from specs.ops import cat
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import axis_of
 from specs.ops.shapes import clamp_slice, placed, strides_of, window
 
 END = 2**63 - 1

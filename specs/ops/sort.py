@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from specs.errors import need_fit, refuse
-from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor
+from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor, Vector
 from specs.op import Op, op
-from specs.ops.gather import _line, _places
+from specs.ops.helpers import along, grid_index
 
 
 # -- along a dimension -----------------------------------------------------------------------------
 def _picked(x: np.ndarray, index: np.ndarray, dim: int, keepdim: bool) -> Any:
-    line, axis = _line(x, dim)
+    line, axis = along(x, dim)
     if not x.ndim:
         return x.copy()
     out = np.take_along_axis(line, index if index.ndim == x.ndim else np.expand_dims(index, axis), axis)
@@ -108,12 +108,12 @@ for whole in (_max_all, _min_all, _median_all, _nanmedian_all):
 # -- by position -----------------------------------------------------------------------------------
 def _scattered(x: np.ndarray, dim: int, index: np.ndarray, value: Any) -> np.ndarray:
     out = x.copy()
-    line, axis = _line(out, dim)
+    line, axis = along(out, dim)
     if index.size:
         lined = np.atleast_1d(index)
         if isinstance(value, np.ndarray):
             value = np.atleast_1d(value)[tuple(slice(n) for n in lined.shape)]
-        line[_places(lined, axis)] = value
+        line[grid_index(lined, axis)] = value
     return line.reshape(x.shape)
 
 
@@ -138,13 +138,13 @@ scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
 
 
 @op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep")
-def index_fill(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
+def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
     """``x`` with a number in the slices that ``index`` names."""
     if isinstance(value, complex) and x.dtype.kind != "c":
         refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
     need_fit(value, x.dtype)
     out = x.copy()
-    line, axis = _line(out, dim)
+    line, axis = along(out, dim)
     line[(*(slice(None),) * axis, index.reshape(-1))] = np.asarray(value).astype(x.dtype)
     return line.reshape(x.shape)
 
@@ -153,10 +153,10 @@ index_fill.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0))
 
 
 @op(internal=True, inplace=True, node="IndexCopyBackward0", dtypes="keep")
-def index_copy(x: Tensor, dim: Dim, index: Indices, source: Tensor) -> Any:
+def index_copy(x: Tensor, dim: Dim, index: Vector, source: Tensor) -> Any:
     """``x`` with the slices that ``index`` names taken from ``source``."""
     out = x.copy()
-    line, axis = _line(out, dim)
+    line, axis = along(out, dim)
     line[(*(slice(None),) * axis, index.reshape(-1))] = np.atleast_1d(source)
     return line.reshape(x.shape)
 

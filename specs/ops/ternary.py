@@ -12,10 +12,8 @@ import numpy as np
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Rounding, Scale, Tensor
 from specs.op import composite, op
-from specs.ops.elementwise import _times
-from specs.ops.linear import _by_columns, _need_ndim, _need_products, _need_size, _one_dtype
+from specs.ops.helpers import by_columns, minus, need_ndim, need_one_dtype, need_products, need_size, times
 from specs.ops.shapes import expanded
-from specs.ops.unary import minus
 
 
 def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
@@ -47,35 +45,35 @@ def _need_scaled(x: Any, beta: Any, left: Any, right: Any) -> None:
 
 
 def _need_batches(name: str, x: Any, y: Any) -> None:
-    _need_ndim(name, 3, x, y)
-    _need_size(name, x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
+    need_ndim(name, 3, x, y)
+    need_size(name, x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
 
 
 # -- matrix products, and something added ----------------------------------------------------------
 @op(internal=True, node="AddmmBackward0", dtypes="same")
 def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat1 @ mat2``."""
-    _one_dtype("addmm", x, mat2)
-    _one_dtype("addmm", mat1, mat2)
-    _need_ndim("addmm", 2, mat1, mat2)
-    _need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
+    need_one_dtype("addmm", x, mat2)
+    need_one_dtype("addmm", mat1, mat2)
+    need_ndim("addmm", 2, mat1, mat2)
+    need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
     _need_expandable(x, mat1.shape[0], mat2.shape[1])
-    _need_products("addmm", mat1, mat2)
+    need_products("addmm", mat1, mat2)
     _need_scaled(x, beta, mat1, mat2)
     return _blend(x, np.matmul(mat1, mat2), beta, alpha)
 
 
 def _addmm_left(g: Any, mat1_shape: Any, mat1_strides: Any, mat2: Any, alpha: Any) -> Any:
-    made = mat2.mm(g.t()).t() if _by_columns(mat1_shape, mat1_strides) else g.mm(mat2.t())
-    return _times(made, alpha)
+    made = mat2.mm(g.t()).t() if by_columns(mat1_shape, mat1_strides) else g.mm(mat2.t())
+    return times(made, alpha)
 
 
 def _addmm_right(g: Any, mat1: Any, mat2_shape: Any, mat2_strides: Any, alpha: Any) -> Any:
-    made = g.t().mm(mat1).t() if _by_columns(mat2_shape, mat2_strides) else mat1.t().mm(g)
-    return _times(made, alpha)
+    made = g.t().mm(mat1).t() if by_columns(mat2_shape, mat2_strides) else mat1.t().mm(g)
+    return times(made, alpha)
 
 
-addmm.wrt(x=lambda g, beta: _times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
+addmm.wrt(x=lambda g, beta: times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
 
 
 @op(internal=True, node="AddmvBackward0", dtypes="same")
@@ -86,32 +84,32 @@ def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale 
     fits = mat.shape[1] == vec.shape[0] and x.size in (1, mat.shape[0])
     if not fits and not x.ndim:  # its size is to be told
         refuse("op/dim-range", low=0, high=-1, dim=0)
-    _need_size("addmv", fits, mat, vec)
-    _one_dtype("addmv", x, mat)
-    _one_dtype("addmv", mat, vec)
-    _need_products("addmv", mat, vec)
+    need_size("addmv", fits, mat, vec)
+    need_one_dtype("addmv", x, mat)
+    need_one_dtype("addmv", mat, vec)
+    need_products("addmv", mat, vec)
     return _blend(x, np.matmul(mat, vec), beta, alpha)
 
 
 addmv.wrt(
-    x=lambda g, beta: _times(g, beta),
-    mat=lambda g, vec, alpha: _times(g.outer(vec), alpha),
-    vec=lambda g, mat, alpha: _times(mat.t().mv(g), alpha),
+    x=lambda g, beta: times(g, beta),
+    mat=lambda g, vec, alpha: times(g.outer(vec), alpha),
+    vec=lambda g, mat, alpha: times(mat.t().mv(g), alpha),
 )
 
 
 @op(internal=True, node="AddrBackward0")
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times all products of two vectors' elements."""
-    _need_ndim("addr", 1, vec1, vec2)
+    need_ndim("addr", 1, vec1, vec2)
     _need_expandable(x, vec1.size, vec2.size)
     return _blend(x, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
 addr.wrt(
-    x=lambda g, beta: _times(g, beta),
-    vec1=lambda g, vec2, alpha: _times(g.mv(vec2), alpha),
-    vec2=lambda g, vec1, alpha: _times(g.t().mv(vec1), alpha),
+    x=lambda g, beta: times(g, beta),
+    vec1=lambda g, vec2, alpha: times(g.mv(vec2), alpha),
+    vec2=lambda g, vec1, alpha: times(g.t().mv(vec1), alpha),
 )
 
 
@@ -125,19 +123,19 @@ def outer(x: Tensor, y: Tensor) -> Any:
 def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times a batch of products."""
     _need_expandable(x, _size(batch1, 0), _size(batch1, 1), _size(batch2, 2))
-    _one_dtype("baddbmm", x, batch1)
+    need_one_dtype("baddbmm", x, batch1)
     _need_batches("baddbmm", batch1, batch2)
     if batch1.size and batch2.size:
         need_kernel("baddbmm", batch1, "b")
-        _one_dtype("baddbmm", batch1, batch2)
+        need_one_dtype("baddbmm", batch1, batch2)
     _need_scaled(x, beta, batch1, batch2)
     return _blend(x, np.matmul(batch1, batch2), beta, alpha).astype(batch2.dtype, copy=False)
 
 
 baddbmm.wrt(
-    x=lambda g, beta: _times(g, beta),
-    batch1=lambda g, batch2, alpha: _times(g.bmm(batch2.transpose(1, 2)), alpha),
-    batch2=lambda g, batch1, alpha: _times(batch1.transpose(1, 2).bmm(g), alpha),
+    x=lambda g, beta: times(g, beta),
+    batch1=lambda g, batch2, alpha: times(g.bmm(batch2.transpose(1, 2)), alpha),
+    batch2=lambda g, batch1, alpha: times(batch1.transpose(1, 2).bmm(g), alpha),
 )
 
 
@@ -147,9 +145,9 @@ def addbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha:
     _need_expandable(x, _size(batch1, 1), _size(batch2, 2))
     _need_batches("addbmm", batch1, batch2)
     if len(batch1):
-        _one_dtype("addbmm", x, batch2)
-        _one_dtype("addbmm", batch1, batch2)
-    _need_products("addbmm", batch1, batch2)
+        need_one_dtype("addbmm", x, batch2)
+        need_one_dtype("addbmm", batch1, batch2)
+    need_products("addbmm", batch1, batch2)
     _need_scaled(x, beta, batch1, batch2)
     return _blend(x, np.matmul(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
@@ -159,11 +157,11 @@ def _spread(g: Any, batch1_shape: Any, batch2_shape: Any) -> Any:
 
 
 addbmm.wrt(
-    x=lambda g, beta: _times(g, beta),
-    batch1=lambda g, batch1_shape, batch2, batch2_shape, alpha: _times(
+    x=lambda g, beta: times(g, beta),
+    batch1=lambda g, batch1_shape, batch2, batch2_shape, alpha: times(
         _spread(g, batch1_shape, batch2_shape).bmm(batch2.transpose(1, 2)), alpha
     ),
-    batch2=lambda g, batch1, batch1_shape, batch2_shape, alpha: _times(
+    batch2=lambda g, batch1, batch1_shape, batch2_shape, alpha: times(
         batch1.transpose(1, 2).bmm(_spread(g, batch1_shape, batch2_shape)), alpha
     ),
 )

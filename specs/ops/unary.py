@@ -14,11 +14,7 @@ from specs.errors import need_kernel
 from specs.kind import Scale, Tensor
 from specs.op import op
 from specs.ops.complex import conj
-
-
-def minus(number: Any, x: Any) -> Any:
-    """``number - x`` as formulas in C++ make it: a filled tensor, and one subtraction."""
-    return x.new_full(x.shape, number).sub(x)
+from specs.ops.helpers import minus
 
 
 def into(x: Any, number: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from specs.errors import refuse
 from specs.kind import Bool, Dim, Dims, IntList, NewDim, Perm, Shape, Size, Tensor
 from specs.op import composite, op
-from specs.ops.reduce import axis_of
+from specs.ops.helpers import axis_of
 from specs.ops.shapes import expanded, infer_size, strides_of, view_strides, window
 
 

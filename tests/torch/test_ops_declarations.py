@@ -121,7 +121,7 @@ def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     pairs = [torch.result_type(taking[0], other) for other in taking[1:] or taking]
     dtype = reduce(torch.promote_types, pairs)
     if not (dtype.is_floating_point or dtype.is_complex):
-        dtype = {"float": torch.float32, "sum": torch.int64}.get(op.dtypes, dtype)
+        dtype = {"float": torch.float32, "accumulate": torch.int64}.get(op.dtypes, dtype)
     numpy = np.dtype(str(dtype).removeprefix("torch."))
     return tuple(
         a if p.kind.name == "mask" or not isinstance(a, np.ndarray) else a.astype(numpy, copy=False)

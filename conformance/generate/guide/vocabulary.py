@@ -62,8 +62,8 @@ class Recipes:
 def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
     """The public overloads that take a tensor and are called as methods, with their spelling."""
     for name, overloads in table.items():
-        spelled = f"__{name}__" if name in ("getitem", "setitem") else name
         for op in overloads:
+            spelled = f"__{name}__" if any(a.kind.name == "index" for a in op.attributes) else name
             if not op.internal and _drawable(op) and name not in ops.REFLECTED_ONLY:
                 yield op, spelled
 

@@ -150,7 +150,7 @@ def _mask_or_indices(state: GenState, recipe: Recipe, at: int, x: TensorInfo) ->
             return y
     if not state.supports("torch.tensor"):
         return None
-    shape = x.shape if dtype == "bool" or recipe.name == "gather" else (2,)
+    shape = (2,) if recipe.op.operands[at].kind.vector else x.shape
     leaves.make_leaf(state, shape, dtype if state.unchecked else row, dtype)
     state.schedule(lambda state, about: apply(state, recipe, about), x)
     return True
@@ -202,7 +202,7 @@ def perform(
     if state.emit(call.op, args, call.kwargs, (name,)):
         tensor = state.bind(name, store, _tensors(operands))
         if (
-            recipe.name == "abs"
+            recipe.op.zero == "derivative"
             and tensor is not None
             and tensor.requires_grad
             and state.features & SECOND_DERIVATIVES == SECOND_DERIVATIVES

@@ -1,0 +1,89 @@
+"""Helpers that several families of ops share: dimensions, demands on operands, and arithmetic in formulas.
+
+Shapes and strides of views are in ``shapes``, conjugates in ``complex``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.errors import need_kernel, refuse
+from specs.layout import by_rows
+
+
+# -- dimensions ------------------------------------------------------------------------------------
+def axis_of(dim: int, ndim: int) -> int:
+    """The dimension counted from the front, or a refusal; a 0-d tensor counts as having one."""
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        refuse("op/dim-range", low=-span, high=span - 1, dim=dim)
+    return dim % span
+
+
+def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Numpy's axes for torch's ``dim``; no dimension at all means every one."""
+    if not dim:
+        return tuple(range(ndim))
+    axes = [axis_of(d, ndim) for d in dim]
+    for n, axis in enumerate(axes):
+        if axis in axes[:n]:
+            refuse("op/dim-repeated", dim=axis)
+    return tuple(axes) if ndim else ()
+
+
+def reduced(ufunc: Any, x: Any, axes: Any, keepdim: bool = False) -> Any:
+    """The reduction over some axes, contiguous as torch lays it out."""
+    result = ufunc.reduce(x, axis=axes, keepdims=keepdim)
+    return by_rows(result) if result.ndim > 1 else result
+
+
+def along(x: np.ndarray, dim: int) -> tuple[np.ndarray, int]:
+    """``x`` with at least one dimension, and the dimension counted from the front."""
+    return np.atleast_1d(x), axis_of(dim, x.ndim)
+
+
+def grid_index(index: np.ndarray, axis: int) -> tuple[Any, ...]:
+    """A numpy index: ``index`` along ``axis``, each position itself in the other dimensions."""
+    grid: list[Any] = list(np.indices(index.shape, sparse=True))
+    grid[axis] = index
+    return tuple(grid)
+
+
+def by_columns(shape: Any, strides: Any) -> bool:
+    """Whether a matrix is laid out by columns."""
+    return bool(strides[0] == 1 and strides[1] == shape[0])
+
+
+# -- demands on operands, in the words of the op ``name`` ------------------------------------------
+def need_one_dtype(name: str, x: Any, y: Any) -> None:
+    if x.dtype != y.dtype:
+        refuse("op/one-dtype", name=name, x=x.dtype, y=y.dtype)
+
+
+def need_ndim(name: str, rank: int, *arrays: Any) -> None:
+    if any(array.ndim != rank for array in arrays):
+        refuse("op/matmul-rank", name=name, rank=rank)
+
+
+def need_size(name: str, fits: bool, x: Any, y: Any) -> None:
+    if not fits:
+        refuse("op/matmul-shape", name=name, x=list(x.shape), y=list(y.shape))
+
+
+def need_products(name: str, x: Any, y: Any) -> None:
+    """Refuse bools, unless there is nothing to multiply."""
+    if x.size and y.size:
+        need_kernel(name, x, "b")
+
+
+# -- arithmetic in formulas ------------------------------------------------------------------------
+def times(g: Any, factor: Any) -> Any:
+    """``g`` scaled by a number, without a node if the number is one."""
+    return g if factor == 1 else g.mul_scalar(factor)
+
+
+def minus(number: Any, x: Any) -> Any:
+    """``number - x`` as formulas in C++ make it: a filled tensor, and one subtraction."""
+    return x.new_full(x.shape, number).sub(x)

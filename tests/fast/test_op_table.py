@@ -1,0 +1,128 @@
+"""The op table is whole: each fact of an op is a field of its declaration."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from specs import ops
+from specs.kind import WORDS
+from specs.op import Op, op
+
+ROOT = Path(__file__).parents[2]
+EVERY = "*"
+
+INNOCENT = {
+    "conformance/adapters/micrograd.py": (EVERY, "the operations of another library"),
+    "conformance/execution/json_form.py": ("slice", "the tag of a Python slice"),
+    "conformance/generate/guide/swarm.py": ("copy_", "what an implementation must have for a kind of step"),
+    "conformance/generate/steps/as_strided.py": ("squeeze", "a step names the calls that it writes"),
+    "conformance/generate/steps/backward.py": ("sum", "a step names the calls that it writes"),
+    "conformance/generate/steps/devices.py": (EVERY, "the menu of calls on several devices"),
+    "conformance/generate/steps/grad_attribute.py": ("t", "a step names the calls that it writes"),
+    "conformance/generate/steps/inplace.py": ("fill_", "a step names the calls that it writes"),
+    "conformance/generate/steps/invalid_calls.py": (EVERY, "the menu of invalid calls"),
+    "conformance/generate/steps/training.py": ("mean sum", "reductions of losses"),
+    "conformance/generate/state/tensor_info.py": ("frac", "the bits of a fraction"),
+    "conformance/program/parsing.py": ("slice", "Python's own"),
+    "conformance/program/syntax.py": (
+        "chunk split unbind torch.chunk torch.split torch.unbind",
+        "the operations that bind a tuple, for printing and parsing",
+    ),
+    "reference_impl/__init__.py": ("zeros_like", "the names that the namespace exports"),
+    "reference_impl/autograd/var_mean.py": ("std var", "one function over two ops"),
+    "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
+    "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
+    "reference_impl/namespace/non_differentiable.py": ("remainder", "the ops behind operators"),
+    "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
+    "reference_impl/namespace/sorting.py": ("maximum minimum", "functions over ops"),
+    "reference_impl/nn/functional.py": (EVERY, "functions over ops, and reductions of losses"),
+    "reference_impl/nn/init.py": ("leaky_relu", "the nonlinearity that a layer is initialised for"),
+    "reference_impl/nn/layers.py": ("threshold", "an attribute that a layer shows"),
+    "reference_impl/nn/losses.py": ("mean sum", "reductions of losses"),
+    "specs/cases/": (EVERY, "cases are PyTorch text"),
+}
+"""Files, or folders, that name ops without stating a fact of them: which names, and why."""
+
+
+def names_of_ops() -> set[str]:
+    """Public names, keys of overloads, and names of functions; no words that are fields of a declaration."""
+    ops.load()
+    every = [o for table in (ops.ALL, ops.IN_PLACE) for overloads in table.values() for o in overloads]
+    names = {o.name for o in every} | {o.key for o in every} | set(ops.ALL) | set(ops.IN_PLACE)
+    return (names | {f"torch.{name}" for name in names}) - {field.name for field in fields(Op)}
+
+
+def named_in(text: str, names: set[str]) -> Iterator[str]:
+    """The names that stand in a module as strings, other than as the ``name=`` of a message."""
+    tree = ast.parse(text)
+    said = {id(word.value) for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords
+            if word.arg == "name"}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in names and id(node) not in said:
+            yield node.value
+
+
+@cache
+def found() -> dict[str, set[str]]:
+    """By file: the ops that are named outside of the op table."""
+    names = names_of_ops()
+    files = [
+        p for package in ("conformance", "reference_impl", "specs") for p in (ROOT / package).rglob("*.py")
+    ]
+    met = {p.relative_to(ROOT).as_posix(): set(named_in(p.read_text(encoding="utf-8"), names)) for p in files}
+    return {file: named for file, named in met.items() if named and not file.startswith("specs/ops/")}
+
+
+def excuse(file: str) -> str | None:
+    """The entry that a file falls under."""
+    return next(
+        (place for place in INNOCENT if file == place or (place.endswith("/") and file.startswith(place))),
+        None,
+    )
+
+
+def test_no_fact_of_an_op_is_stated_by_its_name():
+    """Outside of specs/ops no string is the name of an op, but for those that are listed."""
+    guilty = {}
+    for file, named in found().items():
+        allowed = INNOCENT.get(excuse(file) or "", ("", ""))[0]
+        if allowed != EVERY and (rest := named - set(allowed.split())):
+            guilty[file] = sorted(rest)
+    assert {} == guilty
+
+
+def test_no_excuse_is_left_over():
+    """Each entry of the list, and each name in it, is still needed."""
+    met: dict[str, set[str]] = {}
+    for file, named in found().items():
+        met.setdefault(excuse(file) or "", set()).update(named)
+    needed = {
+        place: allowed if allowed == EVERY else set(allowed.split())
+        for place, (allowed, _) in INNOCENT.items()
+    }
+    assert needed == {place: EVERY if needed[place] == EVERY else met.get(place, set()) for place in needed}
+    assert {place for place in INNOCENT if place not in met} == set()
+
+
+@pytest.mark.parametrize("fact", WORDS)
+def test_a_word_that_is_none_is_refused(fact):
+    """A declaration with a misspelt word fails, and lists the words."""
+    with pytest.raises(TypeError, match=f"misspelt: {fact}='nonsense' is none of "):
+
+        @op(**{fact: "nonsense"})
+        def misspelt(x):
+            return x
+
+
+@pytest.mark.parametrize("fact", WORDS)
+def test_each_word_is_used(fact):
+    """No word is explained that no op bears."""
+    ops.load()
+    every = [o for table in (ops.ALL, ops.IN_PLACE) for overloads in table.values() for o in overloads]
+    assert set(WORDS[fact]) == {getattr(o, fact) for o in every}
