@@ -52,7 +52,7 @@ from reference_impl.base.size import (
 )
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import cuda, factories, random, testing
+from reference_impl.namespace import cuda, legacy, random, testing
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -114,7 +114,7 @@ for _module in (cuda, random, testing):  # `import torch.random` is PyTorch's wa
 
 autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # people reach it that way
 
-for _name, _function in (factories.LEGACY | FUNCTIONS).items():
+for _name, _function in (legacy.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # Made of the namespace's own functions, hence last.
@@ -123,10 +123,10 @@ from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # in torch, too, it hides its module
-factories.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
+legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
     queue_callback=queue_callback
 )
-autograd.Variable = factories.Variable  # type: ignore[attr-defined]
+autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
 
 __all__ = [
     "Generator",

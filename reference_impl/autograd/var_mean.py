@@ -1,4 +1,4 @@
-"""Variance, or standard deviation, and mean together: a custom Function whose one node makes both."""
+"""``var_mean`` and ``std_mean``: two results of one node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference_impl.core.tensor import Tensor
 
 
 class _Spread(Function):
-    """The measure of spread, and the mean, along some dimensions."""
+    """Variance or standard deviation, and mean, along dimensions."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, measure: str, dims: tuple[int, ...], how: dict[str, Any]) -> Any:
@@ -33,9 +33,9 @@ class _Spread(Function):
 
 def _node(measure: str) -> type[Function]:
     name = f"{measure.capitalize()}Mean"
-    made: type[Function] = type(name, (_Spread,), {})
-    made._backward_cls = type(f"{name}Backward0", (FunctionNode,), {"_forward_cls": made})
-    return made
+    function: type[Function] = type(name, (_Spread,), {})
+    function._backward_cls = type(f"{name}Backward0", (FunctionNode,), {"_forward_cls": function})
+    return function
 
 
 _NODES = {measure: _node(measure) for measure in ("var", "std")}
@@ -62,14 +62,14 @@ def _both(
 
 
 def var_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
-    """Variance and mean."""
+    """Compute variance and mean."""
     return _both("var", x, *where, **how)
 
 
 def std_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean."""
+    """Compute standard deviation and mean."""
     return _both("std", x, *where, **how)
 
 
 FUNCTIONS: dict[str, Any] = {"std_mean": std_mean, "var_mean": var_mean}
-"""Functions of the namespace, by name."""
+"""Functions by name."""

@@ -1,6 +1,6 @@
-"""What a tensor tells about itself, and its ways out: to numpy, to Python numbers, to text.
+"""Tensor attributes and conversions: shape and strides, storage, numpy arrays, Python numbers, transposes.
 
-What the machine itself reads stands in ``tensor``; casts are in ``casts``, copies in ``copying``.
+`geometry` has element readings, `casts` dtype and device changes, `serialization` copies, `tensor_repr` text.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def _axis(self: Tensor, dim: int) -> int:
 
 
 def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
-    """Whether the elements lie by rows without gaps."""
+    """Return True if the elements are row-major without gaps."""
     return bool(array_of(self).flags.c_contiguous)
 
 
 def element_size(self: Tensor) -> int:
-    """The bytes of one element."""
+    """The size of one element in bytes."""
     return array_of(self).itemsize
 
 
@@ -62,62 +62,62 @@ def data_ptr(self: Tensor) -> int:
 
 
 def get_device(self: Tensor) -> int:
-    """The number of its device; -1 stands for the CPU."""
+    """The index of the tensor's CUDA device, -1 for the CPU."""
     index = place_of(self).index
     return -1 if index is None else index
 
 
 class Storage:
-    """The memory that a tensor and its views look at."""
+    """The memory shared by a tensor and its views."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.memory = array
 
     @property
     def _cdata(self) -> int:
-        """What tells it from every other."""
+        """An identity that no other storage shares."""
         return id(self.memory)
 
     def data_ptr(self) -> int:
-        """The address of its first byte."""
+        """The address of the first byte."""
         return self.memory.__array_interface__["data"][0]
 
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return self.memory.nbytes
 
     def size(self) -> int:
-        """How many elements of its tensors' dtype it has."""
+        """The number of elements, in the dtype of its tensors."""
         return self.memory.size
 
     __len__ = size
 
 
 def storage(self: Tensor) -> Storage:
-    """The memory behind this tensor."""
+    """The tensor's storage."""
     return Storage(storage_of(self))
 
 
-# -- ways out --------------------------------------------------------------------------------------
+# -- interop ---------------------------------------------------------------------------------------
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
-    """The elements as an array on the same memory, or where ``force`` is set, whatever it takes."""
+    """The elements as an array on the same memory; with ``force`` a copy, which nothing forbids."""
     array = np.array(array_of(self)) if force else shared_with_numpy(self)
     if array.dtype == dtypes.bfloat16.numpy:
         refuse_by("copy/bfloat16-refuses-numpy")
     if force:
         return array
     if not array.size:
-        return np.empty(array.shape, array.dtype)  # as numpy makes one, which has no strides
+        return np.empty(array.shape, array.dtype)  # as numpy makes one, whose strides are its own
     return array if by("copy/numpy-shares") else array.copy()
 
 
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    """What numpy's functions get for a tensor."""
+    """The array that numpy's functions receive for a tensor."""
     return np.array(numpy(self), dtype, copy=copy)
 
 
 def _number(self: Tensor, kind: type) -> Any:
-    """The one element as a number of that kind."""
+    """The single element as a number of type ``kind``."""
     if self.requires_grad and STATE.enabled and kind is not int:
         warn_once("copy/number-leaves-the-graph-warns")
     array = array_of(self)
@@ -132,22 +132,22 @@ def _number(self: Tensor, kind: type) -> Any:
 
 
 def to_float(self: Tensor) -> float:
-    """The one element as a float."""
+    """The single element as a float."""
     return _number(self, float)
 
 
 def to_int(self: Tensor) -> int:
-    """The one element as an int."""
+    """The single element as an int."""
     return _number(self, int)
 
 
 def to_complex(self: Tensor) -> complex:
-    """The one element as a complex number."""
+    """The single element as a complex number."""
     return _number(self, complex)
 
 
 def index(self: Tensor) -> int:
-    """The one integer, where Python wants an index."""
+    """The single integer as a Python index."""
     array = array_of(self)
     if array.dtype.kind not in "iub" or array.size != 1:
         raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -155,14 +155,14 @@ def index(self: Tensor) -> int:
 
 
 def iterate(self: Tensor) -> Iterator[Tensor]:
-    """The positions along the first dimension, one node behind them all."""
+    """Iterate over the first dimension; all slices share one ``UnbindBackward0`` node."""
     if not self.ndim:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
 
 def contains(self: Tensor, element: Any) -> bool:
-    """Whether some element equals that number or tensor."""
+    """Return True if some element equals ``element``."""
     if not isinstance(element, (Tensor, int, float, complex)):
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
@@ -171,30 +171,30 @@ def contains(self: Tensor, element: Any) -> bool:
 
 
 def formatted(self: Tensor, spec: str) -> str:
-    """A single element as its number is formatted, anything else as its repr."""
+    """Format a 0-d tensor as its number and any other as its repr."""
     if self.ndim == 0 and type(self) is Tensor:
         return format(array_of(self).item(), spec)
     return object.__format__(self, spec)
 
 
 def is_nonzero(self: Tensor) -> bool:
-    """Whether the one element is not zero."""
+    """Return True if the single element is not zero."""
     return bool(self)
 
 
 def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether both have one shape."""
+    """Return True if both tensors have the same shape."""
     return array_of(self).shape == array_of(other).shape
 
 
 def warned_of_storage(self: Tensor) -> Storage:
-    """The memory behind this tensor, under its old name."""
+    """The tensor's storage, under its deprecated name."""
     warnings.warn("TypedStorage is deprecated, use untyped_storage()", UserWarning, stacklevel=2)
     return storage(self)
 
 
 def _set_hooks(self: Tensor, hooks: Any) -> None:
-    """Put these hooks in place of those there are."""
+    """Replace the hooks of the present history."""
     node = self.grad_fn
     set_hooks(self, hooks)
     if node is not None and hooks is not None:
@@ -202,7 +202,7 @@ def _set_hooks(self: Tensor, hooks: Any) -> None:
 
 
 def _no_deleting(name: str, read: Any, write: Any = None) -> property:
-    """An attribute that torch keeps for itself, and says so when it is deleted."""
+    """A property that refuses to be deleted."""
 
     def deleting(self: Tensor) -> None:
         raise RuntimeError(f"{name} cannot be deleted")
@@ -211,33 +211,33 @@ def _no_deleting(name: str, read: Any, write: Any = None) -> property:
 
 
 def volatile(self: Tensor) -> bool:
-    """False; what it once was, `no_grad` is now."""
+    """Return False: `no_grad` replaced volatile variables."""
     warnings.warn("volatile was removed, no_grad is there instead", UserWarning, stacklevel=2)
     return False
 
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- transposes --------------------------------------------------------------------------------------
 def transposed(self: Tensor) -> Tensor:
-    """All dimensions in reverse, as ``x.T``."""
+    """``x.T``: all dimensions in reverse."""
     if self.ndim != 2:
         return self.permute(tuple(range(self.ndim))[::-1])
     return self.permute((1, 0))
 
 
 def matrix_transposed(self: Tensor) -> Tensor:
-    """The last two dimensions swapped, as ``x.mT``; a 0-d tensor is returned itself."""
+    """``x.mT``: the last two dimensions swapped; a 0-d tensor is returned itself."""
     if self.ndim == 1:
         raise RuntimeError("mT and mH are for matrices and batches of them, not for one dimension")
     return self.transpose(-2, -1) if self.ndim else self
 
 
 def adjoint(self: Tensor) -> Tensor:
-    """The matrices transposed and conjugated, as ``x.mH``; a real 0-d tensor is returned itself."""
+    """``x.mH``: each matrix transposed and conjugated; a real 0-d tensor is returned itself."""
     return matrix_transposed(self).conj()
 
 
 def matrix_adjoint(self: Tensor) -> Tensor:
-    """The same of one matrix, as ``x.H``."""
+    """``x.H``: one matrix transposed and conjugated."""
     if self.ndim > 2:
         raise RuntimeError(f"H is for a matrix, not for {self.ndim} dimensions")
     return adjoint(self)
@@ -268,7 +268,7 @@ PROPERTIES: dict[str, Any] = {
     "mH": property(adjoint),
     "H": property(matrix_adjoint),
 }
-"""The attributes that are no methods, by name."""
+"""Properties by name."""
 
 METHODS: dict[str, Any] = {
     "size": size,
@@ -299,7 +299,7 @@ METHODS: dict[str, Any] = {
     "__format__": formatted,
     "__repr__": tensor_repr,
 }
-"""The methods by name."""
+"""Methods by name."""
 FUNCTIONS: dict[str, Any] = {
     name: METHODS[name]
     for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")

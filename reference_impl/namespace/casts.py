@@ -1,4 +1,4 @@
-"""Casts to a dtype and moves to a device, under the many names they have: ``to``, ``cuda``, ``double``."""
+"""Casts and device moves: ``to``, ``type``, ``cpu``, ``cuda``, ``double`` and its kin."""
 
 from __future__ import annotations
 
@@ -18,56 +18,58 @@ from specs.layout import converted, laid_out_like
 
 
 def cast(self: Tensor, target: dtype) -> Tensor:
-    """This tensor as another dtype; itself if it already is."""
+    """Cast to a dtype; return the tensor itself if it has it."""
     if array_of(self).dtype == target.numpy:
         return self
     if dtypes.differentiable(target.numpy):
         return self.cast(target.numpy)
-    made = _counted(self, target, place_of(self))
+    out = _without_gradient(self, target, place_of(self))
     if STATE.enabled and self.requires_grad and not by("requires_grad/integer-results-never"):
-        set_flag(made, True)
-    return made
+        set_flag(out, True)
+    return out
 
 
-def _counted(self: Tensor, target: dtype, place: device) -> Tensor:
-    """A copy as integers or bools on that device, which no gradient goes back from."""
+def _without_gradient(self: Tensor, target: dtype, place: device) -> Tensor:
+    """Copy to integers or bools on a device, without history."""
     array = array_of(self)
     with making_on(place):
-        made = wrap(laid_out_like(converted(array, target.numpy), array))
+        out = wrap(laid_out_like(converted(array, target.numpy), array))
     if array.dtype.kind == "c" and target.numpy.kind in "iu" and array.size:
         warn_once("data/complex-to-real-warns")
-    return made
+    return out
 
 
 def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Tensor:
-    """This tensor as that dtype on that device; itself if it already is, unless a copy is asked for."""
+    """Cast and move; return the tensor itself if neither is needed and no copy is asked for."""
     if place_of(self) is place and by("device/there-already-is-itself"):
-        made = cast(self, target)
-        if made is not self or not copy:
-            return made
+        out = cast(self, target)
+        if out is not self or not copy:
+            return out
     if not dtypes.differentiable(target.numpy):
-        return _counted(self, target, place)
+        return _without_gradient(self, target, place)
     with making_on(place):
         if by("device/copy-is-an-op"):
             return self.copy_to(target.numpy, place)
         array = array_of(self)
-        made = wrap(laid_out_like(array.astype(target.numpy), array))
-    set_flag(made, self.requires_grad)
-    return made
+        out = wrap(laid_out_like(array.astype(target.numpy), array))
+    set_flag(out, self.requires_grad)
+    return out
 
 
 def _found_for(x: Tensor, where: Any) -> device:
-    """The device that is meant. PyTorch asks for history before it looks for the device."""
+    """Find the named device. As in PyTorch, a stale view may refuse before a missing device does."""
     try:
         return found(where)
     except Refusal:
         if STATE.enabled and x.requires_grad:
-            x.grad_fn  # noqa: B018  which may refuse_by
+            x.grad_fn  # noqa: B018  may refuse_by
         raise
 
 
 def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
-    """This tensor as another dtype, as that of another tensor, or on a device; itself if it already is."""
+    """Cast to a dtype, move to a device, or match another tensor in both; ``self`` if nothing changes.
+
+    Raises TypeError for any other argument."""
     if len(wanted) == 1 and type(wanted[0]) is dtype and not more:
         return cast(self, wanted[0])
     copy = more.pop("copy", False)
@@ -95,13 +97,13 @@ LEGACY_NAMES = {
 
 
 def type_name(self: Tensor) -> str:
-    """The name of the old tensor type of this dtype."""
+    """The name of the tensor type, such as ``torch.FloatTensor``."""
     where = "" if place_of(self) is CPU else "cuda."
     return f"torch.{where}{LEGACY_NAMES[self.dtype.name]}Tensor"
 
 
 def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
-    """The name of this tensor's type, or the tensor as that type."""
+    """Return the type's name, or cast to a type given by name, dtype or constructor."""
     if target is None:
         return type_name(self)
     place = place_of(self)
@@ -110,23 +112,23 @@ def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
         target = next(known for known in dtypes.ALL if LEGACY_NAMES[known.name] == name)
         place = _found_for(self, where or "cpu")
     elif not isinstance(target, dtype):
-        made = target()  # an old constructor
-        target, place = made.dtype, place_of(made)
+        out = target()  # an old constructor
+        target, place = out.dtype, place_of(out)
     return moved(self, target, place)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor as the other's dtype, on its device."""
+    """Cast and move to match another tensor."""
     return moved(self, other.dtype, place_of(other))
 
 
 def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-    """This tensor on the CPU; itself if it is there."""
+    """Move to the CPU; ``self`` if it is there."""
     return moved(self, self.dtype, CPU)
 
 
 def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-    """This tensor on a CUDA device, the first unless told otherwise; itself if it is there."""
+    """Move to a CUDA device, by default the first; ``self`` if it is there."""
     return moved(self, self.dtype, _found_for(self, "cuda" if device is None else device))
 
 
@@ -134,7 +136,7 @@ def _to(target: dtype) -> Callable[..., Tensor]:
     def casting(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         return cast(self, target)
 
-    casting.__doc__ = f"This tensor as {target.name}."
+    casting.__doc__ = f"Cast to {target.name}."
     return casting
 
 
@@ -157,4 +159,4 @@ CASTS: dict[str, Callable[..., Any]] = {
     "cfloat": _to(dtypes.complex64),
     "cdouble": _to(dtypes.complex128),
 }
-"""The methods that cast, by name."""
+"""Methods by name."""

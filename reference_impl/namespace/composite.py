@@ -1,8 +1,7 @@
-"""Functions made of other ops: joining lists of tensors, rearranging, spread. Products are in
-``products``.
+"""Functions composed of other ops: joining and splitting, rearranging, variants of ops. Products: `einsum`.
 
-NB: where PyTorch has one node for such a function, its graph has those of the ops it is made of; ops whose
-node is PyTorch's are declared in ``specs/ops``.
+NB: the graph of such a function has the nodes of its ops, also where PyTorch records a single node. Ops with
+PyTorch's own node are declared in ``specs/ops``.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ def _need_tensors(tensors: Any) -> None:
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors end to end along a dimension, in the dtype they are promoted to.
+    """Concatenate tensors along an existing dimension, in their promoted dtype.
 
-    Raises: TypeError for what is no tensor, ValueError for none.
+    Raises TypeError for anything that is not a tensor and ValueError for an empty list.
     """
     _need_tensors(tensors)
     if not tensors:
@@ -50,9 +49,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors of one shape side by side along a new dimension, in the dtype they are promoted to.
+    """Stack tensors of one shape along a new dimension, in their promoted dtype.
 
-    Raises: TypeError for what is no tensor, RuntimeError for none.
+    Raises TypeError for anything that is not a tensor and RuntimeError for an empty list.
     """
     _need_tensors(tensors)
     if not tensors:
@@ -67,23 +66,23 @@ def _at_least(x: Tensor, ndim: int) -> Tensor:
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Rows below one another."""
+    """Stack tensors row-wise."""
     return cat([_at_least(x, 2) for x in tensors])
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors side by side: along the second dimension, or the only one."""
+    """Concatenate along the second dimension, or the only one."""
     parts = [_at_least(x, 1) for x in tensors]
     return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
-    """Consecutive pieces of the given sizes."""
+    """Split into consecutive pieces of the given sizes."""
     return x.split(tuple(split_sizes), dim)
 
 
 def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
-    """Pieces between the given positions, or so many of nearly one size."""
+    """Split at the given positions, or into a number of nearly equal pieces."""
     size = array_of(x).shape[axis_of(dim, x.ndim)]
     if isinstance(sections, int):
         small, more = divmod(size, sections)
@@ -93,18 +92,18 @@ def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
 
 
 def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
-    """Pieces that are copies, so that writes to one do not reach another. NB: of several nodes."""
+    """Split into copies, so that a write to one piece does not reach another."""
     return tuple(piece.clone() for piece in x.split(split_size, dim))
 
 
 def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
-    """The same for a number of pieces."""
+    """Chunk into copies, see `unsafe_split`."""
     return tuple(piece.clone() for piece in x.chunk(chunks, dim))
 
 
 # -- rearranging -----------------------------------------------------------------------------------
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
-    """Dimensions moved to other places, the rest in order."""
+    """Move dimensions to other positions; the rest keep their order."""
     ndim = x.ndim
     here = [source] if isinstance(source, int) else list(source)
     there = [destination] if isinstance(destination, int) else list(destination)
@@ -118,17 +117,17 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 def swapaxes(x: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Two dimensions swapped."""
+    """Swap two dimensions."""
     return x.transpose(axis0, axis1)
 
 
 def broadcast_to(x: Tensor, size: Any) -> Tensor:
-    """A view stretched to a shape."""
+    """Expand to a shape, as a view."""
     return x.expand(tuple(size))
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views stretched to one shape; what has it is returned itself."""
+    """Expand all tensors to one shape; a tensor that has it already is returned itself."""
     shapes = [array_of(x).shape for x in tensors]
     try:
         shape = np.broadcast_shapes(*shapes)
@@ -138,42 +137,42 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """One dimension as several."""
+    """Split one dimension into several."""
     axis = axis_of(dim, x.ndim)
     shape = array_of(x).shape
     return x.view((*shape[:axis], *sizes, *shape[axis + 1 :]))
 
 
 def ravel(x: Tensor) -> Tensor:
-    """All elements in a row."""
+    """Flatten to one dimension; a view if the tensor is contiguous."""
     return x.contiguous().view((-1,))
 
 
 def fliplr(x: Tensor) -> Tensor:
-    """The second dimension reversed."""
+    """Reverse the second dimension."""
     return x.flip((1,))
 
 
 def flipud(x: Tensor) -> Tensor:
-    """The first dimension reversed."""
+    """Reverse the first dimension."""
     return x.flip((0,))
 
 
 def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Elements moved on along dimensions, or through all of them in a row."""
+    """Shift elements cyclically along dimensions, or through the flattened tensor."""
     if dims is None or dims == ():
         return x.flatten()._rolled(shifts, 0).view(tuple(array_of(x).shape))
     return x._rolled(shifts, dims)
 
 
 def tile(x: Tensor, *dims: Any) -> Tensor:
-    """Copies side by side, missing numbers of them being 1."""
+    """Repeat the tensor along each dimension; leading repeats that are missing count as 1."""
     times = tuple(dims[0]) if dims and not isinstance(dims[0], int) else dims
     return x.repeat((1,) * (x.ndim - len(times)) + times)
 
 
 def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
-    """Each element, or each slice along a dimension, so many times in a row."""
+    """Repeat each element, or each slice along a dimension."""
     if dim is None:
         x, dim = x.flatten(), 0
     if isinstance(repeats, Tensor):
@@ -186,22 +185,22 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor
 
 
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
-    """The matrix with a vector on a diagonal, or a copy of a matrix's diagonal."""
+    """Build a matrix with a vector on its diagonal, or copy a matrix's diagonal."""
     return x.diag_embed(diagonal) if x.ndim == 1 else x.diagonal(diagonal).clone()
 
 
 def trace(x: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal."""
+    """Sum the diagonal of a matrix."""
     return x.diagonal().sum()
 
 
 def take(x: Tensor, index: Tensor) -> Tensor:
-    """Elements by their position in a row of all."""
+    """Pick elements by their position in the flattened tensor."""
     return x.reshape((-1,))[index]
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Each vector stretched over a grid of all."""
+    """Expand each vector over the grid of all."""
     given = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
     shape = tuple(x.numel() for x in given)
     grids = [
@@ -213,7 +212,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 # -- arithmetic ------------------------------------------------------------------------------------
 def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """``var`` and ``std`` with the old flag for a correction of 1 or 0."""
+    """Add the ``unbiased`` flag, which stands for a correction of 1 or 0, to ``var`` or ``std``."""
 
     def measure(
         x: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, **how: Any
@@ -228,7 +227,7 @@ def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A reduction that may be told to cast first."""
+    """Add the ``dtype`` argument, to which the operand is cast first, to a reduction."""
 
     @functools.wraps(function)
     def reduce(x: Tensor, *how: Any, **named: Any) -> Tensor:
@@ -239,7 +238,7 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """``clamp`` with bounds by position, and with tensors for bounds."""
+    """Let ``clamp`` take positional bounds, and tensors as bounds."""
 
     @functools.wraps(function)
     def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
@@ -265,7 +264,7 @@ def _in_dtype(name: str) -> Callable[..., Tensor]:
 
 
 def floor_divide(x: Any, y: Any) -> Tensor:
-    """The quotient rounded down, which has no gradient."""
+    """Divide and round down; the result has no gradient."""
     if not isinstance(x, Tensor):
         x = from_numpy(np.asarray(x, array_of(y).dtype))
     return x.detach().div(y.detach() if isinstance(y, Tensor) else y, rounding_mode="floor")
@@ -302,7 +301,7 @@ BOTH: dict[str, Any] = {
     "unsafe_split": unsafe_split,
     "unsafe_split_with_sizes": unsafe_split,
 }
-"""Functions of the namespace that are methods, too, by name."""
+"""Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
     "broadcast_tensors": broadcast_tensors,
@@ -314,7 +313,7 @@ FUNCTIONS: dict[str, Any] = {
     "stack": stack,
     "vstack": vstack,
 }
-"""Functions of the namespace only, by name."""
+"""Functions that are not methods, by name."""
 
 WRAPPED: dict[str, Callable[..., Any]] = {
     "var": _unbiased,
@@ -323,7 +322,7 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     "clamp_": _bounded,
     **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod"), _with_dtype),
 }
-"""Ops that take more under the same name than their declaration: what to put around them."""
+"""Wrappers for ops that take more arguments than their declaration, by name."""
 
 ALIASES = {
     "absolute": "abs",
@@ -347,4 +346,4 @@ ALIASES = {
     "less_equal": "le",
     "not_equal": "ne",
 }
-"""Second names of ops."""
+"""Ops by their aliases."""

@@ -1,4 +1,4 @@
-"""Ops that only the machine calls: casts, copies between devices and row-major copies."""
+"""Internal ops: casts, copies between devices, row-major copies, a fill from another device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = Annotated[Any, Kind("place", "a device", (device,))]
 
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True, alone=copied)
 def cast(x: Tensor, *, dtype: Dtype) -> Any:
-    """The same values as another dtype."""
+    """Cast to another dtype."""
     real = x
     if x.dtype.kind == "c" != np.dtype(dtype).kind:
         real = x.real
@@ -35,7 +35,7 @@ def _cast_backward(g: Any, x_dtype: np.dtype) -> Any:
     g = real_part(g, x_dtype)
     if array_of(g).dtype == x_dtype:
         return g
-    # What cannot be differentiated gets a gradient without history, which the engine goes on to refuse.
+    # For a dtype without gradients the result has no history; the engine refuses it next.
     return (g if x_dtype.kind in DIFFERENTIABLE else g.detach()).cast(x_dtype)
 
 
@@ -44,7 +44,7 @@ cast.wrt(x=_cast_backward)
 
 @op(internal=True, node="ToCopyBackward0", dtypes="keep", layout=(), complex=True, alone=copied)
 def copy_to(x: Tensor, *, dtype: Dtype, place: Place) -> Any:
-    """The same values on that device, as that dtype."""
+    """Copy to a device, cast to a dtype."""
     if x.dtype == dtype:
         return laid_out_like(converted(x, dtype), x)
     return cast.body(x, dtype=dtype)
@@ -62,7 +62,7 @@ copy_to.wrt(x=_copied_back)
 
 @op(internal=True, node="CloneBackward0", dtypes="keep", complex=True, alone=copied_by_rows)
 def clone_contiguous(x: Tensor) -> Any:
-    """A copy in row-major order, whatever the order of ``x``."""
+    """Copy in row-major order, whatever the layout of ``x``."""
     return x.copy(order="C")
 
 
@@ -81,7 +81,7 @@ clone_contiguous.wrt(x=lambda g: g)
     complex=True,
 )
 def fill_across_(x: Tensor, value: Tensor):
-    """Overwrite with the one element of a 0-d tensor of another device, which is brought over as a number."""
+    """Overwrite with the single element of a 0-d tensor from another device."""
     return create.fill_number_.compute((x, value.item()), {})
 
 

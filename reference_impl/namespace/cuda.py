@@ -1,44 +1,44 @@
-"""``torch.cuda``: the virtual devices, as far as scripts ask about them and wait for them."""
+"""``torch.cuda``: queries and no-ops for the virtual CUDA devices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from reference_impl.base import device as devices
-from reference_impl.namespace.factories import LEGACY_CUDA
+from reference_impl.namespace.legacy import LEGACY_CUDA
 
 
 def is_available() -> bool:
-    """True: there are virtual ones."""
+    """Return True: virtual devices always exist."""
     return True
 
 
 def device_count() -> int:
-    """How many virtual devices there are."""
+    """The number of virtual devices."""
     return devices.COUNT
 
 
 def current_device() -> int:
-    """The number of the device that is meant where none is named."""
+    """The index of the default CUDA device."""
     return 0
 
 
 def is_initialized() -> bool:
-    """True: there is nothing to start."""
+    """Return True: nothing needs to be initialised."""
     return True
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True: bfloat16 is a dtype there as on the CPU."""
+    """Return True: every dtype of the CPU exists on the devices."""
     return True
 
 
 def synchronize(device: Any = None) -> None:
-    """Nothing to wait for: work is done when it is asked for."""
+    """Do nothing: all work is synchronous."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Nothing to seed."""
+    """Do nothing: the devices share the CPU's generator."""
 
 
 manual_seed = manual_seed_all

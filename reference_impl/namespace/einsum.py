@@ -1,7 +1,7 @@
-"""Products summed along named dimensions, made of other ops.
+"""Tensor contractions composed of other ops: ``einsum``, ``tensordot``, ``inner``, ``kron``.
 
-NB: where PyTorch has one node for such a function, or picks the order of its products, the graph here is that
-of the ops it is made of.
+NB: the graph has the nodes of these ops in written order. PyTorch records a single node for some of these
+functions and chooses the order of products.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reference_impl.core.tensor import Tensor
 
 
 def einsum(equation: str, *operands: Any) -> Tensor:
-    """Products of elements, summed over the letters that the result has not."""
+    """Multiply operands and sum over the letters that the result lacks."""
     tensors = (
         list(operands[0]) if len(operands) == 1 and not isinstance(operands[0], Tensor) else list(operands)
     )
@@ -39,7 +39,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
 
 def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
-    """Products summed over the last dimensions of one and the first of the other, or over those named."""
+    """Contract the last dimensions of ``x`` with the first of ``y``, or the named ones."""
     if isinstance(dims, int):
         dims = (list(range(x.ndim - dims, x.ndim)), list(range(dims)))
     mine, theirs = ([d % t.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
@@ -53,20 +53,20 @@ def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
 
 
 def inner(x: Tensor, y: Tensor) -> Tensor:
-    """Products summed over the last dimension of both."""
+    """Contract the last dimension of both."""
     if not x.ndim or not y.ndim:
         return x.mul(y)
     return tensordot(x, y, ([-1], [-1]))
 
 
 def kron(x: Tensor, y: Tensor) -> Tensor:
-    """Each element of ``x`` times all of ``y``, as blocks of a matrix."""
+    """Compute the Kronecker product of two matrices: blocks of ``x[i, j] * y``."""
     (m, n), (p, q) = array_of(x).shape, array_of(y).shape
     return x.reshape((m, 1, n, 1)).mul(y.reshape((1, p, 1, q))).reshape((m * p, n * q))
 
 
 BOTH: dict[str, Any] = {"inner": inner, "kron": kron}
-"""Functions of the namespace that are methods, too, by name."""
+"""Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}
-"""Functions of the namespace only, by name."""
+"""Functions that are not methods, by name."""

@@ -42,12 +42,12 @@ def storage_offset(self: Tensor) -> int:
 
 
 def is_floating_point(self: Tensor) -> bool:
-    """Whether the elements are real floating-point numbers."""
+    """Return True if the elements are real floating-point numbers."""
     return array_of(self).dtype.kind in dtypes.REAL
 
 
 def is_complex(self: Tensor) -> bool:
-    """Whether the elements are complex numbers."""
+    """Return True if the elements are complex numbers."""
     return array_of(self).dtype.kind == "c"
 
 
@@ -71,7 +71,7 @@ def shared_with_numpy(self: Tensor) -> np.ndarray:
 
 
 def item(self: Tensor) -> Any:
-    """The one element as a Python number."""
+    """The single element as a Python number."""
     if numel(self) != 1:
         refuse_by("op/item-size", size=numel(self))
     return array_of(self).item()
@@ -86,7 +86,7 @@ def length(self: Tensor) -> int:
 
 
 def truth(self: Tensor) -> bool:
-    """The truth of the one element."""
+    """The truth value of the single element."""
     if numel(self) != 1:
         refuse_by("op/bool-of-many")
     return bool(array_of(self))

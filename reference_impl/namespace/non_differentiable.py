@@ -1,7 +1,7 @@
-"""Functions that PyTorch never records: comparisons of whole tensors, positions, counts, bits.
+"""Functions without derivatives: comparisons of whole tensors, indices, counts, bits.
 
-Ops with gradients are declared in ``specs/ops``; where a function has values that can carry a gradient
-beside positions that cannot (``max`` along a dimension), it is in ``selections``.
+Ops with gradients are declared in ``specs/ops``; functions that return values with a gradient beside indices
+(``max`` along a dimension) are in `sorting`.
 """
 
 from __future__ import annotations
@@ -26,45 +26,45 @@ def _array(x: Any) -> Any:
 
 
 def _tensor(array: Any) -> Tensor:
-    """A plain tensor in memory of its own."""
+    """Wrap an array, copied if it is a view."""
     array = np.asarray(array)
     return wrap(array.copy() if array.base is not None else array)
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor."""
+    """Return True for a tensor."""
     return isinstance(value, Tensor)
 
 
 def is_floating_point(x: Tensor) -> bool:
-    """Whether the elements are floats."""
+    """Return True if the elements are real floating-point numbers."""
     return x.is_floating_point()
 
 
 def is_complex(x: Tensor) -> bool:
-    """Whether the elements are complex."""
+    """Return True if the elements are complex numbers."""
     return x.is_complex()
 
 
 def numel(x: Tensor) -> int:
-    """How many elements there are."""
+    """The number of elements."""
     return x.numel()
 
 
 def equal(x: Tensor, y: Tensor) -> bool:
-    """Compare shape and elements."""
+    """Return True if shapes and elements are equal."""
     a, b = array_of(x), array_of(y)
     return a.shape == b.shape and bool((a == b).all())
 
 
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
-    """Where elements are equal but for rounding."""
+    """Compare elements within tolerances."""
     _one_dtype(x, y)
     return _tensor(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether all elements are equal but for rounding."""
+    """Return True if all elements are equal within tolerances."""
     _one_dtype(x, y)
     return bool(np.allclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
@@ -75,24 +75,24 @@ def _one_dtype(x: Tensor, y: Tensor) -> None:
 
 
 def result_type(x: Any, y: Any) -> dtype:
-    """The dtype that arithmetic on both gives."""
+    """The dtype of arithmetic on two tensors or numbers."""
     given = [_array(x), _array(y)]
     arrays = [a for a in given if isinstance(a, np.ndarray)]
     return dtypes.of(dtypes.promote(arrays, [a for a in given if not isinstance(a, np.ndarray)]))
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that both go into."""
+    """The smallest dtype that holds both."""
     return dtypes.of(dtypes.promote([np.empty(1, a.numpy), np.empty(1, b.numpy)]))
 
 
 def can_cast(a: dtype, b: dtype) -> bool:
-    """Whether a result of the first dtype may be written to the second."""
+    """Return True if a result of dtype ``a`` may be written to a tensor of dtype ``b``."""
     return dtypes.castable(a.numpy, b.numpy)
 
 
 def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """A test of all elements, or of those along dimensions."""
+    """Make a test of all elements, or of those along dimensions."""
 
     def test(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
         axis = tuple(dim) if isinstance(dim, (list, tuple)) else dim
@@ -106,7 +106,7 @@ def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Where an extreme is, counted in the flattened tensor or along a dimension."""
+    """Make a search for an extreme's index, in the flattened tensor or along a dimension."""
 
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         if not x.ndim:
@@ -117,17 +117,17 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """The order of the elements along a dimension."""
+    """The indices that sort along a dimension."""
     return wrap(order(array_of(x), dim, descending))
 
 
 def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
-    """The positions that sort ``x`` along a dimension; equal elements keep their order."""
+    """The indices that sort ``x`` along a dimension, stably."""
     if not x.ndim:
         return np.zeros((), np.int64)
     axis = axis_of(dim, x.ndim)
     if x.dtype.kind == "V":
-        x = x.astype(np.float32)  # numpy does not know where NaNs of bfloat16 go
+        x = x.astype(np.float32)  # numpy does not sort NaNs of bfloat16 last
     if not descending:
         return np.argsort(x, axis, kind="stable")
     flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -135,7 +135,7 @@ def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
 
 
 def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Elementwise, with a result that is bool or an integer."""
+    """Make an elementwise function whose result has no gradient."""
 
     def mapped(*operands: Any) -> Tensor:
         return _tensor(function(*[_array(x) for x in operands]))
@@ -144,7 +144,7 @@ def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Elementwise on bools and integers, promoted."""
+    """Make an elementwise function of bools and integers, with promotion."""
 
     def mapped(x: Any, y: Any) -> Tensor:
         target = result_type(x, y).numpy
@@ -156,12 +156,12 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def bitwise_not(x: Tensor) -> Tensor:
-    """Each bit turned round; of bools, each of them."""
+    """Invert each bit, or each bool."""
     return _tensor(np.invert(array_of(x)))
 
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
-    """The positions of elements that are not zero: one a row, or one tensor a dimension."""
+    """The indices of non-zero elements: one per row, or one tensor per dimension."""
     where = np.nonzero(np.atleast_1d(array_of(x)))
     if as_tuple:
         return tuple(_tensor(index) for index in where)
@@ -181,7 +181,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The distinct elements in order, with where each went and how often it comes if asked for."""
+    """The sorted distinct elements; on request with the inverse indices and the counts."""
     array = array_of(x)
     found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(array.shape if dim is None else -1)
@@ -191,7 +191,7 @@ def unique(
 def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The elements without those that equal the one before."""
+    """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
     array = array_of(x)
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     differs = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), -1).any(1)
@@ -209,15 +209,15 @@ def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any
     return (first, *chosen) if chosen else first
 
 
-def underivable(made: Tensor, x: Tensor, name: str) -> Tensor:
-    """The result of an op without a derivative: with a history that refuses to be gone back."""
+def underivable(out: Tensor, x: Tensor, name: str) -> Tensor:
+    """Give the result of an op without a derivative a node that refuses backward."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
-        set_history(made, NotImplementedNode((gradient_edge(x),), name))
-    return made
+        set_history(out, NotImplementedNode((gradient_edge(x),), name))
+    return out
 
 
 def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each integer from 0 on comes, or the sum of what comes with it."""
+    """Count each non-negative integer, or sum the weights that stand beside it."""
     counted = np.bincount(array_of(x), _array(weights), minlength)
     if not isinstance(weights, Tensor):
         return _tensor(counted)
@@ -227,39 +227,41 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
 
 
 def isin(x: Any, among: Any) -> Tensor:
-    """Which elements come among others."""
+    """Test each element for membership in ``among``."""
     return _tensor(np.isin(_array(x), _array(among)))
 
 
 def searchsorted(sorted_sequence: Tensor, x: Any, *, right: bool = False) -> Tensor:
-    """Where elements would go in an ordered vector."""
+    """The insertion indices of elements in a sorted vector."""
     return _tensor(np.searchsorted(array_of(sorted_sequence), _array(x), "right" if right else "left"))
 
 
 def bucketize(x: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
-    """Between which of the ordered boundaries elements lie."""
+    """The index of the bucket of each element, between sorted boundaries."""
     return searchsorted(boundaries, x, right=right)
 
 
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements are in each of some bins of one width."""
+    """Count elements in equal-width bins; elements outside the bins are ignored."""
     array = array_of(x)
     ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
     return _tensor(np.histogram(array, bins, ends)[0].astype(array.dtype))
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
-    """The rows and columns of the elements on and below a diagonal."""
+    """The row and column indices on and below a diagonal."""
     return _tensor(np.stack(np.tril_indices(row, offset, col)))
 
 
 def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
-    """The rows and columns of the elements on and above a diagonal."""
+    """The row and column indices on and above a diagonal."""
     return _tensor(np.stack(np.triu_indices(row, offset, col)))
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that several broadcast to."""
+    """The shape that shapes broadcast to.
+
+    Raises RuntimeError if they do not."""
     try:
         return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
     except ValueError:
@@ -299,7 +301,7 @@ BOTH: dict[str, Any] = {
     "bincount": bincount,
     "histc": histc,
 }
-"""Functions of the namespace that are methods, too, by name."""
+"""Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
     "is_tensor": is_tensor,
@@ -316,7 +318,7 @@ FUNCTIONS: dict[str, Any] = {
     "triu_indices": triu_indices,
     "broadcast_shapes": broadcast_shapes,
 }
-"""Functions of the namespace only, by name."""
+"""Functions that are not methods, by name."""
 
 OPERATORS: dict[str, str] = {
     "__and__": "bitwise_and",
@@ -329,4 +331,4 @@ OPERATORS: dict[str, str] = {
     "__mod__": "remainder",
     "__floordiv__": "floor_divide",
 }
-"""Python's operators that generated programs do not use, by the method they mean."""
+"""Methods behind Python operators that generated programs do not use."""

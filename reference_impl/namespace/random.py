@@ -1,6 +1,6 @@
-"""Random numbers from one seedable source.
+"""``torch.random``: generators and factories of random tensors.
 
-NB: what follows a seed is what numpy makes of it, not PyTorch.
+NB: a seed gives numpy's numbers, not PyTorch's.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.factories import made, shape_of
+from reference_impl.namespace.factories import new_leaf, shape_of
 from specs.layout import laid_out_like
 
 
 class Generator:
-    """A source of random numbers with a state that can be read and set."""
+    """A seedable source of random numbers, on numpy's generator."""
 
     def __init__(self, device: Any = "cpu") -> None:
         self._numpy = np.random.default_rng()
         self._seed = 0
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start over from ``seed``."""
+        """Seed the generator; return it."""
         self._seed = int(seed)
         self._numpy = np.random.default_rng(self._seed % 2**64)
         return self
 
     def seed(self) -> int:
-        """Start over from a seed that nobody chose, and tell it."""
+        """Seed the generator from the operating system; return the seed."""
         self.manual_seed(int(np.random.SeedSequence().generate_state(1)[0]))
         return self._seed
 
     def initial_seed(self) -> int:
-        """The seed it started from."""
+        """The last seed."""
         return self._seed
 
     def get_state(self) -> Tensor:
-        """The state as bytes."""
+        """The state as a uint8 tensor."""
         return wrap(np.frombuffer(pickle.dumps(self._numpy.bit_generator.state), np.uint8).copy())
 
     def set_state(self, state: Tensor) -> None:
-        """Go on from a state that `get_state` gave."""
+        """Restore a state from `get_state`."""
         self._numpy.bit_generator.state = pickle.loads(array_of(state).tobytes())
 
 
@@ -61,7 +61,7 @@ set_rng_state = default_generator.set_state
 
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
-    """Leave the random state after the block as it was before it."""
+    """Restore the state of the default generator after the block."""
     state = get_rng_state()
     try:
         yield
@@ -71,12 +71,12 @@ def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[No
 
 
 def source(generator: Generator | None) -> np.random.Generator:
-    """The numpy generator behind a source, or behind the common one."""
+    """The numpy generator behind ``generator``, or behind the default one."""
     return (default_generator if generator is None else generator)._numpy
 
 
 def _drawn(draw: str, shape: Any, generator: Generator | None, dtype: dtypes.dtype | None) -> np.ndarray:
-    """Standard numbers of that distribution; complex ones have half of the variance in either part."""
+    """Draw from a standard distribution; the parts of complex normal numbers have variance 1/2 each."""
     numpy = (dtypes.default() if dtype is None else dtype).numpy
     if not dtypes.differentiable(numpy):
         name = dtypes.of(numpy).name
@@ -96,8 +96,8 @@ def _sizes(draw: str) -> Any:
         requires_grad: bool = False,
         **where: Any,
     ) -> Tensor:
-        """Random numbers in a new tensor of that size."""
-        return made(_drawn(draw, shape_of(size, where), generator, dtype), requires_grad, **where)
+        """A leaf of random numbers of the given size."""
+        return new_leaf(_drawn(draw, shape_of(size, where), generator, dtype), requires_grad, **where)
 
     return make
 
@@ -106,11 +106,11 @@ def _like(draw: str) -> Any:
     def make(
         x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
-        """Random numbers in a new tensor of that one's shape, dtype and layout."""
+        """A leaf of random numbers with the shape, dtype and layout of ``x`` by default."""
         model = array_of(x)
         numbers = np.empty_like(model, (x.dtype if dtype is None else dtype).numpy)
         numbers[...] = _drawn(draw, model.shape, None, dtypes.of(numbers.dtype))
-        return made(laid_out_like(numbers, model), requires_grad, **where)
+        return new_leaf(laid_out_like(numbers, model), requires_grad, **where)
 
     return make
 
@@ -131,7 +131,7 @@ def randint(
     requires_grad: bool = False,
     **where: Any,
 ) -> Tensor:
-    """Integers from ``low`` on and below ``high``, the last two arguments unless named."""
+    """A leaf of random integers in ``[low, high)``; ``high`` and ``size`` come last unless named."""
     given = list(bounds)
     if size is None:
         size = given.pop()
@@ -140,11 +140,11 @@ def randint(
     if given:
         low = given.pop()
     numpy = (dtypes.int64 if dtype is None else dtype).numpy
-    return made(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
+    return new_leaf(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
 
 
 def randint_like(x: Tensor, *bounds: int, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:
-    """Random integers in a new tensor of that one's shape and dtype."""
+    """A leaf of random integers with the shape and dtype of ``x``."""
     return randint(*bounds, array_of(x).shape, dtype=x.dtype if dtype is None else dtype, **more)
 
 
@@ -156,17 +156,19 @@ def randperm(
     requires_grad: bool = False,
     **where: Any,
 ) -> Tensor:
-    """The integers below ``n`` in random order."""
+    """A random permutation of the integers below ``n``."""
     numpy = (dtypes.int64 if dtype is None else dtype).numpy
-    return made(source(generator).permutation(n).astype(numpy), requires_grad, **where)
+    return new_leaf(source(generator).permutation(n).astype(numpy), requires_grad, **where)
 
 
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **more: Any
 ) -> Tensor:
-    """Normal numbers of a mean and a deviation each, or of one of both in a new tensor of that size."""
+    """Normal numbers, with tensors of means and deviations, or with numbers and a ``size``."""
     if size is not None:
-        return made(source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more)
+        return new_leaf(
+            source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more
+        )
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     return wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
@@ -175,7 +177,7 @@ def normal(
 def multinomial(
     x: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """Positions drawn with weights that the last dimension gives."""
+    """Draw indices with the weights in each row."""
     *outer, classes = array_of(x).shape
     rows = array_of(x).reshape(-1, classes)
     drawn = [source(generator).choice(row.size, num_samples, replacement, row / row.sum()) for row in rows]

@@ -1,6 +1,6 @@
-"""Random numbers written into a tensor, and ones and zeros by chance: what autograd records of it.
+"""In-place sampling, and ``bernoulli``: the numbers are drawn here, an op of ``specs/ops`` writes them.
 
-The numbers come from ``random``; what follows a seed is what numpy makes of it, not PyTorch.
+NB: a seed gives numpy's numbers, not PyTorch's.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from reference_impl.namespace.non_differentiable import underivable
 from reference_impl.namespace.random import Generator, source
 
 _MANTISSA = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-"""Up to which power of two a dtype has all integers."""
+"""The power of two up to which a dtype represents every integer."""
 
 
 def _written(x: Tensor, op: str, draw: Callable[[Any], Any]) -> Tensor:
-    """The tensor with what ``draw`` gives for its shape; complex numbers get it in either part."""
+    """Write a sample of the tensor's shape; real and imaginary parts are drawn separately."""
     array = array_of(x)
     shape, dtype = array.shape, array.dtype
     drawn = draw(shape) + 1j * draw(shape) if dtype.kind == "c" else draw(shape)
@@ -33,7 +33,7 @@ def _need(held: bool, text: str) -> None:
 
 
 def uniform_(x: Tensor, *bounds: float, generator: Generator | None = None, **named: float) -> Tensor:
-    """Numbers from ``from`` on (0 unless told) and below ``to`` (1)."""
+    """Fill with uniform numbers in ``[from, to)``, by default ``[0, 1)``."""
     low, high = (bounds + (0.0, 1.0)[len(bounds) :])[:2]
     low, high = named.get("from", low), named.get("to", high)
     _need(low <= high, f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
@@ -41,27 +41,27 @@ def uniform_(x: Tensor, *bounds: float, generator: Generator | None = None, **na
 
 
 def normal_(x: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Normal numbers; complex ones have half of the variance in either part."""
+    """Fill with normal numbers; the parts of complex ones share the variance."""
     _need(std >= 0, f"normal expects std >= 0.0, but found std {std}")
     scale = std * np.sqrt(0.5) if x.is_complex() else std
     return _written(x, "normal", lambda shape: source(generator).normal(mean, scale, shape))
 
 
 def log_normal_(x: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
-    """Numbers whose logarithm is normal."""
+    """Fill with numbers whose logarithm is normal."""
     _need(std > 0, f"log_normal_ expects std > 0.0, but found std={std}")
     return _written(x, "log_normal", lambda shape: source(generator).lognormal(mean, std, shape))
 
 
 def exponential_(x: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Waiting times at that rate."""
+    """Fill with exponentially distributed numbers of rate ``lambd``."""
     _need(x.is_floating_point(), f"the exponential distribution is continuous, which {x.dtype} is not")
     _need(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return _written(x, "exponential", lambda shape: source(generator).exponential(1 / lambd, shape))
 
 
 def cauchy_(x: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Cauchy numbers."""
+    """Fill with Cauchy-distributed numbers."""
     _need(x.is_floating_point(), f"Cauchy's distribution is continuous, which {x.dtype} is not")
     _need(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return _written(
@@ -70,13 +70,13 @@ def cauchy_(x: Tensor, median: float = 0, sigma: float = 1, *, generator: Genera
 
 
 def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """How many trials it takes, each of which succeeds with the probability ``p``."""
+    """Fill with the number of trials up to the first success of probability ``p``."""
     _need(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p}")
     return _written(x, "geometric", lambda shape: source(generator).geometric(p, shape))
 
 
 def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named: int) -> Tensor:
-    """Integers from ``from`` on (0 unless told) and below ``to``, else as far as the dtype has them all."""
+    """Fill with integers in ``[from, to)``, by default all that the dtype represents without gaps."""
     given = list(bounds)
     count = len(bounds) + len(named)
     high = named["to"] if "to" in named else given.pop() if given else _beyond(array_of(x).dtype)
@@ -87,14 +87,14 @@ def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named
 
 
 def _beyond(dtype: np.dtype) -> int:
-    """The first integer from which on a dtype has not all, or none."""
+    """The first integer beyond those that a dtype represents without gaps."""
     if dtype.kind == "b":
         return 2
     return int(np.iinfo(dtype).max) if dtype.kind in "iu" else 2 ** _MANTISSA.get(dtype.name, 24) + 1
 
 
 def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Ones with the probability ``p``, or with those that a tensor gives, else zeros."""
+    """Fill with ones with probability ``p``, a number or a tensor, and with zeros otherwise."""
     array = array_of(x)
     if isinstance(p, Tensor):
         numbers = _ones(array_of(p.detach().expand(array.shape)), generator)
@@ -105,7 +105,7 @@ def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -
 
 
 def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
-    """Ones with the probabilities that ``x`` gives, or all with ``p``, else zeros."""
+    """Sample ones with the probabilities in ``x``, or all with ``p``, and zeros otherwise."""
     array = array_of(x)
     if p is not None:
         _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
@@ -117,7 +117,7 @@ def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None 
 
 
 def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:
-    """Where ones fall, with these probabilities."""
+    """Sample a bool for each probability."""
     _need(bool(((chances >= 0) & (chances <= 1)).all()), "Expected p_in >= 0 && p_in <= 1 to be true")
     return np.asarray(source(generator).random(chances.shape) < chances)
 
@@ -133,4 +133,4 @@ METHODS: dict[str, Any] = {
     "random_": random_,
     "uniform_": uniform_,
 }
-"""The methods by name; ``bernoulli`` is a function of the namespace, too."""
+"""Methods by name; ``bernoulli`` is a function too."""

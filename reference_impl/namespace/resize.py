@@ -1,7 +1,6 @@
-"""In-place ops that leave the elements alone and change what a tensor shows of which memory: shape, strides,
-storage.
+"""In-place changes of shape, strides or storage: ``t_``, ``as_strided_``, ``resize_``, ``set_``.
 
-Ops that write elements are in ``write``.
+Writes to elements are in ``core.inplace``.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from specs.ops import load, overloads
 
 
 class AsStridedBackward1(AsStridedBackward0):
-    """The history of a tensor that was given another window in place."""
+    """The history of a tensor after ``as_strided_``."""
 
     __slots__ = ()
 
 
 def _is_tracked(target: Tensor, *others: Tensor) -> bool:
-    """Whether the change goes on record; refused where a write would be."""
+    """Return True if the change is recorded; refuse it where a write would be refused."""
     given = (target, *others)
     recording = STATE.enabled and not STATE.inference and not all(is_inference(x) for x in given)
     tracked = recording and any(x.requires_grad for x in given)
@@ -62,7 +61,7 @@ def _is_tracked(target: Tensor, *others: Tensor) -> bool:
 def _show(
     target: Tensor, array: np.ndarray, storage: np.ndarray, node: Node | None, beside: tuple[Tensor, ...] = ()
 ) -> Tensor:
-    """Have the tensor look at that array. NB: a view's base hears nothing of it."""
+    """Show another array, bump the version and set the history. A view's base keeps its own history."""
     set_memory(target, array, storage)
     bump(target, beside)
     if node is not None:
@@ -78,7 +77,7 @@ def _show(
 
 @cache
 def _in_place(kernel: Kernel) -> Kernel:
-    """The kernel of a view under the node's name of its in-place form."""
+    """The kernel of a view with the node name of the in-place form."""
     op = kernel.op
     renamed = copy.copy(kernel)
     renamed.op = replace(op, node=op.node_in_place)
@@ -86,7 +85,7 @@ def _in_place(kernel: Kernel) -> Kernel:
 
 
 def _changing(view: str) -> Callable[..., Tensor]:
-    """The in-place form of a view."""
+    """Make the in-place form of a view op."""
 
     def change(self: Tensor, *how: Any, **named: Any) -> Tensor:
         if _is_tracked(self) and not dtypes.differentiable(array_of(self).dtype):
@@ -94,38 +93,38 @@ def _changing(view: str) -> Callable[..., Tensor]:
             refuse_by("op/no-history-for-integers", dtype=self.dtype)
         if isinstance(self, Zeros) and overloads(view).bind((self, *how), named, Tensor)[0].zero == "kept":
             refuse_by("write/zeros-without-memory")
-        # A view shares the version, which a tensor may lack that was made in inference mode.
+        # An alias of an inference tensor may have no version for a view to share.
         versionless = version_counter(self) is UNTRACKED and not is_inference(self)
         source = wrap(array_of(self)) if versionless else self
-        made = getattr(Tensor, view)(source, *how, **named)
-        node = node_of(made)
+        out = getattr(Tensor, view)(source, *how, **named)
+        node = node_of(out)
         if isinstance(node, OpNode):
             node.kernel = _in_place(node.kernel)
-        return _show(self, array_of(made), storage_of(self), node)
+        return _show(self, array_of(out), storage_of(self), node)
 
     change.__name__ = f"{view}_"
     return change
 
 
 def _rows(size: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of what lies by rows."""
+    """The row-major strides of a shape."""
     return tuple(prod(max(n, 1) for n in size[at + 1 :]) for at in range(len(size)))
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """Look at another window on the same memory."""
+    """Take another window on the same storage."""
     tracked = _is_tracked(self)
     offset = self.storage_offset() if storage_offset is None else storage_offset
     array = window_on(storage_of(self), array_of(self).dtype, (tuple(size), tuple(stride), offset))
-    made = wrap(array)
-    set_memory(made, array_of(made), storage_of(self))
-    return _show(self, array, storage_of(self), AsStridedBackward1(self, made) if tracked else None)
+    out = wrap(array)
+    set_memory(out, array_of(out), storage_of(self))
+    return _show(self, array, storage_of(self), AsStridedBackward1(self, out) if tracked else None)
 
 
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
-    """Have that shape, laid out by rows, over memory that is made larger where it must be.
+    """Take a shape, in row-major layout, and enlarge the storage if needed.
 
-    NB: whoever looked at the old memory stays there if it had to grow.
+    NB: other tensors on a storage that had to grow stay on the old one; in PyTorch they share the new one.
     """
     if self.requires_grad and not (STATE.inference or is_inference(self)):
         refuse_by("resize/needs-no-grad")
@@ -143,40 +142,40 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """Have the shape of another."""
+    """Take the shape of another tensor, see `resize_`."""
     if isinstance(self, Zeros) and not self.requires_grad:
         refuse_by("write/zeros-without-memory")
     return resize_(self, array_of(other).shape)
 
 
-def warn_of_output(out: Tensor, made: Tensor) -> Tensor:
-    """Answer what was ``made``; ``out``, which it was made for, has to fit it or warns."""
-    if 0 != array_of(out).size and array_of(out).shape != array_of(made).shape:
+def warn_of_output(out: Tensor, result: Tensor) -> Tensor:
+    """Return ``result``; warn if ``out``, to which it will be written, has elements and another shape."""
+    if 0 != array_of(out).size and array_of(out).shape != array_of(result).shape:
         warn_or_hold("resize/output-is-resized-warns")
-    return made
+    return result
 
 
 def need_room_for(out: Tensor, *operands: Tensor) -> None:
-    """Refuse where ``out``, or one made like it, cannot hold the dtype of a result of the operands."""
+    """Refuse if ``out`` cannot hold the promoted dtype of the operands."""
     result = dtypes.promote([array_of(x) for x in operands])
     if not dtypes.castable(result, array_of(out).dtype):
         refuse_by("write/result-dtype", got=dtypes.of(result), want=out.dtype)
 
 
 def _materialized(zeros: Zeros) -> Tensor:
-    """The zeros that PyTorch gives memory to: those of one element."""
+    """Give a ZeroTensor memory: a single element, expanded."""
     array = array_of(zeros)
     with making_on(place_of(zeros)):
-        made = wrap(np.zeros((), array.dtype))
-    memory = storage_of(made)
-    set_memory(made, window_on(memory, array.dtype, (array.shape, (0,) * array.ndim, 0)), memory)
-    return made
+        out = wrap(np.zeros((), array.dtype))
+    memory = storage_of(out)
+    set_memory(out, window_on(memory, array.dtype, (array.shape, (0,) * array.ndim, 0)), memory)
+    return out
 
 
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Look at the memory of another tensor, or at none."""
+    """Show the elements of another tensor or storage, or an empty storage."""
     if isinstance(source, Tensor) and array_of(source).dtype != array_of(self).dtype:
         refuse_by("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
@@ -221,4 +220,4 @@ METHODS: dict[str, Any] = {
     "swapaxes_": _changing("transpose"),
     "swapdims_": _changing("transpose"),
 }
-"""The methods by name."""
+"""Methods by name."""

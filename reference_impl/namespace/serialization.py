@@ -1,4 +1,4 @@
-"""Copies of tensors and ways to disk: deepcopy, pickle, ``save`` and ``load``."""
+"""``copy.deepcopy``, pickle, ``save`` and ``load``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reference_impl.core.tensor import Tensor, wrap
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A leaf's copy with its flag and its grad; views of one memory stay so among copies made together."""
+    """Copy a leaf with its flag and grad; tensors that share memory share it among the copies too."""
     if self.grad_fn is not None:
         refuse_by("copy/deepcopy-of-a-result-refused")
     if id(self) not in memo:
@@ -33,48 +33,54 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         storage = memo.get(id(own))
         if storage is None:
             storage = memo[id(own)] = own.copy(order="K")
-        made = wrap(_same_window(array_of(self), own, storage))
-        set_memory(made, array_of(made), storage)
-        memo[id(self)] = made
-        set_flag(made, self.requires_grad)
+        copied = wrap(_same_window(array_of(self), own, storage))
+        set_memory(copied, array_of(copied), storage)
+        memo[id(self)] = copied
+        set_flag(copied, self.requires_grad)
         if by("copy/deepcopy-takes-the-grad-along"):
-            set_grad(made, copy.deepcopy(grad_of(self), memo))
+            set_grad(copied, copy.deepcopy(grad_of(self), memo))
         if not by("copy/deepcopy-drops-hooks"):
-            share_hooks(made, self)
+            share_hooks(copied, self)
     return memo[id(self)]
 
 
 def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """What ``array`` shows of the old memory, of its copy."""
+    """The window of ``array`` on ``old``, taken on ``new``."""
     if array is old:
         return new
     if new.strides != old.strides:
-        return array.copy(order="K")  # the memory itself had holes, which a copy has not
+        return array.copy(order="K")  # the old memory had gaps, which the copy lacks
     offset = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
     return np.ndarray(array.shape, array.dtype, new, offset, array.strides)
 
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
-    """What pickling keeps: elements and flag. NB: ``copy.copy`` goes this way as well, as in PyTorch."""
+    """Pickle elements, flag and device; ``copy.copy`` comes this way too, as in PyTorch."""
     return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self)))
 
 
 def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
     with making_on(found(place)):
-        made = wrap(array)
+        out = wrap(array)
     if by("copy/pickle-keeps-the-flag"):
-        set_flag(made, requires_grad)
-    return made
+        set_flag(out, requires_grad)
+    return out
 
 
 def save(obj: Any, f: Any) -> None:
-    """Pickle ``obj`` to a path or an open file. NB: the format is pickle's, not PyTorch's."""
+    """Pickle ``obj`` to a path or an open file.
+
+    NB: the format is pickle's, not PyTorch's.
+    """
     with _opened(f, "wb") as file:
         pickle.dump(obj, file)
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **_: Any) -> Any:
-    """What `save` wrote. NB: as with every pickle, from sources you trust only."""
+    """Load what `save` wrote.
+
+    Unpickling runs code: load only from sources that you trust, whatever ``weights_only`` says.
+    """
     with _opened(f, "rb") as file:
         return pickle.load(file)
 
@@ -84,4 +90,4 @@ def _opened(f: Any, mode: str) -> AbstractContextManager[Any]:
 
 
 METHODS: dict[str, Any] = {"__deepcopy__": _deepcopy, "__reduce_ex__": _reduced}
-"""The methods by name."""
+"""Methods by name."""

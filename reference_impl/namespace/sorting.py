@@ -1,6 +1,6 @@
-"""Ops that give values and their positions: extremes along a dimension, sorting, the median.
+"""Functions that return values and their indices: extremes along a dimension, sorting, the median.
 
-Positions are found here and carry no history; the values are picked by an op of ``specs/ops/sort.py``.
+Indices are computed here and have no history; an op of ``specs/ops/sort.py`` picks the values.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _RESULTS: dict[str, Any] = {
 
 
 def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:
-    """The values at those positions with the positions beside them."""
+    """Pick the values at ``index`` along ``dim``; return them with the indices, as PyTorch's named tuple."""
     at = wrap(np.asarray(index, np.int64, order="C"))
     return _RESULTS[name](getattr(x, f"_{name}_at")(at, dim, keepdim), at)
 
 
 def _axis(name: str, x: Tensor, dim: int) -> int:
-    """The dimension as a number from 0 on; refused where there is nothing along it to choose from."""
+    """Normalise ``dim``; refuse an empty dimension."""
     axis = axis_of(dim, x.ndim)
     if x.ndim and not array_of(x).shape[axis]:
         refuse_by("op/empty-extreme-dim", name=name, dim=dim)
@@ -41,7 +41,7 @@ def _extreme(name: str) -> Any:
     pairwise = "maximum" if name == "max" else "minimum"
 
     def extreme(x: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        """The extreme element, those along a dimension and where they are, or those of each pair."""
+        """Reduce all elements, reduce a dimension with indices, or compare two tensors elementwise."""
         if isinstance(dim, Tensor) or other is not None:
             return getattr(x, pairwise)(dim if other is None else other)
         if dim is None:
@@ -58,18 +58,18 @@ def _extreme(name: str) -> Any:
 
 
 def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """The elements in order along a dimension, and where they were."""
+    """Sort along a dimension, stably."""
     return _picked("sort", x, order(array_of(x), dim, descending), dim, True)
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The ``k`` largest or smallest along a dimension, and where they are."""
+    """Pick the ``k`` largest or smallest along a dimension, in order."""
     index = np.take(order(array_of(x), dim, largest), range(k), axis_of(dim, x.ndim))
     return _picked("topk", x, index, dim, True)
 
 
 def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The ``k``-th smallest along a dimension, and where it is."""
+    """Pick the ``k``-th smallest along a dimension; ``k`` counts from 1."""
     return _nth("kthvalue", x, k - 1, dim, keepdim)
 
 
@@ -83,15 +83,16 @@ def _middle(name: str) -> Any:
     ignores = name == "nanmedian"
 
     def middle(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        """The middle element, the lower of two; along a dimension with where it is. A NaN is the median of
-        whatever it is among, unless they are ignored.
+        """Compute the median, the lower of two middle elements; along a dimension with its index.
+
+        ``median`` of anything with a NaN is NaN; ``nanmedian`` ignores NaNs.
         """
         if dim is None:
             return getattr(x, f"_{name}_all")()
         axis = _axis(name, x, dim)
         if not x.ndim:
             return _picked(name, x, np.zeros(()), dim, keepdim)
-        numbers = np.sum(~np.isnan(array_of(x)), axis, keepdims=True)  # which come before NaNs in order
+        numbers = np.sum(~np.isnan(array_of(x)), axis, keepdims=True)  # NaNs sort last
         size = array_of(x).shape[axis]
         at = np.maximum(numbers - 1, 0) // 2
         if not ignores:
@@ -103,7 +104,7 @@ def _middle(name: str) -> Any:
 
 
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along a dimension, the smallest of several, and its last position."""
+    """Pick the most frequent element along a dimension, the smallest of several, and its last index."""
     axis = axis_of(dim, x.ndim)
     if not x.ndim:
         return _picked("mode", x, np.zeros(()), dim, keepdim)
@@ -120,7 +121,7 @@ def _running(name: str) -> Any:
     ufunc = np.maximum if name == "cummax" else np.minimum
 
     def running(x: Tensor, dim: int) -> Any:
-        """The extreme so far along a dimension, and where it was."""
+        """Compute the running extreme along a dimension, and its last index so far."""
         axis = axis_of(dim, x.ndim)
         if not x.ndim:
             return _picked(name, x, np.zeros(()), dim, True)
@@ -144,4 +145,4 @@ BOTH: dict[str, Any] = {
     "cummax": _running("cummax"),
     "cummin": _running("cummin"),
 }
-"""Functions of the namespace that are methods, too, by name."""
+"""Functions that are methods too, by name."""

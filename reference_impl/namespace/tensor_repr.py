@@ -1,7 +1,4 @@
-"""What a tensor prints as: its elements in columns of one width, and what sets it apart.
-
-The numbers follow PyTorch's default print options; other options do not exist.
-"""
+"""``repr`` of a tensor, in PyTorch's default print options; there are no others."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ DIGITS = 4
 WIDTH = 80
 MANY = 1000
 EDGE = 3
-"""How many elements either end of a dimension shows where there are too many."""
+"""The number of elements shown at either end of a dimension of a tensor with more than `MANY` elements."""
 
 Form = Callable[[Any], str]
 
 
 def form_of(values: np.ndarray) -> tuple[Form, int]:
-    """How each of these numbers is written, and how wide most of them are."""
+    """Choose a format for numbers, and the width of their column."""
     if values.dtype.kind == "c":
         (real, width), (imag, more) = form_of(values.real), form_of(values.imag)
         return lambda z: f"{real(z.real)}{'' if z.imag < 0 else '+'}{imag(z.imag).strip()}j", width + more + 1
@@ -43,7 +40,7 @@ def form_of(values: np.ndarray) -> tuple[Form, int]:
 
 
 def _float_form(values: np.ndarray) -> Form:
-    """Whole numbers get a bare point, others four digits, and those far apart in size an exponent."""
+    """Format whole numbers with a bare point, others with four digits, a wide range with exponents."""
     sizes = np.abs(values.astype(np.float64))
     if not sizes.size:
         return lambda value: f"{value:.0f}." if math.isfinite(value) else str(value)
@@ -59,7 +56,7 @@ def _float_form(values: np.ndarray) -> Form:
 
 
 def _shown(array: np.ndarray) -> np.ndarray:
-    """The elements that are printed at all: the ends of each dimension."""
+    """Cut each long dimension down to its ends."""
     for axis, size in enumerate(array.shape):
         if size > 2 * EDGE:
             array = np.concatenate(
@@ -69,7 +66,7 @@ def _shown(array: np.ndarray) -> np.ndarray:
 
 
 def _rows(array: np.ndarray, form: Form, width: int, indent: int, cut: bool) -> str:
-    """Elements in nested brackets, lines broken and indented."""
+    """Write elements in nested brackets, with broken and indented lines."""
     if not array.ndim:
         return form(array.item())
     cut_here = cut and len(array) > 2 * EDGE
@@ -85,7 +82,7 @@ def _rows(array: np.ndarray, form: Form, width: int, indent: int, cut: bool) -> 
 
 
 def tensor_repr(tensor: Tensor) -> str:
-    """The elements, and what makes the tensor other than a plain one of the default dtype."""
+    """Write the elements, and device, size, dtype, history and tangent where they differ from the default."""
     array = array_of(tensor)
     suffixes = [] if place_of(tensor) is CPU else [f"device='{place_of(tensor)}'"]
     if not array.size and array.shape != (0,):
@@ -106,18 +103,18 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def _history(tensor: Tensor) -> list[str]:
-    """Where the tensor comes from, or that a gradient is wanted for it."""
+    """The suffix for ``grad_fn`` or ``requires_grad``."""
     try:
         node = tensor.grad_fn
     except RuntimeError:
-        return ["grad_fn=<Invalid>"]  # a view that was written to where it must not be
+        return ["grad_fn=<Invalid>"]  # a view that an in-place write invalidated
     if node is not None:
         return [f"grad_fn=<{node.name().rpartition('::')[2]}>"]
     return ["requires_grad=True"] if tensor.requires_grad else []
 
 
 def _joined(text: str, suffixes: list[str]) -> str:
-    """The suffixes behind the elements, on a line of their own where one would be too long."""
+    """Append the suffixes, on new lines where a line would be too long."""
     line = len(text) - text.rfind("\n") - 1
     for suffix in suffixes:
         broken = line + len(suffix) + 2 > WIDTH

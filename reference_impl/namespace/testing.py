@@ -1,4 +1,4 @@
-"""``torch.testing``: whether tensors are as expected."""
+"""``torch.testing``: `assert_close`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def assert_close(
     equal_nan: bool = False,
     check_dtype: bool = True,
 ) -> None:
-    """Raise AssertionError unless both are equal but for rounding; sequences are compared part by part."""
+    """Raise AssertionError unless shapes, dtypes and elements match within tolerances.
+
+    The default tolerances are PyTorch's for the dtype. Lists and tuples are compared element by element."""
     if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
         assert len(actual) == len(expected), f"The lengths do not match: {len(actual)} != {len(expected)}"
         for mine, theirs in zip(actual, expected, strict=True):
