@@ -15,11 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
-from reference_impl.core import engine, graph, hooks
-from reference_impl.core.graph import AccumulateGrad, Edge, Grads, Node
+from reference_impl.core import apply, engine, graph, hooks
+from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node
 from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
 from reference_impl.core.ready_queue import NodeTask, ReadyQueue
+from reference_impl.core.record import Kernel, OpNode
 from reference_impl.core.tensor import Tensor
 from specs.active_rules import on_change
 
@@ -83,6 +84,56 @@ def _bindings(owner: Any, name: str) -> Iterable[_Binding]:
         for alias, value in vars(place).items():
             if value is function and (place, alias) != (owner, name):
                 yield _Binding(place, alias, function)
+
+
+# -- running ops -----------------------------------------------------------------------------------
+
+_recorded_mask = Kernel.recorded_mask
+
+
+@without("leaf/no-history-without-requires-grad", Kernel, "recorded_mask")
+def _all_recorded(kernel: Kernel, operands: tuple[Any, ...]) -> int:
+    """Record also what requires no grad."""
+    return _recorded_mask(kernel, operands) or _mask(kernel, operands)
+
+
+@without("leaf/op-result-is-no-leaf", Kernel, "recorded_mask")
+def _none_recorded(kernel: Kernel, operands: tuple[Any, ...]) -> int:
+    """Record nothing."""
+    return _recorded_mask(kernel, operands) * 0
+
+
+@without("requires_grad/any-input", Kernel, "recorded_mask")
+def _recorded_if_all_require_grad(kernel: Kernel, operands: tuple[Any, ...]) -> int:
+    """Record only if every operand requires grad."""
+    mask = _recorded_mask(kernel, operands)
+    return mask if mask == _mask(kernel, operands) else 0
+
+
+def _mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
+    """All tensors that the op has an edge for."""
+    return sum(bit for i, bit in kernel.edges if isinstance(operands[i], Tensor))
+
+
+_set_history = apply.set_history
+
+
+@without("grad/only-leaves-are-filled", apply, "set_history")
+def _set_retained_history(out: Tensor, node: OpNode) -> None:
+    """Have every result retain its grad."""
+    _set_history(out, node)
+    out.retain_grad()
+
+
+_leave_without_history = apply.leave_without_history
+
+
+@without("requires_grad/integer-results-never", apply, "leave_without_history")
+def _record_integers(out: Tensor, operands: tuple[Any, ...]) -> None:
+    """Give a result that cannot carry gradients a history that leads nowhere."""
+    _leave_without_history(out, operands)
+    if any(isinstance(x, Tensor) and x.requires_grad for x in operands):
+        out._node = Node((NOWHERE,))
 
 
 # -- backward --------------------------------------------------------------------------------------

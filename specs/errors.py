@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from specs.active_rules import torch_release
+from specs.active_rules import by, torch_release
 from specs.rule import RULES
 
 
@@ -75,8 +75,14 @@ def refusal(rule: str, **details: Any) -> Refusal:
     return exception
 
 
+class NotInForce(Exception):
+    """Stands for the refusal of a knocked-out rule: nothing is said of what an op does instead."""
+
+
 def refuse(rule: str, **details: Any) -> NoReturn:
     """Raise the refusal of ``rule``."""
+    if not by(rule):
+        raise NotInForce(rule)
     raise refusal(rule, **details)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from specs.errors import refuse
 
-Become = Literal["", "copied", "copied by rows", "out", "saved"]
+InferenceKernel = Literal["", "copied", "copied by rows", "out", "saved"]
 """Nothing special; operand 0 is copied into the result, which lies like it or by rows; the result is an
 ``out=``; an operand is saved.
 """
@@ -25,7 +25,7 @@ Become = Literal["", "copied", "copied by rows", "out", "saved"]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Answers a `Become`, or the result itself, for given operands and attributes."""
+    """Answers a `InferenceKernel`, or the result itself, for given operands and attributes."""
 
     become: Callable[..., Any]
     cpu: bool = False  # the kernel is made of calls on the CPU only
@@ -34,7 +34,7 @@ class Alone:
         return self.become(*operands, **attributes)
 
 
-def _always(become: Become) -> Callable[..., Become]:
+def _always(become: InferenceKernel) -> Callable[..., InferenceKernel]:
     return lambda *operands, **attributes: become
 
 
@@ -43,7 +43,7 @@ out, out_on_cpu = Alone(_always("out")), Alone(_always("out"), cpu=True)
 saved = Alone(lambda x, y: "saved" if x.ndim else "")
 
 
-def _flip(x: Any, dims: tuple[int, ...]) -> Become:
+def _flip(x: Any, dims: tuple[int, ...]) -> InferenceKernel:
     """A copy if nothing moves."""
     shape = tuple(x.shape)
     ndim = max(len(shape), 1)
@@ -91,7 +91,7 @@ def _rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
     return x.new_full((), y).sub(x, alpha=alpha)
 
 
-def _of_all(x: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Become:
+def _of_all(x: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> InferenceKernel:
     return "out" if dim is None else ""
 
 

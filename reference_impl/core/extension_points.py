@@ -77,7 +77,39 @@ def on_failure(task: Any) -> None:
     """Note that a backward raised; may raise `Unspecified` instead."""
 
 
+# -- running ops -----------------------------------------------------------------------------------
+
+
+def runner_for(op: Any, types: tuple[type, ...]) -> Callable[..., Any] | None:
+    """Choose the function that runs an op on operands of these types; None leaves the choice to the core."""
+    return None
+
+
+def plan_with_out(name: str, planned: Callable[..., Any], count: int, names: tuple[str, ...]) -> Any:
+    """Plan a call with an ``out=``: ``count`` positional arguments, and keywords of these names."""
+    raise NotImplementedError(f"{name}() with out=")
+
+
+def run_on_devices(execute: Callable[..., Any], kernel: Any, operands: Any, attributes: Any) -> Any:
+    """Run an op while there is memory of a device other than the CPU."""
+    return execute(kernel, operands, attributes)
+
+
+def write(plain: Callable[..., None], kernel: Any, operands: Any, attributes: Any) -> None:
+    """Compute an in-place op and store its result in operand 0, as ``plain`` does."""
+    plain(kernel, operands, attributes)
+
+
+def check_covered(geometry: Any, base: Any) -> None:
+    """Note that a gradient is read through a strided geometry whose base has that other one."""
+
+
 # -- tensors ---------------------------------------------------------------------------------------
+
+
+def zero_gradient(like: Any) -> Any:
+    """The zeros that a formula gives for a gradient that is zero everywhere."""
+    return like.new_zeros(tuple(like.shape))
 
 
 def on_read(tensor: Any) -> None:
@@ -91,6 +123,8 @@ def on_numpy(tensor: Any) -> None:
 # -- the rest is machinery -------------------------------------------------------------------------
 
 _filled: dict[str, Callable[..., Any]] = {}
+on_switch: list[Callable[[], object]] = []
+"""Functions that forget what was chosen by an extension point, called when the core is left alone or not."""
 
 
 def fill(function: F) -> F:
@@ -105,15 +139,21 @@ def fill(function: F) -> F:
 @contextmanager
 def core_alone() -> Iterator[None]:
     """Run the block on the core alone: every extension point at its default."""
-    globals().update(_DEFAULTS)
+    _switch(_DEFAULTS)
     try:
         yield
     finally:
-        globals().update(_filled)
+        _switch(_filled)
+
+
+def _switch(functions: dict[str, Callable[..., Any]]) -> None:
+    globals().update(functions)
+    for forget in on_switch:
+        forget()
 
 
 _DEFAULTS = {
     name: value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", None) == __name__ and name not in ("fill", "core_alone")
+    if getattr(value, "__module__", None) == __name__ and name not in ("fill", "core_alone", "_switch")
 }

@@ -31,7 +31,6 @@ class Kernel:
     """
 
     __slots__ = (
-        "alone",
         "attributes",
         "boolean",
         "compute",
@@ -57,7 +56,6 @@ class Kernel:
 
     def __init__(self, op: Op) -> None:
         self.op = op
-        self.alone = op.alone
         self.defaults = op.defaults
         self.mutates = op.mutates
         self.multi = op.view == "multi"
@@ -96,6 +94,36 @@ class Kernel:
         self.needed = [
             [(i, at) for i, at in inputs if op.filled(mask)[i]] for mask in range(1 << len(op.operands))
         ]
+
+    def recorded_mask(self, operands: tuple[Any, ...]) -> int:
+        """The operands that require grad, as a bit mask; 0 if the op is not to be recorded."""
+        mask = plain = 0
+        inference = False
+        for i, bit in self.edges:
+            x = operands[i]
+            if not isinstance(x, Tensor):
+                continue
+            if x._node is not None or x._requires_grad or (x._view is not None and x.requires_grad):
+                mask |= bit
+                inference |= x._inference
+            else:
+                plain |= bit
+        if not mask:
+            by("leaf/no-history-without-requires-grad")
+            return 0
+        by("leaf/op-result-is-no-leaf")
+        if plain:
+            by("requires_grad/any-input")
+        if STATE.inference and by("inference/records-nothing"):
+            return 0
+        if inference and all_inference(self, operands) and by("inference/alone-records-nothing"):
+            return 0
+        return mask
+
+    def run(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+        """Compute the op, for a write."""
+        result = self.compute(arrays, attributes)
+        return result if STATE.moves is None else STATE.moves(self.op, result)
 
     def asks_for_result(self, at: int) -> bool:
         """Whether the formula of the ``at``-th edge takes the op's result."""
@@ -262,34 +290,6 @@ METADATA: dict[str, Callable[[Any], Any]] = {
     "offset": lambda x: x.storage_offset(),
     "place": lambda x: place_of(x) if isinstance(x, Tensor) else CPU,
 }
-
-
-MADE_OF_CALLS = -1
-"""Instead of a mask: nothing is recorded but what the op's kernel calls, see `specs.inference_alone`."""
-
-
-def recorded_mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
-    """Which operands require grad, as a bit mask; 0 if nothing is to be recorded."""
-    mask = plain = 0
-    inference = False
-    for i, bit in kernel.edges:
-        x = operands[i]
-        if not isinstance(x, Tensor):
-            continue
-        if x._node is not None or x._requires_grad or (x._view is not None and x.requires_grad):
-            mask |= bit
-            inference |= x._inference
-        else:
-            plain |= bit
-    if not mask:
-        return 0 if by("leaf/no-history-without-requires-grad") else plain
-    if not by("leaf/op-result-is-no-leaf") or (plain and not by("requires_grad/any-input")):
-        return 0
-    if STATE.inference and by("inference/records-nothing"):
-        return 0
-    if inference and all_inference(kernel, operands) and by("inference/alone-records-nothing"):
-        return 0 if kernel.alone is None else MADE_OF_CALLS
-    return mask
 
 
 def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from enum import Enum
 
-import numpy as np
-
 from reference_impl.base.device import geometry, place_of
 from reference_impl.base.grad_dtype import OwnDtype, cast_to, grad_dtype_of
-from reference_impl.base.rules import Unspecified, by, refuse_by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core import extension_points
 from reference_impl.core.as_strided import Window, as_strided_backward
 from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from specs.layout import empty_strided
-from specs.memory import dense
 
 
 class CreationMeta(Enum):
@@ -170,20 +168,6 @@ def geometry_of(tensor: Tensor) -> Window:
     return tensor._array.shape, tensor.stride(), tensor.storage_offset()
 
 
-def _need_covered(window: Window, base: Window) -> None:
-    """Refuse to say what the gradient of a window is that shows memory between the elements of its base."""
-    if not np.isin(_places(window), _places(base)).all():
-        raise Unspecified("PyTorch reads memory that nobody wrote, between the elements of a view's base")
-
-
-def _places(window: Window) -> np.ndarray:
-    """Where in its memory a window's elements are."""
-    places = np.array(window[2])
-    for count, stride in zip(window[0], window[1], strict=True):
-        places = np.add.outer(places, np.arange(count) * stride)
-    return places
-
-
 class CopySlices(Node):
     """The history of a base written through a view: the write's node for the window, the old history for
     the rest.
@@ -209,21 +193,10 @@ class CopySlices(Node):
         if self.write is None:
             refuse_by("save/freed-refused")
             return [g] + [None] * (len(self.edges) - 1)
-        shape, strides, offset = self.base_geometry
-        size = g._array.itemsize
-        whole = wrap(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
-        whole.copy_(g)
-        if self.replay:
-            window = replayed(whole, self.replay)
-        else:
-            window = whole.as_strided(self.geometry[0], self.geometry[1], self.geometry[2] - offset)
-            if not whole._array.flags.forc:
-                # What the write makes of each element by itself stays where the base does not show it.
-                seen = range(0 if self.write.mixes_elements else 1, len(self.edges))
-                if any(task.should_compute_output(self, i) for i in seen):
-                    _need_covered(self.geometry, self.base_geometry)
+        whole = self._copy(g)
+        window = self._window(whole, task)
         if task.should_compute_output(self, 0):
-            # The write's own first edge leads to the view's old history: it counts as wanted where ours does.
+            # The write's own first edge leads to the view's old history, which is wanted where ours is.
             task.require(self.write.edges[0][0])
         results = self.write.apply([window.clone_contiguous()], task)
         out: list[Tensor | None] = [None] * len(self.edges)
@@ -237,28 +210,23 @@ class CopySlices(Node):
                 out[i] = result
         return out
 
+    def _copy(self, g: Tensor) -> Tensor:
+        """A copy of the base's gradient, with the base's strides."""
+        shape, strides, _ = self.base_geometry
+        size = g._array.itemsize
+        whole = wrap(empty_strided(shape, tuple(s * size for s in strides), g._array.dtype))
+        return whole.copy_(g)
+
+    def _window(self, whole: Tensor, task: RunningTask) -> Tensor:
+        """The view of the base's gradient that the write's gradient is."""
+        if self.replay:
+            return replayed(whole, self.replay)
+        shape, strides, offset = self.geometry
+        # What the write makes of each element by itself stays where the base does not show it.
+        read = range(0 if self.write is None or self.write.mixes_elements else 1, len(self.edges))
+        if not whole._array.flags.forc and any(task.should_compute_output(self, i) for i in read):
+            extension_points.check_covered(self.geometry, self.base_geometry)
+        return whole.as_strided(shape, strides, offset - self.base_geometry[2])
+
     def release_variables(self) -> None:
         self.write = None
-
-
-def has_internal_overlap(array: np.ndarray) -> bool:
-    """Whether some element of memory shows up twice, as far as a stride of 0 tells."""
-    if array.flags.c_contiguous:
-        return False
-    return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
-
-
-def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
-    """Whether two dense tensors on one storage share some memory without being the same window on it (or,
-    ``fully_too``, also so).
-    """
-    if written is read:
-        return fully_too
-    a, b = written._array, read._array
-    if a.size == 0 or b.size == 0 or not dense(a) or not dense(b):
-        return False
-    a_begin, b_begin = written.storage_offset() * a.itemsize, read.storage_offset() * b.itemsize
-    a_end, b_end = a_begin + a.nbytes, b_begin + b.nbytes
-    if (a_begin, a_end) == (b_begin, b_end):
-        return fully_too or written.stride() != read.stride()
-    return a_begin < b_end and b_begin < a_end

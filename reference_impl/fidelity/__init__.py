@@ -1,5 +1,32 @@
 """PyTorch's rarer conduct, one theme a file, hooked into the extension points of the core."""
 
-from reference_impl.fidelity import device_races, grad_metadata, grad_stealing, grad_sum
+from __future__ import annotations
 
-__all__ = ["device_races", "grad_metadata", "grad_stealing", "grad_sum"]
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.core.extension_points import fill
+from reference_impl.fidelity import (
+    cross_device,
+    device_races,
+    grad_metadata,
+    grad_stealing,
+    grad_sum,
+    inference_kernels,
+    memory_overlap,
+    out_argument,
+    zero_tensor,
+)
+from specs.op import Op
+
+
+@fill
+def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
+    """Choose the function that runs an op on operands of these types; None leaves the choice to the core."""
+    return zero_tensor.runner_for(op, types) or inference_kernels.runner_for(op)
+
+
+__all__ = [
+    "cross_device", "device_races", "grad_metadata", "grad_stealing", "grad_sum", "inference_kernels",
+    "memory_overlap", "out_argument", "zero_tensor",
+]  # fmt: skip

@@ -11,10 +11,11 @@ from typing import Any
 from reference_impl.base.device import CPU, device, making_on, place_of
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
-from reference_impl.base.session import STATE
+from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import check_recorded
-from reference_impl.core.record import MADE_OF_CALLS, Kernel, recorded_mask
+from reference_impl.core.record import Kernel
 from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.fidelity.inference_kernels import is_made_of_calls
 from reference_impl.fidelity.zero_tensor import Zeros
 from specs.op import Op
 
@@ -22,7 +23,8 @@ _UNSEEN = ("product", "quotient", "addition", "subtraction")
 """The words of `Op.zero` for ops that do with a ZeroTensor wherever it is."""
 
 
-def run(
+@fill
+def run_on_devices(
     execute: Callable[..., Any], kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]
 ) -> Any:
     """Run an op on the device of its operands, or refuse if they are on several."""
@@ -35,7 +37,7 @@ def run(
                 place = place_of(operands[0])
                 if kernel.op.memory == "value" and _from_elsewhere(operands[1], place):
                     return operands[0]._fill_across_(operands[1])
-            elif not (_looks_at_none(kernel.op, operands) or _is_made_of_calls(kernel, operands)):
+            elif not (_looks_at_none(kernel.op, operands) or is_made_of_calls(kernel, operands)):
                 _check(execute, kernel, operands, attributes, place)
     with making_on(place):
         return execute(kernel, operands, attributes)
@@ -44,13 +46,6 @@ def run(
 def _from_elsewhere(value: Tensor, place: device) -> bool:
     """Whether it is a 0-d tensor on another device."""
     return value._array.ndim == 0 and place_of(value) is not place
-
-
-def _is_made_of_calls(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether the op's kernel makes recorded calls, each of which is checked by itself."""
-    if kernel.alone is None or STATE.inference or not STATE.enabled:
-        return False
-    return recorded_mask(kernel, operands) == MADE_OF_CALLS
 
 
 def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:

@@ -21,6 +21,7 @@ from reference_impl.core.inplace import call_in_place, check_recorded
 from reference_impl.core.record import Kernel
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.layout import laid_out_like
+from specs.op import Op
 
 PRODUCTS = ("product", "passes")
 SUMS = ("addition", "subtraction")
@@ -49,10 +50,18 @@ def on_numpy(tensor: Tensor) -> None:
 Zeros._plain = Zeros
 
 
-def without_memory(like: Tensor) -> Tensor:
-    """Zeros of that shape and dtype."""
+@fill
+def zero_gradient(like: Tensor) -> Tensor:
+    """Zeros of that shape and dtype, without memory."""
     kind = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
     return wrap(np.zeros(like._array.shape, like._array.dtype), kind=kind)
+
+
+def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
+    """The function that runs an op on operands of these types if there are such zeros among them."""
+    if not any(issubclass(each, Zeros) for each in types):
+        return None
+    return compose_with_zeros if op.composite else call_with_zeros
 
 
 def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
