@@ -74,7 +74,7 @@ def programs(recipe: Recipe, together: Iterable[tuple[str, ...]] = TOGETHER) -> 
         for operands in product(*choices(recipe, shapes, dtypes)):
             given = tuple([o[1] if isinstance(o, tuple) else None for o in operands])
             table = recipe.table(given)
-            call = table.fit(0) or table.misfit(0)
+            call = table.valid(0) or table.invalid(0)
             if call is not None:
                 yield program(recipe, operands, call)
 

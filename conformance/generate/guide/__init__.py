@@ -1,1 +1,1 @@
-"""Which step comes next, by the features that a program may use."""
+"""The loop that draws programs, the weights of steps, and the ops to draw from."""

@@ -55,7 +55,7 @@ MODE_NESTINGS = weighted({
 })  # fmt: skip
 """Nestings of grad modes that a step, or a run of steps, may stand in."""
 GRAD_MODE_NESTINGS = tuple(modes for modes in MODE_NESTINGS if "inference" not in "".join(modes))
-"""Those for an implementation without inference mode."""
+"""Nestings for an implementation without inference mode."""
 _COPIED, _DOUBLED_AWAY, _DOUBLED_BACK = (around_saved(*pair) for pair in AROUND_SAVED[2:])
 SAVED_HOOK_NESTINGS = weighted({
     **dict.fromkeys([(mode,) for mode in SAVING_MODES], 1),

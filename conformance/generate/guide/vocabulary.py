@@ -1,7 +1,6 @@
-"""What may be drawn for an implementation: the recipes of the op table, sorted by what a step of that
-kind is for.
+"""Vocabularies: the recipes of ops that an implementation supports, sorted by the kind of step.
 
-How one recipe is drawn lives in ``maths``; how often each sort comes up in ``swarm``.
+A recipe is drawn by ``steps/call_op``; the weights of the kinds are in ``swarm``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from specs.op import Op
 
 
 class Vocabulary:
-    """The recipes drawn for one implementation, with or without ops that round."""
+    """The recipes for one implementation, with or without ops that round, each repeated by its weight."""
 
     def __init__(self, recipes: Recipes, *, views: bool, writes: bool, rounding: bool) -> None:
         methods = [r for r in recipes.methods if rounding or r.exact]
@@ -33,7 +32,7 @@ class Vocabulary:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """Everything that can be drawn from the op table, each once."""
+        """All recipes, each once."""
         every = (
             *self.functional,
             *self.views,
@@ -46,7 +45,7 @@ class Vocabulary:
 
 
 class Recipes:
-    """What an implementation that ``may`` do some operations can be asked to do: methods and operators."""
+    """The recipes that an implementation supports: methods and operators."""
 
     def __init__(self, supports: Callable[[str], bool]) -> None:
         ops.load()
@@ -60,7 +59,7 @@ class Recipes:
 
 
 def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
-    """The public overloads that take a tensor and are called as methods, with their spelling."""
+    """Public overloads that are called as methods of a tensor, with their spelling."""
     for name, overloads in table.items():
         for op in overloads:
             spelled = f"__{name}__" if any(a.kind.name == "index" for a in op.attributes) else name
@@ -69,7 +68,7 @@ def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
 
 
 def _drawable(op: Op) -> bool:
-    """Whether an op is a method of a tensor operand."""
+    """True if an op is a method of a tensor operand."""
     return any(o.kind.tensor and o.name == "x" for o in op.operands)
 
 
@@ -81,7 +80,7 @@ def _operators() -> Iterator[tuple[str, Op]]:
 
 
 def _often(recipes: list[Recipe]) -> tuple[Recipe, ...]:
-    """The recipes, each as often as its op is to be drawn in proportion to the others."""
+    """Repeat each recipe by the weight of its op."""
     return tuple(recipe for recipe in recipes for _ in range(_weight(recipe.op)))
 
 
@@ -90,5 +89,5 @@ def _weight(op: Op) -> int:
 
 
 def allows(names: Any) -> Callable[[str], bool]:
-    """Whether an operation is among those an implementation has; None means all."""
+    """Return a test for the operations that an implementation has; None means all."""
     return (lambda op: True) if names is None else names.__contains__

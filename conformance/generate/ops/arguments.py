@@ -1,7 +1,7 @@
-"""Which attribute values an op may be called with: candidates by kind and shape, simplest first.
+"""Candidates for attribute values, by kind and shape, simplest first.
 
-Kinds and their names come from ``specs/kind.py``. Which combinations an op accepts on which shapes is found
-by running its body (``plain``), once each, and remembered in tables by ``recipe``.
+Kinds and their names come from ``specs/kind.py``. The combinations that an op accepts are found by running
+its body (``shape_inference``), once for each shape, and cached by ``recipe``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from conformance.program import Dtype
 Shape = tuple[int, ...]
 
 OMIT = object()
-"""Stands for an attribute that is left to its default."""
+"""Stands for an attribute that keeps its default."""
 
 SLICES = (slice(None), slice(1, None), slice(None, 1), slice(0, 2), slice(None, None, 2), slice(-1, None))
 
@@ -66,7 +66,7 @@ def _sizes(shape: Shape) -> tuple[Any, ...]:
 
 @cache
 def indices(shape: Shape) -> tuple[Any, ...]:
-    """What may stand in brackets behind a tensor of that shape, and a few things that may not."""
+    """Indices into a tensor of that shape, and a few invalid ones."""
     if not shape:
         return (..., None, (None, ...), (), 0)
     n = shape[0]

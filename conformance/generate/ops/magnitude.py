@@ -1,7 +1,7 @@
-"""Bounds on results, so that drawn programs stay exact: how many bits the result of each op may span.
+"""Bounds on the magnitude of results, in bits, so that drawn programs stay exact.
 
-An op's declaration says how its results grow (`Op.grows`). Values themselves are never looked at here; the
-values on which an op may be drawn are in ``specs/domain.py``.
+An op's declaration says how its results grow (`Op.grows`). Values are never read here; the values on which
+an op may be drawn are in ``specs/domain.py``.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
     "explodes": _explodes,
     "saturates": _saturates,
 }
-"""Bounds by the word of `Op.grows`, given the operands, the size of the first one, and the call."""
+"""Bounds by the value of `Op.grows`, given the operands, the size of the first one, and the call."""
 
 
 def of_number(number: Any) -> Store:
-    """The bounds of a Python number."""
+    """Return the bounds of a Python number."""
     if isinstance(number, complex):
         number = max(abs(number.real), abs(number.imag))
     numer, denom = float(number).as_integer_ratio()

@@ -1,7 +1,7 @@
-"""How one overload of an op is drawn: which operands, which attribute values, what comes of it.
+"""Recipes: the operands, attribute values and results of one overload of an op.
 
-Read off the op declarations once; the calls on operands of given shapes are in a ``table`` each. Picking live
-tensors and emitting steps is the business of ``maths`` and ``writes``.
+They are read off the op declarations once; the calls on operands of given shapes are in a ``CallTable`` each.
+Tensors are picked and steps emitted in ``steps/call_op``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from conformance.generate.ops import magnitude
 from conformance.generate.ops.arguments import EXPONENTS, NUMBERS, OMIT, combinations
-from conformance.generate.ops.call_table import REFUSED, TOO_MUCH, At, Call, Table
-from conformance.generate.ops.shape_inference import Plain, run, shapes_of
+from conformance.generate.ops.call_table import NOT_DRAWN, REFUSED, At, Call, CallTable
+from conformance.generate.ops.shape_inference import BareArray, call_body, shapes_of
 from conformance.generate.state.tensor_info import TensorInfo
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op
@@ -25,26 +25,27 @@ Shape = tuple[int, ...]
 Row = tuple[Any, ...]
 
 MOST_DIMS, MOST_ELEMENTS = 3, 16
-"""Results larger than this are not drawn: they would show nothing new, and every new shape costs new
-tables.
-"""
-OFTEN = 7
-"""How many calls as a method stand beside one as a function."""
+"""Larger results are not drawn: they would show nothing new, and each new shape costs new tables."""
+METHODS_PER_FUNCTION = 7
+"""Calls as a method for each as a function of the namespace."""
 
-SETTLED = frozenset(["inexact_power", "inexact_count"])
-"""Avoidances that no values can meet: by the dtypes and numbers drawn, and by the calls in the tables."""
+NEVER_MET = frozenset(["inexact_power", "inexact_count"])
+"""Avoidances that no values can meet, given the dtypes and numbers drawn and the calls in the tables."""
 
 KINDS = {"i": np.int64, "b": np.bool_, "c": np.complex128}
-"""Kinds of dtypes besides floats, which every op takes."""
+"""Kinds of dtypes besides floats, which every op accepts."""
 PROBES: tuple[tuple[Shape, Shape], ...] = (
     ((2, 2), (2, 2)), ((2,), (2,)), ((2, 2), (2,)), ((2, 2, 2), (2, 2, 2)),
 )  # fmt: skip
-"""Shapes of the first operand and of the others on which an op shows which dtypes it takes."""
+"""Shapes of the first operand and of the others, to find the dtypes that an op accepts."""
 
 
 class Recipe:
-    """One overload under one spelling: ``spelled`` is the step's op, ``reflected`` wants a number for
-    the other operand. ``function`` says that the op is drawn as a function of the namespace, too.
+    """One overload under one spelling.
+
+    ``spelled`` is the step's op; ``torch``, if not None, its function in the namespace, which is drawn as
+    well. ``reflected``: the other operand is a number. ``first`` is the position of the operand that is the
+    method's tensor, ``others`` are those of the rest.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Recipe:
         self.reflected = reflected
         self.rebinds = spelled.startswith("__i") and op.mutates
         self.mutates = op.mutates
-        self.casts = op.mutates and op.dtypes != "keep"  # what it writes, if the dtypes allow it
+        self.casts = op.mutates and op.dtypes != "keep"  # to the dtype of its target, if that is allowed
         self.exact = op.exact
         self.grow = magnitude.GROWTH[op.grows]
         self.jumps = op.jumps
@@ -68,15 +69,15 @@ class Recipe:
         self.others = tuple(at for at in range(len(self.kinds)) if at != self.first)
         self.indexed = "indices" in self.kinds or "mask" in self.kinds
         self.binary = len(self.others) == 1 and self.kinds[self.others[0]] in ("either", "tensor")
-        self.same = op.dtypes == "same"
+        self.same_dtype = op.dtypes == "same"
         self.interleaved = op.order[: len(self.names)] != self.names
         self.domains = tuple(self._domain(name) for name in self.names)
-        self.avoid = tuple(AVOIDANCES[name] for name in op.avoid if name not in SETTLED)
+        self.avoid = tuple(AVOIDANCES[name] for name in op.avoid if name not in NEVER_MET)
         self.checks_values = any(self.domains) or bool(self.avoid)
         self.numbers = tuple(self._numbers(at) for at in range(len(self.kinds)))
         self._order = (self.names[self.first], *(n for n in op.order if n != self.names[self.first]))
         self._leading = self._by_position()
-        self._tables: dict[tuple[Shape | None, ...], Table] = {}
+        self._tables: dict[tuple[Shape | None, ...], CallTable] = {}
         function = f"torch.{spelled}"
         self.torch = (
             function
@@ -93,12 +94,12 @@ class Recipe:
 
     @cached_property
     def dtypes(self) -> str:
-        """The kinds of dtypes it takes besides floats; complex only if its formulas hold for it."""
+        """The kinds of dtypes that it accepts besides floats; complex only if its formulas hold for it."""
         known = "ibc" if self.op.complex else "ib"
         return "".join(letter for letter in known if letter not in self.refused)
 
-    def suits(self, x: TensorInfo, unchecked: bool = False) -> bool:
-        """Whether the op takes a tensor of that dtype, or refuses it and that is what is wanted."""
+    def accepts(self, x: TensorInfo, unchecked: bool = False) -> bool:
+        """True if the op accepts the tensor's dtype; of an unchecked step, also if it refuses it."""
         return x.kind == "f" or x.kind in self.dtypes or (unchecked and x.kind in self.refused)
 
     def _refuses(self, letter: str) -> bool:
@@ -110,10 +111,10 @@ class Recipe:
                 None if kind == "number" else first if at == self.first else other
                 for at, kind in enumerate(self.kinds)
             )
-            call = self.table(shapes).fit(0)
+            call = self.table(shapes).valid(0)
             if call is not None:
                 operands = tuple(self._operand(at, s, KINDS[letter]) for at, s in enumerate(shapes))
-                return self._results(operands, dict(call.given)) is None
+                return self._results(operands, dict(call.attributes)) is None
         return False
 
     def _domain(self, name: str) -> Any:
@@ -128,29 +129,29 @@ class Recipe:
         return tuple(n for n in numbers if domain is None or _lies_in(n, domain))
 
     def _by_position(self) -> frozenset[str]:
-        """Attributes that are passed by position: the required ones, and the first that is not."""
+        """Attributes passed by position: the required ones and the first optional one."""
         required = {a.name for a in self.attributes if a.required}
         kinds = {a.name: a.kind.name for a in self.attributes}
         rest = [n for n in self._order if n in kinds and n not in required]
         return frozenset(required | {n for n in rest[:1] if kinds[n] not in ("bool", "scale", "dtype")})
 
     def _aliases(self) -> bool:
-        """Whether a composite may give its operand's memory under another name, found out by running it."""
+        """True if a composite may return an alias of its operand; found by running it."""
         if not self.op.composite or self.mutates or set(self.kinds) != {"tensor"}:
             return False
         shape = (2, 2)
         operands = tuple(_sample(shape, kind) for kind in self.kinds)
         table = self.table((shape,) * len(operands))
         for at in range(table.size):
-            call = table.fit(at)
-            results = run(self.op, operands, dict(call.given)) if call is not None else ()
+            call = table.valid(at)
+            results = call_body(self.op, operands, dict(call.attributes)) if call is not None else ()
             for one in results if isinstance(results, tuple | list) else (results,):
-                if isinstance(one, Plain) and np.shares_memory(one.array, operands[0].array):
+                if isinstance(one, BareArray) and np.shares_memory(one.array, operands[0].array):
                     return True
         return False
 
-    def admits(self, operands: list[Any], attributes: dict[str, Any]) -> bool:
-        """Whether raw operands, arrays and numbers, lie in the op's domain and meet no avoidance."""
+    def allows_values(self, operands: list[Any], attributes: dict[str, Any]) -> bool:
+        """True if operands, arrays and numbers, lie in the op's domain and meet no avoidance."""
         for operand, domain in zip(operands, self.domains, strict=True):
             if domain is not None and not _lies_in(operand, domain):
                 return False
@@ -161,37 +162,37 @@ class Recipe:
 
     # -- tables ----------------------------------------------------------------------------------
 
-    def table(self, shapes: tuple[Shape | None, ...]) -> Table:
-        """The calls on operands of these shapes (None: a number), simplest first."""
+    def table(self, shapes: tuple[Shape | None, ...]) -> CallTable:
+        """Return the calls on operands of these shapes (None: a number), simplest first."""
         found = self._tables.get(shapes)
         if found is None:
             found = self._tables[shapes] = self._open(shapes)
         return found
 
-    def takes(self, shapes: tuple[Shape | None, ...]) -> bool:
-        """Whether operands of these shapes fit, as far as is told by the simplest calls."""
-        if self.same:  # as a rule a matter of ranks alone, of which there are fewer
+    def fits_shapes(self, shapes: tuple[Shape | None, ...]) -> bool:
+        """True if one of the simplest calls accepts operands of these shapes."""
+        if self.same_dtype:  # mostly a matter of ranks alone, of which there are fewer
             ranks = tuple((2,) * len(shape or ()) for shape in shapes)
-            if ranks != shapes and self.table(ranks).fit(0) is None:
+            if ranks != shapes and self.table(ranks).valid(0) is None:
                 return False
-        return self.table(shapes).fit(0) is not None
+        return self.table(shapes).valid(0) is not None
 
-    def _open(self, shapes: tuple[Shape | None, ...]) -> Table:
+    def _open(self, shapes: tuple[Shape | None, ...]) -> CallTable:
         rows = self._rows(shapes)
         operands = tuple(self._operand(at, shape) for at, shape in enumerate(shapes))
-        known = _known(self.op.body, self.mutates, shapes)
+        counts = _counts(self.op.body, self.mutates, shapes)
 
-        def work(at: int) -> Call:
+        def work_out(at: int) -> Call:
             row, spelled = rows[at]
             key = tuple(map(id, row))
-            if key not in known:
-                known[key] = self._outs(operands, self._attributes(row))
-            return self._call(row, spelled, known[key])
+            if key not in counts:
+                counts[key] = self._count(operands, self._attributes(row))
+            return self._call(row, spelled, counts[key])
 
-        return Table(len(rows), work)
+        return CallTable(len(rows), work_out)
 
     def _rows(self, shapes: tuple[Shape | None, ...]) -> list[tuple[Row, str]]:
-        """Attribute values to try, each with a spelling: one in eight is a function of the namespace."""
+        """Attribute values to try, each with a spelling, one in eight as a function of the namespace."""
         attributes = self.attributes
         rows: list[Row]
         if not attributes:
@@ -205,18 +206,18 @@ class Recipe:
         methods = [(row, self.spelled) for row in rows]
         if self.torch is None:
             return methods
-        functions = [(row, self.torch) for row in rows[::OFTEN]]
-        return methods * max(1, OFTEN // len(rows)) + functions
+        functions = [(row, self.torch) for row in rows[::METHODS_PER_FUNCTION]]
+        return methods * max(1, METHODS_PER_FUNCTION // len(rows)) + functions
 
     def _attributes(self, row: Row) -> dict[str, Any]:
-        """All attributes, as the op's body wants them."""
+        """All attributes, as the op's body takes them."""
         return {
             a.name: a.default if value is OMIT else a.kind.read(value)
             for a, value in zip(self.attributes, row, strict=True)
         }
 
     def _call(self, row: Row, spelled: str, outs: int) -> Call:
-        """The call with these attribute values, which gives so many results."""
+        """The call with these attribute values and ``outs`` results."""
         given = {a.name: value for a, value in zip(self.attributes, row, strict=True)}
         positional: list[Any] = []
         keywords: list[tuple[str, Any]] = []
@@ -241,21 +242,21 @@ class Recipe:
         tail = tuple(v for v in positional if not isinstance(v, At))
         return Call(spelled, tail, tuple(keywords), outs, whole)
 
-    def _outs(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> int:
-        """How many results a call gives, if it is one to be drawn."""
+    def _count(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> int:
+        """The number of a call's results, or the reason not to draw it."""
         results = self._results(operands, attributes)
         if results is None:
             return REFUSED
         if results and (len(results[0]) > MOST_DIMS or prod(results[0]) > MOST_ELEMENTS):
-            return TOO_MUCH
+            return NOT_DRAWN
         if "inexact_count" in self.op.avoid and AVOIDANCES["inexact_count"].meets(
             tuple(o.array for o in operands), attributes
         ):
-            return TOO_MUCH
+            return NOT_DRAWN
         return max(1, len(results))
 
     def _results(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[Shape, ...] | None:
-        """The shapes of a call's results, or None if it is refused."""
+        """The shapes of a call's results; None if it is refused."""
         count = len(self.op.names)
         assigned = dict(zip(self.names[count:], operands[count:], strict=True))
         return shapes_of(self.op, operands[:count], attributes | assigned)
@@ -266,7 +267,7 @@ class Recipe:
 
 
 def _lies_in(operand: Any, domain: str) -> bool:
-    """Whether all values lie in a domain; the same few come up again and again."""
+    """True if all values lie in a domain."""
     values = operand.ravel().tolist() if isinstance(operand, np.ndarray) else (operand,)
     return all(_holds(domain, value) for value in values)
 
@@ -277,24 +278,24 @@ def _holds(domain: str, value: Any) -> bool:
 
 
 @cache
-def _known(body: Any, mutates: bool, shapes: tuple[Shape | None, ...]) -> dict[tuple[int, ...], int]:
-    """How many results a body gives on operands of these shapes, by the identities of the attribute values.
+def _counts(body: Any, mutates: bool, shapes: tuple[Shape | None, ...]) -> dict[tuple[int, ...], int]:
+    """A cache of `Recipe._count` for operands of these shapes, by the identities of the attribute values.
 
-    All spellings of an op share what is known, and the values come from the same lists.
+    All spellings of an op share it, and their attribute values come from the same lists.
     """
     return {}
 
 
 @cache
-def _sample(shape: Shape, kind: str, dtype: Any = np.float64) -> Plain:
-    """A stand-in operand of that shape; nobody writes to it."""
+def _sample(shape: Shape, kind: str, dtype: Any = np.float64) -> BareArray:
+    """An operand of that shape; it is never written to."""
     dtype = {"mask": np.bool_, "indices": np.int64}.get(kind, dtype)
-    return Plain(np.zeros(shape, dtype) if kind == "indices" else np.ones(shape, dtype))
+    return BareArray(np.zeros(shape, dtype) if kind == "indices" else np.ones(shape, dtype))
 
 
 @cache
 def fitting_rows(kinds: tuple[str, ...], required: tuple[bool, ...], shape: Shape) -> list[Row]:
-    """The combinations of attribute values that leave out nothing that is needed."""
+    """Combinations of attribute values with all the required ones."""
     return [
         row
         for row in combinations(kinds, shape)

@@ -1,7 +1,6 @@
-"""Ops on bare arrays: just enough of a machine to know which arguments an op takes, and the shape of
-what it gives.
+"""Shape inference: run the bodies of ops on bare arrays to find the arguments they accept and their results.
 
-The bodies come from the op declarations. There is no autograd, no view and no version here; values do not
+The bodies come from the op declarations. There is no autograd, no view and no version here, and values do not
 matter.
 """
 
@@ -16,8 +15,8 @@ from specs.op import Op, Overloads
 from specs.ops import overloads
 
 
-class Plain:
-    """An array with the tensor methods of the op table, for bodies that are written over those."""
+class BareArray:
+    """An array with the tensor methods of the op table, for bodies that call those."""
 
     __slots__ = ("array",)
 
@@ -33,14 +32,14 @@ class Plain:
     def dim(self) -> int:
         return self.array.ndim
 
-    def new_zeros(self, size: Any) -> Plain:
-        return Plain(np.zeros(size, self.array.dtype))
+    def new_zeros(self, size: Any) -> BareArray:
+        return BareArray(np.zeros(size, self.array.dtype))
 
-    def new_full(self, size: Any, value: Any) -> Plain:
-        return Plain(np.full(size, value, self.array.dtype))
+    def new_full(self, size: Any, value: Any) -> BareArray:
+        return BareArray(np.full(size, value, self.array.dtype))
 
-    def to(self, dtype: Any) -> Plain:
-        return Plain(self.array.astype(dtype))
+    def to(self, dtype: Any) -> BareArray:
+        return BareArray(self.array.astype(dtype))
 
     def numel(self) -> int:
         return self.array.size
@@ -72,7 +71,7 @@ class Plain:
 
         def method(*args: Any, **kwargs: Any) -> Any:
             receiver = op.receiver
-            return run(*op.bind((*args[:receiver], self, *args[receiver:]), kwargs, Plain))
+            return call_body(*op.bind((*args[:receiver], self, *args[receiver:]), kwargs, BareArray))
 
         return method
 
@@ -82,18 +81,18 @@ def _named(name: str) -> Overloads:
     return overloads(name)
 
 
-def run(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """The op's result on `Plain` operands; raises whatever the body refuses with."""
+def call_body(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """Run an op's body on `BareArray` operands; it may raise a refusal."""
     if op.composite:
         return op.body(**dict(zip(op.names, operands, strict=True)), **attributes)
-    arrays = tuple(value.array if isinstance(value, Plain) else value for value in operands)
+    arrays = tuple(value.array if isinstance(value, BareArray) else value for value in operands)
     if op.dtypes == "float":
         arrays = tuple([_floating(a) if isinstance(a, np.ndarray) else a for a in arrays])
     out = op.compute(arrays, attributes)
     if op.mutates:
         np.broadcast_to(out, arrays[0].shape)
         return operands[0]
-    return tuple(map(Plain, out)) if isinstance(out, tuple | list) else Plain(out)
+    return tuple(map(BareArray, out)) if isinstance(out, tuple | list) else BareArray(out)
 
 
 def _floating(array: np.ndarray) -> np.ndarray:
@@ -103,10 +102,10 @@ def _floating(array: np.ndarray) -> np.ndarray:
 def shapes_of(
     op: Op, operands: tuple[Any, ...], attributes: dict[str, Any]
 ) -> tuple[tuple[int, ...], ...] | None:
-    """The shapes of an op's results, or None if it refuses the arguments."""
+    """Return the shapes of an op's results; None if it refuses the arguments."""
     try:
         with np.errstate(all="ignore"):
-            out = run(op, operands, attributes)
+            out = call_body(op, operands, attributes)
     except (
         RuntimeError,
         ValueError,

@@ -22,16 +22,16 @@ GEOMETRIES: tuple[Geometry, ...] = (
 )  # fmt: skip
 """Sizes and strides."""
 SELF_OVERLAPPING = frozenset(geometry for geometry in GEOMETRIES if geometry[1] == (1, 1))
-"""Those that show elements several times without torch noticing."""
+"""Geometries that show elements several times without torch noticing."""
 INVALID_GEOMETRIES: tuple[Geometry, ...] = (((2, 2), (1,)), ((2,), (-1,)), ((9,), (9,)), ((2,), (1, 1)))
-"""Those that are refused for any small memory."""
+"""Geometries that are refused for any small memory."""
 _PARTS = (".real", ".imag", "torch.view_as_real")
 _DIM_CHANGES: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("transpose_", (0, 1)), ("transpose_", (0, -1)), ("t_", ()), ("unsqueeze_", (0,)), ("unsqueeze_", (-1,)),
     ("squeeze_", ()), ("squeeze_", (0,)), ("swapdims_", (0, 1)),
 )  # fmt: skip
 _RANK_KEEPING = tuple(change for change in _DIM_CHANGES if "squeeze" not in change[0])
-"""Those for grads and leaves with a grad: torch compares strides of a grad with those of its leaf."""
+"""Changes for grads and leaves with a grad: torch compares strides of a grad with those of its leaf."""
 _SHAPES = ((2,), (1,), (2, 1), (1, 2), (2, 2), (), (4,), (3,), (0,))
 
 

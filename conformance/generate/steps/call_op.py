@@ -82,9 +82,9 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
     """Draw one call of an op on ``x``, or on a tensor picked; False if nothing live suits it."""
     if x is None:
         x = state.any_tensor()
-        if x.kind != "f" and not recipe.suits(x, state.unchecked):
+        if x.kind != "f" and not recipe.accepts(x, state.unchecked):
             x = state.any_tensor()
-    if x.kind != "f" and not recipe.suits(x, state.unchecked):
+    if x.kind != "f" and not recipe.accepts(x, state.unchecked):
         return False
     if not recipe.others:
         call = _call(state, recipe, (x.shape,))
@@ -108,12 +108,12 @@ def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | No
     table = recipe.table(shapes)
     at = state.below(table.size)
     if state.unchecked and state.below(4):
-        return table.misfit(at) or table.fit(at)
-    call = table.fit(at)
+        return table.invalid(at) or table.valid(at)
+    call = table.valid(at)
     if call is not None and call.kwargs and not state.full_api:
-        call = table.fit(0)
+        call = table.valid(0)
         return None if call is None or call.kwargs else call
-    return call or (table.misfit(at) if state.unchecked else None)
+    return call or (table.invalid(at) if state.unchecked else None)
 
 
 def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
@@ -128,7 +128,7 @@ def _operand(state: GenState, recipe: Recipe, at: int, x: TensorInfo) -> Any:
         return _mask_or_indices(state, recipe, at, x)
     y = state.any_tensor()
     if state.unchecked:
-        return y if recipe.suits(y, unchecked=True) else None
+        return y if recipe.accepts(y, unchecked=True) else None
     if _partner(recipe, at, x, y):
         return y
     y = state.any_tensor()
@@ -145,7 +145,7 @@ def _mask_or_indices(state: GenState, recipe: Recipe, at: int, x: TensorInfo) ->
     dtype, row = ("bool", "bool") if recipe.kinds[at] == "mask" else ("int64", "indices")
     for y in reversed(state.tensors):
         if y.dtype == dtype and (
-            state.unchecked or y.shape == x.shape or recipe.takes(_pair(recipe, x, at, y))
+            state.unchecked or y.shape == x.shape or recipe.fits_shapes(_pair(recipe, x, at, y))
         ):
             return y
     if not state.supports("torch.tensor"):
@@ -165,12 +165,14 @@ def _pair(recipe: Recipe, x: TensorInfo, at: int, y: TensorInfo) -> tuple[Any, .
 def _partner(recipe: Recipe, at: int, x: TensorInfo, y: TensorInfo) -> bool:
     """True if ``y`` may be operand number ``at`` beside ``x``."""
     if x.dtype != y.dtype and (
-        recipe.same or (recipe.casts and _CATEGORY[y.dtype] > _CATEGORY[x.dtype]) or not recipe.suits(y)
+        recipe.same_dtype
+        or (recipe.casts and _CATEGORY[y.dtype] > _CATEGORY[x.dtype])
+        or not recipe.accepts(y)
     ):
         return False
     if not recipe.binary:
         return y.shape == x.shape or y.shape == () or y.shape == (1,)
-    return recipe.takes((x.shape, y.shape) if recipe.first == 0 else (y.shape, x.shape))
+    return recipe.fits_shapes((x.shape, y.shape) if recipe.first == 0 else (y.shape, x.shape))
 
 
 def perform(
@@ -239,7 +241,7 @@ def _arguments(recipe: Recipe, operands: Sequence[Any], x: TensorInfo, call: Cal
 def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
     """True if the op's domain and avoidances allow the operands' values."""
     values = [state.oracle.array(o.name) if o.__class__ is TensorInfo else o for o in operands]
-    return recipe.admits(values, dict(call.given))
+    return recipe.allows_values(values, dict(call.attributes))
 
 
 def _view(

@@ -19,18 +19,8 @@ DEVICE_NAMES = ("cpu", "cuda:0", "cuda:1")
 """Devices of programs; the last one only if an implementation has a second device."""
 _WAYS = weighted({"cuda": 3, "to": 3, "cpu": 2, "second": 1, "like": 1, "cast": 1})
 _OPS = (
-    "mul",
-    "add",
-    "__sub__",
-    "__mul__",
-    "maximum",
-    "matmul",
-    "eq",
-    "mul_",
-    "__iadd__",
-    "sub_",
-    "where",
-)
+    "mul", "add", "__sub__", "__mul__", "maximum", "matmul", "eq", "mul_", "__iadd__", "sub_", "where",
+)  # fmt: skip
 
 
 @step(14, DEVICES, emits=("cuda", "cpu", "to"))
