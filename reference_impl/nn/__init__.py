@@ -1,4 +1,4 @@
-"""``torch.nn``: parameters, modules, the everyday layers and losses."""
+"""``torch.nn``: parameters, modules, common layers and losses."""
 
 from reference_impl.nn import functional, init, utils
 from reference_impl.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential

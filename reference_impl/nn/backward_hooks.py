@@ -1,4 +1,4 @@
-"""Backward hooks of modules: called once the gradients on either side of the module are known."""
+"""Full backward hooks of modules: called once the gradients of outputs and inputs are known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Grads = list[Tensor | None]
 
 
 class BackwardHookFunctionBackward(Node):
-    """Stands behind aliases of several tensors, and tells what gradients pass to them."""
+    """A node behind aliases of several tensors that reports the gradients passing through."""
 
     __slots__ = ("tell",)
 
@@ -28,7 +28,7 @@ class BackwardHookFunctionBackward(Node):
 
 
 def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
-    """Aliases of the tensors behind one such node; what is no tensor stays."""
+    """Replace the tensors by aliases behind one such node; other values stay."""
     places = [
         at for at, x in enumerate(tensors) if isinstance(x, Tensor) and differentiable(array_of(x).dtype)
     ]
@@ -49,23 +49,23 @@ def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
 
 
 class Watch:
-    """One call of a module whose backward hooks wait for its gradients."""
+    """One call of a module with backward hooks."""
 
     def __init__(self, module: Any, hooks: list[Callable[..., Any]]) -> None:
         self.module, self.hooks = module, hooks
-        self.outputs: tuple[Any, ...] | None = None  # only set between the two sides of one backward
+        self.outputs: tuple[Any, ...] | None = None  # the gradients of the outputs, until the hooks have run
         self.inputs = 0
         self.waits = False
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, tensors among them behind a node if a gradient will come to any."""
+        """Put the arguments behind a node if any tensor among them requires grad."""
         self.inputs = len(args)
         wanted = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
         self.waits = STATE.enabled and bool(wanted)
         return tuple(_behind(list(args), self._finish)) if self.waits else args
 
     def result(self, result: Any) -> Any:
-        """The result, its tensors behind a node if a gradient will come to any."""
+        """Put the result behind a node if any tensor in it requires grad."""
         parts = list(result) if isinstance(result, (tuple, list)) else [result]
         if not STATE.enabled or not any(isinstance(x, Tensor) and x.requires_grad for x in parts):
             return result
@@ -83,7 +83,7 @@ class Watch:
 
     def _call(self, grads: Grads) -> Grads:
         if self.outputs is None:
-            return grads  # a gradient of gradients, which reached the arguments another way
+            return grads  # a double backward reached the arguments another way
         for hook in self.hooks:
             replaced = hook(self.module, tuple(grads), self.outputs)
             if replaced is not None:

@@ -1,4 +1,4 @@
-"""Modules that hold others, or parameters: in a row, in lists, by name."""
+"""Containers of modules and parameters: sequences, lists, dicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference_impl.nn.parameter import Parameter
 
 
 class Sequential(Module):
-    """Modules called one after the other."""
+    """Modules called in order, each with the previous result."""
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Sequential(Module):
         return x
 
     def append(self, module: Module) -> Sequential:
-        """One more at the end."""
+        """Append a module."""
         self.add_module(str(len(self)), module)
         return self
 
@@ -42,19 +42,19 @@ class Sequential(Module):
 
 
 class ModuleList(Module):
-    """A list of modules that are found as the list's own."""
+    """A list of registered modules."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         self.extend(modules)
 
     def append(self, module: Module) -> ModuleList:
-        """One more at the end."""
+        """Append a module."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Several more at the end."""
+        """Append all of ``modules``."""
         for module in modules:
             self.append(module)
         return self
@@ -71,7 +71,7 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """Modules by name."""
+    """A dict of registered modules."""
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters that are found as the list's own."""
+    """A list of registered parameters."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class ParameterList(Module):
             self.append(value)
 
     def append(self, value: Any) -> ParameterList:
-        """One more at the end; a tensor becomes a parameter."""
+        """Append a parameter; a tensor becomes one."""
         self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
         return self
 
@@ -130,7 +130,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by name."""
+    """A dict of registered parameters."""
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""``torch.nn.functional``: the everyday layers and losses as functions."""
+"""``torch.nn.functional``: activations and layers as functions; the losses are in `loss_functions`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import by, refuse_by, warn
-from reference_impl.base.session import STATE
-from reference_impl.core.access import array_of, set_memory, storage_of
+from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import source
+from reference_impl.nn.loss_functions import (  # noqa: F401  PyTorch has them here
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+    smooth_l1_loss,
+)
 
 
 # -- activations -----------------------------------------------------------------------------------
@@ -24,12 +34,12 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _activation(name: str, settings: int) -> Callable[..., Tensor]:
-    """The function of an op with so many settings, after which it may be asked to write its operand."""
+    """Make the function of an op that takes ``settings`` positional settings and then ``inplace``."""
 
     def activate(input: Tensor, *how: Any, inplace: bool = False, **more: Any) -> Tensor:
         how, inplace = how[:settings], inplace or any(how[settings:])
         if inplace and not hasattr(input, name + "_"):
-            raise NotImplementedError(f"{name} is not done in place")
+            raise NotImplementedError(f"{name} has no in-place form")
         return getattr(input, name + "_" if inplace else name)(*how, **more)
 
     activate.__name__ = name
@@ -49,19 +59,22 @@ log_softmax = composite.BOTH["log_softmax"]
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``x`` times the normal distribution function."""
+    """``x`` times the normal distribution function, exact form only."""
     if approximate != "none":
-        raise NotImplementedError("gelu is computed exactly only")
+        raise NotImplementedError("gelu is implemented in its exact form only")
     return input.gelu()
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """``x`` held between 0 and 6."""
+    """``x`` clamped to [0, 6]."""
     return hardtanh(input, 0, 6, inplace=inplace)
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """The logarithm of the logistic function. NB: made of softplus, where PyTorch has a node of its own."""
+    """The logarithm of the sigmoid.
+
+    NB: composed of softplus; PyTorch records a node of its own.
+    """
     return input.neg().softplus().neg()
 
 
@@ -81,12 +94,12 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """``x`` over its norm along a dimension."""
+    """``x`` divided by its norm along a dimension."""
     return input.div(input.norm(p, dim, True).clamp_min(eps).expand_as(input))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along a dimension."""
+    """The cosine similarity of vectors along a dimension."""
     lengths = [x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2)]
     return x1.div(lengths[0]).mul(x2.div(lengths[1])).sum(dim)
 
@@ -100,7 +113,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return input.matmul(weight.t())
     if input.ndim == 2 and by("nn/linear-is-one-node"):
         return bias.addmm(input, weight.t())
-    flat = bias.ndim == 1 or bias.squeeze().ndim == 1  # NB: a view, which a stale or versionless one refuses
+    flat = bias.ndim == 1 or bias.squeeze().ndim == 1  # a view, which a stale view refuses
     if input.ndim == 2 or not (input.is_contiguous() and flat and bias.is_contiguous()):
         return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
@@ -122,7 +135,7 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:
-        """Each channel's sum of products with a kernel that moves over the input."""
+        """Convolve ``(N, C, ...)`` or ``(C, ...)`` with a weight of ``(out, C / groups, ...)``."""
         if input.ndim == ndim + 1:
             return convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
         how = {
@@ -142,17 +155,23 @@ conv3d = _convolution(3)
 
 
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: int = 0) -> Tensor:
-    """The largest element of each window. NB: of several nodes, where PyTorch has a node of its own."""
+    """The maximum of each window over the last two dimensions.
+
+    NB: several nodes; PyTorch records one.
+    """
     return _windows(input, kernel_size, stride, padding, -math.inf).max(-1)[0]
 
 
 def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: int = 0) -> Tensor:
-    """The mean of each window. NB: of several nodes, where PyTorch has a node of its own."""
+    """The mean of each window over the last two dimensions.
+
+    NB: several nodes; PyTorch records one.
+    """
     return _windows(input, kernel_size, stride, padding, 0.0).mean(-1)
 
 
 def _windows(x: Tensor, kernel_size: Any, stride: Any, padding: Any, fill: float) -> Tensor:
-    """The elements of each window of the last two dimensions along a new last one."""
+    """The elements of each window over the last two dimensions, along a new last dimension."""
     (kh, kw), (ph, pw) = _each(kernel_size, 2), _each(padding, 2)
     sh, sw = (kh, kw) if stride is None else _each(stride, 2)
     x = x if not (ph or pw) else x.constant_pad_nd((pw, pw, ph, ph), fill)
@@ -165,14 +184,14 @@ def _windows(x: Tensor, kernel_size: Any, stride: Any, padding: Any, fill: float
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Elements added around the last dimensions."""
+    """Pad the last dimensions with a constant; ``pad`` holds pairs, last dimension first."""
     if mode != "constant":
-        raise NotImplementedError("padding is constant only")
+        raise NotImplementedError("only constant padding is implemented")
     return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Elements set to zero with probability ``p``, the rest made larger; the tensor itself in evaluation."""
+    """Zero elements with probability ``p`` and scale the rest; in evaluation return the tensor itself."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
@@ -184,12 +203,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """The rows of ``weight`` that the input's indices name."""
+    """Look up rows of ``weight`` by index."""
     return weight._embedding(input)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """A row for each index, one there and zero elsewhere."""
+    """One-hot encode class indices along a new last dimension."""
     indices = array_of(tensor)
     count = int(indices.max()) + 1 if num_classes < 0 else num_classes
     return wrap_beside(tensor, np.eye(count, dtype=np.int64)[indices])
@@ -202,7 +221,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """The last dimensions with mean 0 and variance 1, then scaled and shifted."""
+    """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
     dims = tuple(range(-len(normalized_shape), 0))
     return _scaled(_standardised(input, dims, eps), weight, bias)
 
@@ -230,7 +249,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Channels with mean 0 and variance 1 over the batch, or by running estimates, which training updates."""
+    """Normalise channels over the batch, or with running estimates; training updates the estimates."""
     dims = (0, *range(2, input.ndim))
     weight, bias = _per_channel(weight, input.ndim), _per_channel(bias, input.ndim)
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
@@ -248,123 +267,6 @@ def batch_norm(
 def instance_norm(
     input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Each sample's channels with mean 0 and variance 1."""
+    """Normalise each sample's channels."""
     scale, shift = _per_channel(weight, input.ndim), _per_channel(bias, input.ndim)
     return _scaled(_standardised(input, tuple(range(2, input.ndim)), eps), scale, shift)
-
-
-# -- losses ----------------------------------------------------------------------------------------
-def _known(reduction: str) -> str:
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return "sum" if reduction == "mean" and not by("nn/loss-is-the-mean") else reduction
-
-
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
-    reduction = _known(reduction)
-    return losses if reduction == "none" else getattr(losses, reduction)()
-
-
-def _into_the_first(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
-    """A loss of these elements as PyTorch makes some: in memory for that of each, to which they are reduced.
-
-    NB: what lies behind the loss in it PyTorch leaves open.
-    """
-    count = array_of(of).size
-    reduced = reduction != "none" and count > 1 and type(loss) is Tensor
-    if reduced and by("nn/reduced-loss-memory"):
-        memory = np.zeros(count, array_of(loss).dtype)
-        memory[0] = array_of(loss)
-        set_memory(loss, memory[:1].reshape(()), storage_of(wrap_beside(loss, memory)))
-    return loss
-
-
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The squares of differences."""
-    input, target = _together(input, target)
-    return _into_the_first(input._mse_loss(target, _known(reduction)), input, reduction)
-
-
-def _together(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
-    """What is compared, broadcast if need be."""
-    if array_of(input).shape == array_of(target).shape:
-        return input, target
-    warn("nn/loss-size-warns")
-    return composite.broadcast_tensors(input, target)
-
-
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The sizes of differences."""
-    input, target = _together(input, target)
-    return _reduced(input.sub(target).abs(), reduction)
-
-
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Half the squares of small differences, a line beyond. NB: of several nodes."""
-    input, target = _together(input, target)
-    apart = input.sub(target).abs()
-    near = apart.detach().lt(delta)
-    losses = apart.mul(apart).mul(0.5).where(near, apart.sub(0.5 * delta).mul(delta))
-    return _reduced(losses, reduction)
-
-
-def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """The same over ``beta``. NB: of several nodes."""
-    if beta == 0:
-        return l1_loss(input, target, reduction)
-    return _into_the_first(huber_loss(input, target, reduction, beta).div(beta), input, reduction)
-
-
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Tensor:
-    """Minus the log-probabilities of the classes."""
-    if weight is not None and weight.requires_grad and STATE.enabled:
-        refuse_by("nn/class-weights-are-constant")
-    counts = None if weight is None else tuple(weight.tolist())
-    if input.ndim == 1:
-        input, target = input.unsqueeze(0), target.unsqueeze(0)
-    return input._nll_loss(target, weight=counts, ignore=ignore_index, reduction=reduction)
-
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Tensor:
-    """`nll_loss` of the `log_softmax`; of probabilities for classes, their products with it."""
-    logs = log_softmax(input, 0 if input.ndim == 1 else 1)
-    if not target.is_floating_point():
-        return nll_loss(logs, target, weight, ignore_index, reduction)
-    losses = logs.mul(target).sum(1).neg()
-    return losses.mean() if reduction == "mean" else _reduced(losses, reduction)
-
-
-def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
-) -> Tensor:
-    """Minus the log-probabilities of two classes. NB: of several nodes."""
-    yes, no = input.log().clamp_min(-100), input.neg().add(1).log().clamp_min(-100)
-    losses = target.mul(yes).add(target.neg().add(1).mul(no)).neg()
-    loss = _reduced(losses if weight is None else losses.mul(weight), reduction)
-    return _into_the_first(loss, losses, reduction)
-
-
-def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
-) -> Tensor:
-    """`binary_cross_entropy` of the sigmoid, without overflow on the way. NB: of several nodes."""
-    losses = input.sub(input.mul(target)).add(input.neg().softplus())
-    return _reduced(losses if weight is None else losses.mul(weight), reduction)
-
-
-def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """How far log-probabilities are from target probabilities. NB: of several nodes."""
-    losses = target.exp().mul(target.sub(input)) if log_target else target.mul(target.log().sub(input))
-    return losses.sum().div(input.shape[0]) if reduction == "batchmean" else _reduced(losses, reduction)

@@ -1,4 +1,4 @@
-"""The everyday layers; what they compute is in ``functional``."""
+"""Layers as modules; the computations are in `functional`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reference_impl.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """Gives back what it is given."""
+    """Return the input."""
 
     def forward(self, x: Any) -> Any:
         return x
@@ -36,7 +36,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights anew."""
+        """Initialise the parameters."""
         _reset(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ class Linear(Module):
 
 
 def _reset(weight: Parameter, bias: Parameter | None) -> None:
-    """Numbers within one over the square root of the number of inputs."""
+    """Fill with uniform numbers bounded by ``1 / sqrt(fan_in)``."""
     init.kaiming_uniform_(weight, math.sqrt(5))
     if bias is not None:
         fan_in, _ = init.fans(weight)
@@ -57,7 +57,7 @@ def _reset(weight: Parameter, bias: Parameter | None) -> None:
 
 
 class _Conv(Module):
-    """A convolution over so many dimensions."""
+    """A convolution over ``ndim`` dimensions."""
 
     ndim = 0
     function: Callable[..., Tensor]
@@ -102,7 +102,7 @@ class Conv2d(_Conv):
 
 
 class Embedding(Module):
-    """A table of rows that indices name."""
+    """A lookup table of rows by index."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = None) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Embedding(Module):
 
 
 class Dropout(Module):
-    """Zeros some elements in training; the identity in evaluation."""
+    """Zero random elements in training; the identity in evaluation."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class Dropout(Module):
 
 
 class Flatten(Module):
-    """Several dimensions as one."""
+    """Flatten dimensions into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Flatten(Module):
 
 
 class MaxPool2d(Module):
-    """The largest element of each window."""
+    """The maximum of each window."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: int = 0) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class MaxPool2d(Module):
 
 
 class LayerNorm(Module):
-    """The last dimensions with mean 0 and variance 1, then scaled and shifted."""
+    """Normalise the last dimensions, then scale and shift."""
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ class LayerNorm(Module):
 
 
 class _Norm(Module):
-    """What channels are normalised by, with running estimates for evaluation."""
+    """Normalise channels over the batch, with running estimates for evaluation."""
 
     def __init__(
         self,
@@ -197,15 +197,15 @@ class _Norm(Module):
 
 
 class BatchNorm1d(_Norm):
-    """Channels with mean 0 and variance 1 over a batch."""
+    """Batch normalisation of ``(N, C)`` or ``(N, C, L)``."""
 
 
 class BatchNorm2d(_Norm):
-    """Channels with mean 0 and variance 1 over a batch of images."""
+    """Batch normalisation of ``(N, C, H, W)``."""
 
 
 class InstanceNorm2d(_Norm):
-    """Each image's channels with mean 0 and variance 1."""
+    """Instance normalisation of ``(N, C, H, W)``."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False
@@ -217,7 +217,7 @@ class InstanceNorm2d(_Norm):
 
 
 def _activation(name: str, function: Callable[..., Tensor], *defaults: tuple[str, Any]) -> type[Module]:
-    """The module of a function of one tensor and the parameters named."""
+    """Make the module of a function of one tensor and the named settings."""
     names = [parameter for parameter, _ in defaults]
 
     class Activation(Module):

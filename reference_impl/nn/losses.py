@@ -1,4 +1,4 @@
-"""The everyday losses as modules; what they compute is in ``functional``."""
+"""Losses as modules; the computations are in `loss_functions`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference_impl.nn.module import Module
 
 
 class _Loss(Module):
-    """A loss and how it is reduced; further settings are passed on by name."""
+    """A loss with a reduction; further settings are passed on by name."""
 
     function: Callable[..., Tensor]
 
@@ -29,51 +29,51 @@ class _Loss(Module):
 
 
 def _of_old(size_average: Any, reduce: Any) -> str:
-    """The reduction that the two old settings ask for."""
+    """The reduction that the two deprecated settings ask for."""
     averages, reduces = (True if old is None else old for old in (size_average, reduce))
-    found = "mean" if averages and reduces else "sum" if reduces else "none"
-    warnings.warn(f"size_average and reduce are old: use reduction={found!r}", UserWarning, stacklevel=4)
-    return found
+    reduction = "mean" if averages and reduces else "sum" if reduces else "none"
+    warnings.warn(f"size_average and reduce are old: use reduction={reduction!r}", UserWarning, stacklevel=4)
+    return reduction
 
 
 class MSELoss(_Loss):
-    """The squares of differences."""
+    """Squared differences."""
 
     function = staticmethod(functional.mse_loss)
 
 
 class L1Loss(_Loss):
-    """The sizes of differences."""
+    """Absolute differences."""
 
     function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """Squares of small differences, a line beyond."""
+    """Quadratic for small differences, linear beyond."""
 
     function = staticmethod(functional.smooth_l1_loss)
 
 
 class HuberLoss(_Loss):
-    """Half the squares of small differences, a line beyond."""
+    """Half the square of small differences, linear beyond."""
 
     function = staticmethod(functional.huber_loss)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The loss of two classes, from scores."""
+    """Cross entropy of two classes, from logits."""
 
     function = staticmethod(functional.binary_cross_entropy_with_logits)
 
 
 class BCELoss(_Loss):
-    """The loss of two classes, from probabilities."""
+    """Cross entropy of two classes, from probabilities."""
 
     function = staticmethod(functional.binary_cross_entropy)
 
 
 class _Classes(_Loss):
-    """A loss of several classes that may count differently."""
+    """A loss of several classes, with optional class weights."""
 
     def __init__(
         self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
@@ -86,12 +86,12 @@ class _Classes(_Loss):
 
 
 class NLLLoss(_Classes):
-    """The loss of several classes, from log-probabilities."""
+    """Negative log-likelihood, from log-probabilities."""
 
     function = staticmethod(functional.nll_loss)
 
 
 class CrossEntropyLoss(_Classes):
-    """The loss of several classes, from scores."""
+    """Cross entropy, from logits."""
 
     function = staticmethod(functional.cross_entropy)

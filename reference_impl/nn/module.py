@@ -1,4 +1,4 @@
-"""Modules: objects that own parameters, buffers and other modules, and are called.
+"""Modules: callables that own parameters, buffers and other modules.
 
 Lists and sequences of them are in ``containers``, the layers themselves in ``layers``.
 """
@@ -26,7 +26,7 @@ _OWN = ("_parameters", "_buffers", "_modules")
 
 
 class Module:
-    """What owns parameters, buffers and modules, found again by the names they were assigned to."""
+    """Base class of layers; parameters, buffers and modules are registered by assignment."""
 
     training: bool
 
@@ -37,7 +37,7 @@ class Module:
         self.__dict__.update(own)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What calling the module computes."""
+        """Compute the result of a call; subclasses define it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -97,37 +97,37 @@ class Module:
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Own a parameter, or a place for one, under a name."""
+        """Register a parameter, or a placeholder, under a name."""
         if not (param is None or isinstance(param, Parameter)):
             refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type(param).__name__)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Own a tensor that belongs to the state and is not trained."""
+        """Register a tensor that belongs to the state and is not trained."""
         self._buffers[name] = tensor
         (self._transient.discard if persistent else self._transient.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Own a module under a name."""
+        """Register a module under a name."""
         self._modules[name] = module
 
     register_module = add_module
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook`` called with the module, its arguments and its result, which it may replace."""
+        """Call ``hook(module, args, result)`` after `forward`; it may replace the result."""
         return attach(self._forward_hooks, hook)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook`` called with the module and its arguments, which it may replace."""
+        """Call ``hook(module, args)`` before `forward`; it may replace the arguments."""
         return attach(self._forward_pre_hooks, hook)
 
     def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook`` called with the module and the gradients on either side."""
+        """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
         return attach(self._backward_hooks, hook)
 
-    # -- finding ---------------------------------------------------------------------------------
+    # -- traversal -------------------------------------------------------------------------------
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules owned directly, each once, with their names."""
+        """Iterate over direct children with their names, each once."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if module is not None and id(module) not in seen:
@@ -135,11 +135,11 @@ class Module:
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The modules owned directly."""
+        """Iterate over direct children."""
         return (module for _, module in self.named_children())
 
     def named_modules(self, memo: set[int] | None = None, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """The module itself and all below it, each once, with their dotted names."""
+        """Iterate over the module and its descendants with their dotted names, each once."""
         memo = set() if memo is None else memo
         if id(self) in memo:
             return
@@ -150,7 +150,7 @@ class Module:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
 
     def modules(self) -> Iterator[Module]:
-        """The module itself and all below it."""
+        """Iterate over the module and its descendants."""
         return (module for _, module in self.named_modules())
 
     def _named(self, kind: str, prefix: str, recurse: bool, once: bool = True) -> Iterator[tuple[str, Any]]:
@@ -164,64 +164,64 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of the module and all below it with their dotted names."""
+        """Iterate over all parameters with their dotted names."""
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of the module and all below it."""
+        """Iterate over all parameters."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers of the module and all below it with their dotted names."""
+        """Iterate over all buffers with their dotted names."""
         return self._named("_buffers", prefix, recurse)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers of the module and all below it."""
+        """Iterate over all buffers."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The module with a dotted name."""
+        """Find a module by its dotted name."""
         found = self
         for name in target.split(".") if target else ():
             found = getattr(found, name)
         return found
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter with a dotted name."""
+        """Find a parameter by its dotted name."""
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._parameters[name]
 
-    # -- changing all at once --------------------------------------------------------------------
+    # -- changes to all modules -----------------------------------------------------------------
     def apply(self, fn: Callable[[Module], Any]) -> Module:
-        """Call ``fn`` with every module, this one last."""
+        """Call ``fn`` with every module, children first."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def train(self, mode: bool = True) -> Module:
-        """Set what layers that behave otherwise in training go by."""
+        """Set training mode in all modules."""
         for module in self.modules() if by("nn/train-is-a-flag-of-all-modules") else ():
             module.training = mode
         return self
 
     def eval(self) -> Module:
-        """The opposite of `train`."""
+        """Set evaluation mode in all modules."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Module:
-        """Set the flag of every parameter."""
+        """Set the ``requires_grad`` flag of every parameter."""
         for parameter in self.parameters():
             if by("nn/freezes-the-parameters-themselves"):
                 parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or fill them with zeros."""
+        """Clear the gradients, or fill them with zeros."""
         clear_grads(self.parameters(), set_to_none)
 
     def _swap(self, change: Callable[[Tensor], Tensor]) -> Module:
-        """Give every tensor other data; parameters stay the leaves they are."""
+        """Replace the data of every tensor; parameters stay the same leaves."""
         for module in self.modules():
             for name, parameter in module._parameters.items():
                 if parameter is not None and not by("nn/to-swaps-data"):
@@ -236,7 +236,7 @@ class Module:
         return self
 
     def to(self, *wanted: Any, **more: Any) -> Module:
-        """The module on another device, and with floating-point tensors of another dtype."""
+        """Move all tensors to a device, and cast floating-point ones to a dtype."""
 
         def change(x: Tensor) -> Tensor:
             if x.is_floating_point() or x.is_complex():
@@ -247,27 +247,27 @@ class Module:
         return self._swap(change)
 
     def double(self) -> Module:
-        """The module with floating-point tensors as float64."""
+        """Cast floating-point tensors to float64."""
         return self._swap(lambda x: x.double() if x.is_floating_point() else x)
 
     def float(self) -> Module:
-        """The module with floating-point tensors as float32."""
+        """Cast floating-point tensors to float32."""
         return self._swap(lambda x: x.float() if x.is_floating_point() else x)
 
     def half(self) -> Module:
-        """The module with floating-point tensors as float16."""
+        """Cast floating-point tensors to float16."""
         return self._swap(lambda x: x.half() if x.is_floating_point() else x)
 
     def bfloat16(self) -> Module:
-        """The module with floating-point tensors as bfloat16."""
+        """Cast floating-point tensors to bfloat16."""
         return self._swap(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
     def cpu(self) -> Module:
-        """The module with all its tensors on the CPU."""
+        """Move all tensors to the CPU."""
         return self._swap(lambda x: x.cpu())
 
     def cuda(self, index: Any = None) -> Module:
-        """The module with all its tensors on a CUDA device."""
+        """Move all tensors to a CUDA device."""
         return self._swap(lambda x: x.cuda(index))
 
     # -- state -----------------------------------------------------------------------------------
@@ -279,12 +279,12 @@ class Module:
                     yield f"{at}.{name}" if at else name, tensor
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
-        """Parameters and buffers by dotted name, detached and on the same memory."""
+        """Return parameters and buffers by dotted name, detached, on the same memory."""
         keep_vars = keep_vars or not by("nn/state-is-detached")
         return OrderedDict((prefix + n, x if keep_vars else x.detach()) for n, x in self._state())
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Keys:
-        """Copy values in by name; names that are missing or unknown are refused unless not ``strict``."""
+        """Copy values in by name; with ``strict``, refuse missing and unknown names."""
         own = dict(self._state())
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -307,7 +307,7 @@ class Module:
 
     # -- printing --------------------------------------------------------------------------------
     def extra_repr(self) -> str:
-        """What the repr says of the module itself."""
+        """The module's own part of the repr."""
         return ""
 
     def __repr__(self) -> str:
@@ -319,9 +319,9 @@ class Module:
 
 
 def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
-    """Forget gradients, or detach them and fill them with zeros."""
+    """Clear gradients, or detach them and fill them with zeros."""
     for parameter in parameters:
-        if parameter.grad is None:  # asked of everything, so that it warns where no grad ever comes
+        if parameter.grad is None:  # read of every parameter: a non-leaf warns
             continue
         if set_to_none and by("nn/zero-grad-forgets"):
             parameter.grad = None

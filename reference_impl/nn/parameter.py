@@ -1,4 +1,4 @@
-"""Parameters: leaves that modules find, and that require grad unless told otherwise."""
+"""Parameters: leaves that modules register, and that require grad by default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _repr = METHODS["__repr__"]
 
 
 class Parameter(Tensor):
-    """A leaf on another tensor's memory that a module takes for its own."""
+    """A leaf on another tensor's memory that modules register on assignment.
+
+    Raises TypeError if ``data`` is no tensor."""
 
     __slots__ = ()
 
@@ -34,7 +36,7 @@ class Parameter(Tensor):
         if not by("nn/parameter-cuts"):
             set_gradient_edge(self, data.grad_fn, data.output_nr)
         if requires_grad and is_inference(self) and not STATE.inference:
-            refuse_by("inference/flag-outside-refused")  # NB: here before it is asked whether the dtype fits
+            refuse_by("inference/flag-outside-refused")  # before the dtype is checked
         if not requires_grad or by("nn/parameter-requires-grad"):
             self.requires_grad_(requires_grad)
 
@@ -53,7 +55,7 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
-            # NB: a plain tensor's copy gets a copy of its grad, a parameter's none.
+            # As in PyTorch, the copy of a parameter has no grad; that of a plain leaf has one.
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
@@ -65,7 +67,7 @@ class Parameter(Tensor):
 
 
 class ParameterWithoutMemory(Parameter, Zeros):
-    """A parameter made of zeros that have no memory."""
+    """A parameter made of a ZeroTensor."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""``torch.nn.utils``: what is done with all of a module's parameters at once."""
+"""``torch.nn.utils``: clip gradients, flatten parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference_impl.namespace.factories import zeros
 
 @no_grad()
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0) -> Tensor:
-    """Scale all gradients so that their norm together does not exceed a number; the norm they had."""
+    """Scale all gradients so that their joint norm is at most ``max_norm``; return the norm before."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [x.grad for x in tensors if x.grad is not None]
     if not grads:
@@ -26,19 +26,19 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
 
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Hold each element of each gradient within a bound."""
+    """Clamp every gradient to ``[-clip_value, clip_value]``."""
     for x in [parameters] if isinstance(parameters, Tensor) else list(parameters):
         if x.grad is not None:
             x.grad.clamp_(min=-clip_value, max=clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of all parameters in a row."""
+    """Concatenate all parameters into one vector."""
     return composite.cat([x.view((-1,)) for x in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """The reverse: parameters get the elements of a vector for their data."""
+    """Set the data of parameters from a vector, as `parameters_to_vector` laid it out."""
     at = 0
     for x in parameters:
         x.data = vec.narrow(0, at, x.numel()).view(tuple(x.shape)).data

@@ -1,4 +1,4 @@
-"""``torch.optim``: gradient descent, plain or adaptive."""
+"""``torch.optim``: SGD, Adam, AdamW."""
 
 from reference_impl.optim.adam import Adam, AdamW
 from reference_impl.optim.optimizer import Optimizer

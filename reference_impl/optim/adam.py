@@ -1,4 +1,4 @@
-"""Adam, with decay of weights in the gradient or beside it."""
+"""Adam and AdamW."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reference_impl.optim.optimizer import Optimizer, Update
 
 
 class Adam(Optimizer):
-    """Steps of a size that running means of gradients and of their squares decide."""
+    """Adam (Kingma and Ba 2015), with ``amsgrad`` as an option; weight decay is added to the gradient."""
 
     decoupled = False
 
@@ -30,7 +30,8 @@ class Adam(Optimizer):
         super().__init__(params, settings)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        # NB: PyTorch goes part by part on devices here, too; it shows where a parameter is listed twice.
+        # NB: on devices PyTorch takes each part of a step for all parameters before the next part. That
+        # shows only if a parameter is listed twice.
         for update in updates:
             self._change(update, group)
 
@@ -56,7 +57,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with weights that decay beside the gradient."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
     decoupled = True
 

@@ -1,4 +1,4 @@
-"""What optimizers share: groups of parameters with settings, and a state for each parameter."""
+"""The base of optimizers: parameter groups with settings, and a state for each parameter."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.nn.module import clear_grads
 
 MIXED = frozenset({"float32", "float64"})
-"""Dtypes that may stand beside a parameter of any other."""
+"""Dtypes of gradients and states that a parameter of any dtype accepts."""
 
 
 class Update(NamedTuple):
-    """A parameter that is to be changed, its gradient, and what the optimizer keeps of it."""
+    """A parameter to change, its gradient, and the optimizer's state for it."""
 
     x: Tensor
     g: Tensor
@@ -27,7 +27,7 @@ class Update(NamedTuple):
 
 
 class Optimizer:
-    """Changes parameters in place by their gradients, one `step` at a time."""
+    """Updates parameters in place from their gradients."""
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -43,7 +43,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
-        """Further parameters, with settings of their own."""
+        """Add parameters with settings of their own."""
         given = group["params"]
         params = [given] if isinstance(given, Tensor) else list(given)
         for parameter in params:
@@ -58,12 +58,12 @@ class Optimizer:
         self.param_groups.append(self.defaults | group | {"params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or fill them with zeros."""
+        """Clear the gradients, or fill them with zeros."""
         for group in self.param_groups:
             clear_grads(group["params"], set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step; ``closure`` computes the loss again before it."""
+        """Take one step; ``closure``, if given, computes the loss first and its result is returned."""
         loss = None
         if closure is not None:
             with enable_grad() if by("optim/closure-records") else nullcontext():
@@ -72,7 +72,7 @@ class Optimizer:
             for group in self.param_groups:
                 self.begin()
                 updates = list(self._updates(group))
-                if _together(updates):
+                if _on_devices(updates):
                     _need_alike(updates)
                     for alike in _grouped(updates):
                         self.change(alike, group)
@@ -83,7 +83,7 @@ class Optimizer:
         return loss
 
     def _updates(self, group: dict[str, Any]) -> Iterator[Update]:
-        """What there is to do. NB: all gradients are looked up before the first parameter changes."""
+        """The updates of a group. All gradients are read before the first parameter changes."""
         for x in group["params"]:
             if (g := x.grad) is None:
                 if by("optim/skips-what-has-no-grad"):
@@ -94,37 +94,33 @@ class Optimizer:
                 yield Update(target, g, self.state.setdefault(x, {}))
 
     def begin(self) -> None:
-        """What is to be done before the parameters of a group are changed."""
+        """Prepare for the updates of a group."""
 
     def end(self) -> None:
-        """What is to be done once they are, and none was refused."""
+        """Finish the updates of a group, if none was refused."""
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        """Change parameters by their gradients, each part of the computation for all of them before the
-        next.
-        """
+        """Apply the updates, each part of the computation to all of them before the next."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """Settings and states, parameters by number."""
+        """Return settings and states; parameters are numbered in order."""
         number = {id(x): n for n, x in enumerate(x for group in self.param_groups for x in group["params"])}
         groups = [group | {"params": [number[id(x)] for x in group["params"]]} for group in self.param_groups]
         return {"state": {number[id(x)]: dict(s) for x, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Settings and states as `state_dict` gave them, for the parameters there are."""
+        """Restore what `state_dict` returned, for the present parameters."""
         params = [x for group in self.param_groups for x in group["params"]]
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
         self.state = {params[number]: dict(state) for number, state in state_dict["state"].items()}
 
 
-def _together(updates: list[Update]) -> bool:
-    """Whether all that changes, if anything does, is on devices: a step is taken for all parameters at once
-    there.
-    """
+def _on_devices(updates: list[Update]) -> bool:
+    """Return True if there are updates and all are on devices: PyTorch takes such a step for all at once."""
     return (
-        STATE.devices > 0  # NB: of an earlier program, too, as long as memory of its own is not let go
+        STATE.devices > 0  # cheap to ask; memory that an earlier program left counts too
         and bool(updates)
         and all(not update.x.is_cpu for update in updates)
         and by("device/steps-are-taken-together")
@@ -132,10 +128,10 @@ def _together(updates: list[Update]) -> bool:
 
 
 def _need_alike(updates: list[Update]) -> None:
-    """Refuse a gradient, or what is kept beside a parameter, that is of another kind than the parameter.
+    """Refuse a gradient or a state whose dtype or device differs from the parameter's.
 
-    NB: floats of common sizes pass, as step counts and states of less precision need to; on the CPU, too, so
-    that it is the step itself that fails there.
+    The dtypes in `MIXED` pass, for step counts and states; on the CPU they pass too, and the update itself
+    fails.
     """
     beside = MIXED | {"bfloat16"} if by("device/bfloat16-states-mix") else MIXED
     for x, g, state in updates:
@@ -151,8 +147,9 @@ def _need_alike(updates: list[Update]) -> None:
 
 
 def _grouped(updates: list[Update]) -> list[list[Update]]:
-    """The updates by device and dtype of the parameters. NB: the groups come out of PyTorch's hash table in
-    the reverse of the order in which they went in, which shows where the step of one fails.
+    """Group updates by device and dtype, last group first.
+
+    PyTorch's hash table yields the groups in reverse order, which shows where the step of one fails.
     """
     groups: dict[Any, list[Update]] = {}
     for update in updates:

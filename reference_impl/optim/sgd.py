@@ -11,7 +11,7 @@ from reference_impl.optim.optimizer import Optimizer, Update
 
 
 class SGD(Optimizer):
-    """Steps against the gradient, with momentum if wanted."""
+    """Stochastic gradient descent, with momentum and weight decay as options."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class SGD(Optimizer):
         super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize})
 
     def begin(self) -> None:
-        # A parameter that is listed twice finds no buffer the second time either, if it had none before.
-        self._held = {id(state): state.get("momentum_buffer") for state in self.state.values()}
-        self._made: list[tuple[dict[str, Any], Tensor]] = []
+        # A parameter listed twice finds no buffer the second time either: new buffers are stored in `end`.
+        self._buffers = {id(state): state.get("momentum_buffer") for state in self.state.values()}
+        self._new: list[tuple[dict[str, Any], Tensor]] = []
 
     def end(self) -> None:
-        for state, moving in self._made:
+        for state, moving in self._new:
             state["momentum_buffer"] = moving
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
@@ -57,19 +57,19 @@ class SGD(Optimizer):
             x.add_(g, alpha=-group["lr"])
 
     def _moving(self, gs: list[Tensor], updates: list[Update], group: dict[str, Any]) -> list[Tensor]:
-        """The momentum of each parameter, brought up to date."""
-        held: list[Any] = [self._held.get(id(state)) for _, _, state in updates]
+        """Update and return the momentum buffers."""
+        held: list[Any] = [self._buffers.get(id(state)) for _, _, state in updates]
         share = 1 - group["dampening"]
         if all(moving is not None for moving in held):
             for moving in held:
                 moving.mul_(group["momentum"])
             return [moving.add_(g, alpha=share) for g, moving in zip(gs, held, strict=True)]
-        made = []
+        buffers = []
         for g, moving, (_, _, state) in zip(gs, held, updates, strict=True):
             if moving is None:
                 moving = g.detach().clone()
-                self._made.append((state, moving))
+                self._new.append((state, moving))
             else:
                 moving.mul_(group["momentum"]).add_(g, alpha=share)
-            made.append(moving)
-        return made
+            buffers.append(moving)
+        return buffers

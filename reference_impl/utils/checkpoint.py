@@ -1,9 +1,8 @@
-"""``torch.utils.checkpoint``: keep a function's inputs instead of what it saves, and compute it again when
-backward asks.
+"""``torch.utils.checkpoint``: keep a function's inputs, not its saved tensors, and recompute it in backward.
 
-With ``use_reentrant=True`` the call is a custom function whose backward runs a backward of its own. Without,
-hooks take the place of what is saved, and the first of them that is asked in a backward runs the function
-again under hooks that collect what is saved then.
+With ``use_reentrant=True`` the call is a custom function whose backward runs a backward of its own. Otherwise
+saved-tensor hooks keep placeholders; the first one unpacked in a backward recomputes the function under hooks
+that collect the saved tensors.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 @admit
 class CheckpointError(RuntimeError):
-    """What was computed again is not what was computed first."""
+    """The recomputation saved other tensors than the first run."""
 
 
 class _EnoughComputed(Exception):
-    """Ends a second run once all that was saved in the first is there."""
+    """Ends the recomputation once it has saved everything that the first run saved."""
 
 
 def noop_context_fn() -> Contexts:
-    """Two contexts that do nothing, for the first run and the second."""
+    """Return two null contexts, for the first run and the recomputation."""
     return nullcontext(), nullcontext()
 
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """In the block, whether second runs end as soon as they can, whatever the calls say."""
+    """Override the ``early_stop`` argument of `checkpoint` in the block."""
     STATE.early_stop.append(enable)
     try:
         yield
@@ -60,7 +59,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """In the block, whether errors come with more words, whatever the calls say."""
+    """Override the ``debug`` argument of `checkpoint` in the block."""
     STATE.checkpoint_debug.append(enabled)
     try:
         yield
@@ -68,9 +67,9 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         STATE.checkpoint_debug.pop()
 
 
-# -- by a custom function ----------------------------------------------------------------------------
+# -- reentrant ---------------------------------------------------------------------------------------
 class CheckpointFunction(Function):
-    """A call that is computed again in its own backward."""
+    """A call that its own backward recomputes."""
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
@@ -104,9 +103,9 @@ class CheckpointFunction(Function):
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
 
-# -- by hooks ----------------------------------------------------------------------------------------
+# -- with hooks -------------------------------------------------------------------------------------
 class _Holder:
-    """Stands for a tensor that was saved in the first run."""
+    """A placeholder for a tensor that the first run saved."""
 
     __slots__ = ("__weakref__", "frame", "number")
 
@@ -114,8 +113,8 @@ class _Holder:
         self.frame, self.number = frame, number
 
 
-class _Again:
-    """What a second run has saved so far, for one backward: by number, None for what was handed out."""
+class _Recomputed:
+    """The tensors that one backward recomputed, by number; None once unpacked."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -129,62 +128,62 @@ class _Frame:
         self, run: Callable[..., None], args: tuple[Any, ...], early_stop: bool, checks: bool
     ) -> None:
         self.run, self.early_stop, self.checks = run, early_stop, checks
-        # NB: an outer checkpoint packs them as it packs what is saved within.
+        # Saved variables, so that an outer checkpoint packs the inputs like anything saved within.
         self.args = [SavedVariable(x) if isinstance(x, Tensor) else x for x in args]
         self.holders: list[weakref.ref[_Holder]] = []
         self.seen: list[Any] = []
         self.done = self.unequal = False
-        self.again: weakref.WeakKeyDictionary[Any, _Again] = weakref.WeakKeyDictionary()
+        self.recomputed: weakref.WeakKeyDictionary[Any, _Recomputed] = weakref.WeakKeyDictionary()
 
     def pack(self, tensor: Tensor) -> _Holder:
-        """In the first run: keep only that there was something, and its shape."""
+        """Keep a placeholder, and the shape and dtype to check, in the first run."""
         holder = _Holder(self, len(self.holders))
         self.holders.append(weakref.ref(holder))
         self.seen.append(_shape(tensor) if self.checks else None)
         return holder
 
     def unpack(self, holder: _Holder) -> Tensor:
-        """What the second run saved in its place; runs it if this backward has not."""
-        task: Any = STATE.graph_tasks[-1] if STATE.graph_tasks else _Again()
-        again = self.again.get(task)
-        if again is None:
-            again = self.again[task] = _Again()
-            self._compute(again)
-        tensor: Any = again.tensors[holder.number]
+        """Return the recomputed tensor; recompute first if this backward has not done so."""
+        task: Any = STATE.graph_tasks[-1] if STATE.graph_tasks else _Recomputed()
+        recomputed = self.recomputed.get(task)
+        if recomputed is None:
+            recomputed = self.recomputed[task] = _Recomputed()
+            self._compute(recomputed)
+        tensor: Any = recomputed.tensors[holder.number]
         if tensor is None:
             refuse_by("checkpoint/unpacked-once-a-backward")
-        again.tensors[holder.number] = None
+        recomputed.tensors[holder.number] = None
         return tensor
 
-    def _compute(self, again: _Again) -> None:
+    def _compute(self, recomputed: _Recomputed) -> None:
         args = [x.unpack(None) if isinstance(x, SavedVariable) else x for x in self.args]  # type: ignore[arg-type]
         try:
-            with saved_tensors_hooks(lambda x: self._collect(again, x), lambda x: x), enable_grad():
+            with saved_tensors_hooks(lambda x: self._collect(recomputed, x), lambda x: x), enable_grad():
                 self.run(*args)
         except _EnoughComputed:
             pass
         if self.unequal:
             return
-        if again.count != len(self.holders):
-            refuse_by("checkpoint/saves-as-many-again", before=len(self.holders), now=again.count)
-        for number, tensor in again.tensors.items():
+        if recomputed.count != len(self.holders):
+            refuse_by("checkpoint/saves-as-many-again", before=len(self.holders), now=recomputed.count)
+        for number, tensor in recomputed.tensors.items():
             if self.checks and tensor is not None and _shape(tensor) != self.seen[number]:
                 seen = self.seen[number]
                 refuse_by("checkpoint/saves-alike-again", number=number, before=seen, now=_shape(tensor))
 
-    def _collect(self, again: _Again, tensor: Tensor) -> Tensor:
-        """In the second run: keep what is saved, if it is still asked for."""
+    def _collect(self, recomputed: _Recomputed, tensor: Tensor) -> Tensor:
+        """Keep a saved tensor in the recomputation, if its placeholder is still alive."""
         kept = tensor.detach() if tensor.requires_grad else tensor
-        number = again.count
-        again.count += 1
+        number = recomputed.count
+        recomputed.count += 1
         if number >= len(self.holders):
             if self.done:
                 refuse_by("checkpoint/saves-no-more-again")
-            self.unequal = True  # a backward within the function, before all was saved
+            self.unequal = True  # a backward inside the function ran before everything was saved
             return kept
         if self.holders[number]() is not None:
-            again.tensors[number] = kept
-        if self.early_stop and again.count == len(self.holders) and by("checkpoint/stops-early"):
+            recomputed.tensors[number] = kept
+        if self.early_stop and recomputed.count == len(self.holders) and by("checkpoint/stops-early"):
             raise _EnoughComputed
         return kept
 
@@ -194,11 +193,11 @@ def _shape(tensor: Tensor) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _with_more_words(hooks: bool) -> Iterator[None]:
+def _debug_messages(debug: bool) -> Iterator[None]:
     try:
         yield
     except Refusal as error:
-        if hooks and isinstance(error, CheckpointError):
+        if debug and isinstance(error, CheckpointError):
             error.says += (
                 "\nYou are seeing this error because you passed `debug=True` to checkpoint: the function "
                 "does not do the same twice"
@@ -206,7 +205,7 @@ def _with_more_words(hooks: bool) -> Iterator[None]:
         raise
 
 
-def _by_hooks(
+def _checkpoint_with_hooks(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -230,17 +229,17 @@ def _by_hooks(
     frame = frame_of(run, args)
 
     def unpack(holder: _Holder) -> Tensor:
-        with _with_more_words(debug):
+        with _debug_messages(debug):
             return holder.frame.unpack(holder)
 
     with saved_tensors_hooks(frame.pack, unpack), first:
-        made = function(*args, **kwargs)
+        out = function(*args, **kwargs)
     frame.done = True
-    return made
+    return out
 
 
-# -- what is called ----------------------------------------------------------------------------------
-def _explicit(use_reentrant: bool | None) -> bool:
+# -- public -----------------------------------------------------------------------------------------
+def _is_reentrant(use_reentrant: bool | None) -> bool:
     if use_reentrant is None:
         warn("checkpoint/says-which-way")
     return use_reentrant is None or use_reentrant
@@ -256,8 +255,12 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Call ``function(*args, **kwargs)`` so that backward computes it again."""
-    reentrant = _explicit(use_reentrant)
+    """Call ``function(*args, **kwargs)`` and recompute it in backward.
+
+    ``context_fn``, ``determinism_check``, ``debug`` and ``early_stop`` need ``use_reentrant=False``.
+    Backward raises CheckpointError if the recomputation saves other tensors than the first run.
+    """
+    reentrant = _is_reentrant(use_reentrant)
     preserve = kwargs.pop("preserve_rng_state", True)
     if reentrant:
         if kwargs:
@@ -273,7 +276,7 @@ def checkpoint(
         raise ValueError(f"determinism_check should be one of default and none, but got {determinism_check}")
     stops = STATE.early_stop[-1] if STATE.early_stop else early_stop
     checks = determinism_check == "default"
-    return _by_hooks(
+    return _checkpoint_with_hooks(
         function,
         args,
         kwargs,
@@ -287,14 +290,14 @@ def checkpoint(
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """Call functions one after the other, each but the last of so many stretches in a checkpoint."""
-    reentrant = _explicit(use_reentrant)
+    """Call functions in order, in ``segments`` segments; all but the last are checkpointed."""
+    reentrant = _is_reentrant(use_reentrant)
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         refuse_by("checkpoint/keywords-by-hooks-only", names=",".join(kwargs))
     steps = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
 
-    def stretch(begin: int, end: int) -> Callable[[Any], Any]:
+    def segment(begin: int, end: int) -> Callable[[Any], Any]:
         def run(x: Any) -> Any:
             for step in steps[begin:end]:
                 x = step(x)
@@ -305,5 +308,5 @@ def checkpoint_sequential(
     length, end = len(steps) // segments, 0
     for begin in range(0, length * (segments - 1), length):
         end = begin + length
-        input = checkpoint(stretch(begin, end), input, use_reentrant=reentrant, preserve_rng_state=preserve)
-    return stretch(end, len(steps))(input)
+        input = checkpoint(segment(begin, end), input, use_reentrant=reentrant, preserve_rng_state=preserve)
+    return segment(end, len(steps))(input)
