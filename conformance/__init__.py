@@ -16,10 +16,10 @@ def check(adapter: Any, **options: Any) -> Report:
     """Grade an implementation and return the report.
 
     The options are those of `conformance.grading.check.check`; with `against="recorded"` they are those of
-    `conformance.recordings.replay.check`.
+    `conformance.recordings.replay.grade_recorded`.
     """
     if options.get("against") == "recorded":
-        from conformance.recordings.replay import check as replay
+        from conformance.recordings.replay import grade_recorded as replay
 
         return replay(adapter, **{name: value for name, value in options.items() if name != "against"})
     from conformance.grading.check import check as grade

@@ -12,7 +12,7 @@ import inspect
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -243,8 +243,3 @@ def _failure(case: Case, exc: Exception, path: Path) -> CaseResult:
     source = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
     why = str(exc) if isinstance(exc, NotAsExpected) else f"{type(exc).__name__}: {exc}".rstrip(": ")
     return CaseResult(case, passed=False, line=line, source=source, why=why)
-
-
-def run_cases(namespace: Any, chosen: Iterable[Case] | None = None) -> list[CaseResult]:
-    """Run the chosen cases, or all, with ``torch`` bound to ``namespace``."""
-    return [run_case(case, namespace) for case in (cases() if chosen is None else chosen)]

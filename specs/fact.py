@@ -8,7 +8,6 @@ are compared in the conformance package.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 
 class _Unseen:
@@ -56,7 +55,7 @@ FACTS = tuple(fact.name for fact in DECLARED)
 GRAD_FACTS = ("dtype", "shape", "device", "value", "requires_grad", "is_leaf", "grad_fn")
 """What is read of a grad that is not None, in this order."""
 
-WIRING = (
+DECLARED_TOPOLOGY = (
     Fact("history", "exact", "the number of its node, and the nodes first met from it: name, edges"),
     Fact("age", "exact", "the ranks of those nodes by sequence number, among all that are met"),
     Fact("memory", "exact", "the first name on that storage, the offset there, the strides that matter"),
@@ -64,7 +63,9 @@ WIRING = (
 )
 """What is read of all live tensors together, once, in the end; nodes are numbered as they are met."""
 
-WIRED = tuple(fact.name for fact in WIRING)
+TOPOLOGY = tuple(fact.name for fact in DECLARED_TOPOLOGY)
+WIRING, WIRED = DECLARED_TOPOLOGY, TOPOLOGY
+"""Former names, which adapters may import."""
 
 POSITION = {name: index for index, name in enumerate(FACTS)}
 
@@ -77,8 +78,3 @@ end; all that is live is looked at then.
 def refused(rule: str) -> tuple[str, str]:
     """The value of a fact whose reading was refused by a rule."""
     return ("refused", rule)
-
-
-def as_dict(seen: tuple[Any, ...]) -> dict[str, Any]:
-    """An observed tuple by fact name, unseen facts left out (a plain value or None shows `value` only)."""
-    return {name: value for name, value in zip(FACTS, seen, strict=False) if value is not UNSEEN}

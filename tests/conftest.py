@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.torch import DEVICE
+from conformance.adapters.torch import DEVICE_VARIABLE
 from specs.active_rules import set_torch_release
 
 # Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         load("torch")
     except AdapterError as error:
-        if DEVICE in os.environ:
+        if DEVICE_VARIABLE in os.environ:
             raise pytest.UsageError(str(error)) from None
 
 

@@ -10,21 +10,21 @@ from specs.fact import GRAD_FACTS, POSITION
 _VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.index("value")
 
 
-class Place(int):
+class BufferSlot(int):
     """Where in a parcel the elements of a tensor are."""
 
 
-class Parcel:
+class BatchedCopy:
     """Tensors whose elements are to be seen, each taken in once."""
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
         self.tensors: list[Any] = []
 
-    def take(self, x: Any) -> Place:
+    def take(self, x: Any) -> BufferSlot:
         """Take a tensor in, and say where it is."""
         self.tensors.append(x)
-        return Place(len(self.tensors) - 1)
+        return BufferSlot(len(self.tensors) - 1)
 
     def opened(
         self, seen: Mapping[str, tuple[Any, ...]], read: Callable[[Callable[[], Any]], Any]
@@ -63,10 +63,10 @@ def _filled(facts: tuple[Any, ...], values: list[Any]) -> tuple[Any, ...]:
     """The facts of one tensor, and of its grad, with the elements in their places."""
     if len(facts) <= _GRAD:
         return facts
-    if type(facts[_VALUE]) is Place:
+    if type(facts[_VALUE]) is BufferSlot:
         facts = (*facts[:_VALUE], values[facts[_VALUE]], *facts[_VALUE + 1 :])
     grad = facts[_GRAD]
-    if type(grad) is tuple and len(grad) == len(GRAD_FACTS) and type(grad[_GRAD_VALUE]) is Place:
+    if type(grad) is tuple and len(grad) == len(GRAD_FACTS) and type(grad[_GRAD_VALUE]) is BufferSlot:
         grad = (*grad[:_GRAD_VALUE], values[grad[_GRAD_VALUE]], *grad[_GRAD_VALUE + 1 :])
         facts = (*facts[:_GRAD], grad, *facts[_GRAD + 1 :])
     return facts

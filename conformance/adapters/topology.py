@@ -18,7 +18,7 @@ _NEW: Any = object()
 """The number of a node that was not met before."""
 
 
-def wiring(
+def topology(
     tensors: Mapping[str, Any], facts: Mapping[str, tuple[Any, ...]], lies: Lies
 ) -> dict[str, tuple[Any, ...]]:
     """The facts `specs.fact.WIRING` of each tensor and of its grad, if it has one by the ``facts`` that were

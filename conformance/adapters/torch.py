@@ -10,14 +10,14 @@ import subprocess
 from typing import Any
 
 from conformance.adapters import standin
-from conformance.adapters.batched_copy import Parcel
+from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.execution.isolate import give_up
 from conformance.execution.run import speaks_of_gradients
 from specs.case import Case
-from specs.fact import UNSEEN, WIRED
+from specs.fact import TOPOLOGY, UNSEEN
 from specs.rule import version_key
 
 OLDEST = "2.11"
@@ -28,9 +28,9 @@ _POISONED = re.compile(
 )
 """Errors that every later call to the device repeats."""
 
-_AGE = WIRED.index("age")
+_AGE = TOPOLOGY.index("age")
 
-DEVICE = "AUTOGRAD_CONFORMANCE_DEVICE"
+DEVICE_VARIABLE = "AUTOGRAD_CONFORMANCE_DEVICE"
 """The environment variable that says what `cuda` in a program stands for: a word of DEVICES. Set once, before
 torch is loaded; processes that are started inherit it.
 """
@@ -52,7 +52,7 @@ class Torch(TorchShaped):
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = self._moved = False
-        self._parcel: Parcel | None = None
+        self._parcel: BatchedCopy | None = None
         if device == "cuda":
             exactly(namespace.backends)
         namespace.set_num_threads(1)
@@ -108,7 +108,7 @@ class Torch(TorchShaped):
         if not self._moved:
             # NB: not by `super()`, which takes longer to find it.
             return TorchShaped.observe(self, session, tensors, since, grads)
-        parcel = self._parcel = Parcel(self.namespace)
+        parcel = self._parcel = BatchedCopy(self.namespace)
         try:
             seen = super().observe(session, tensors, since, grads)
         finally:
@@ -180,7 +180,7 @@ def load() -> Torch:
         ) from None
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
-    wanted = os.environ.get(DEVICE, "auto")
+    wanted = os.environ.get(DEVICE_VARIABLE, "auto")
     return Torch(torch, *_device(torch, wanted))
 
 
@@ -197,7 +197,8 @@ def _driver() -> str | None:
 def _device(torch: Any, wanted: str) -> tuple[str, str]:
     """What `cuda` stands for, and why it is nothing; raises AdapterError where what is wanted is missing."""
     if wanted not in DEVICES:
-        raise AdapterError(f"there is no device {wanted!r}", f"{DEVICE} is one of {', '.join(DEVICES)}")
+        hint = f"{DEVICE_VARIABLE} is one of {', '.join(DEVICES)}"
+        raise AdapterError(f"there is no device {wanted!r}", hint)
     if wanted in ("auto", "cuda") and torch.cuda.is_available():
         return "cuda", ""
     if wanted == "cuda":

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
-from conformance.adapters.topology import lies, wiring
+from conformance.adapters.topology import lies, topology
 from conformance.program import OF_OTHERS, SAVING_MODES
 from specs.callbacks import class_of, compiled, custom_function
 from specs.case import Case
@@ -242,7 +242,7 @@ class TorchShaped:
     ) -> dict[str, tuple[Any, ...]]:
         """How the tensors of these facts and their grads hang together; see `specs.fact.WIRING`."""
         warnings.filters = _IGNORE
-        seen = wiring(tensors, facts, self.lies)
+        seen = topology(tensors, facts, self.lies)
         warnings.filters = _RECORD
         return seen
 

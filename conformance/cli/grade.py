@@ -11,13 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from conformance.cli.loading import (
-    Device,
+    DeviceChoice,
     DeviceOption,
+    check_writable,
     load_adapter,
     load_recordings,
     readable,
     use,
-    writable,
 )
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
@@ -89,7 +89,7 @@ def grade(
         int | None,
         typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
     ] = None,
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = DeviceChoice.AUTO,
     times: Annotated[
         bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")
     ] = False,
@@ -109,7 +109,7 @@ def grade(
     """
     if not matching(rules):
         raise Trouble(f"no rule matches {rules!r}", "`autograd-conformance rules` lists them")
-    writable(json=json, junit=junit, markdown=markdown)
+    check_writable(json=json, junit=junit, markdown=markdown)
     use(device)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
@@ -117,7 +117,7 @@ def grade(
         _has_no_say(context, against)
         recordings = load_recordings(recording)
         with progress_bar() as tick, readable():
-            report = replay.check(impl, recordings=recordings, progress=tick, **how)
+            report = replay.grade_recorded(impl, recordings=recordings, progress=tick, **how)
     else:
         judge = str(against) if against else ("reference" if impl == "torch" else "torch")
         load_adapter(judge)
@@ -128,8 +128,8 @@ def grade(
         report = report.without_times()
     for file, form in ((json, as_json), (junit, as_junit), (markdown, as_markdown)):
         if file is not None:
-            file.write_text(form.to_text(report), encoding="utf-8")
-    terminal.show(report, console())
+            file.write_text(form.render(report), encoding="utf-8")
+    terminal.print_report(report, console())
     raise typer.Exit(report.exit_code)
 
 

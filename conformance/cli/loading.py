@@ -15,19 +15,19 @@ from jsonschema.exceptions import best_match
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.torch import DEVICE
+from conformance.adapters.torch import DEVICE_VARIABLE
 from conformance.cli.trouble import Trouble
 from conformance.execution.json_form import schema
 from conformance.program import Program
 from conformance.program.parsing import ProgramError, parse
-from conformance.recordings.format import FOLDER, RecordingError, in_place, parse_recording, read
+from conformance.recordings.format import FOLDER, RecordingError, in_place, parse_recording, read_recording
 from conformance.report import Verdict
 
 MADE_BY = "a recording is what `autograd-conformance record` writes"
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
 
 
-class Device(StrEnum):
+class DeviceChoice(StrEnum):
     """What `cuda` in a program stands for under torch."""
 
     AUTO = "auto"
@@ -37,19 +37,19 @@ class Device(StrEnum):
 
 
 DeviceOption = Annotated[
-    Device,
+    DeviceChoice,
     typer.Option(
         "--device",
-        envvar=DEVICE,
+        envvar=DEVICE_VARIABLE,
         help="What `cuda` in programs is under torch: a real device, a stand-in built for this torch by the "
         "C++ compiler that is there, or nothing (cpu). auto takes the first of these that there is.",
     ),
 ]
 
 
-def use(device: Device) -> None:
+def use(device: DeviceChoice) -> None:
     """Have torch, here and in processes that are started, take that for `cuda`."""
-    os.environ[DEVICE] = str(device)
+    os.environ[DEVICE_VARIABLE] = str(device)
 
 
 def load_adapter(spec: str) -> Any:
@@ -105,7 +105,7 @@ def _check_recording(path: Path) -> None:
         if wrong is not None:
             at = wrong.json_path.removeprefix("$.")
             raise RecordingError(f"{path.name}: {at}: {wrong.message:.200}", number)
-    read(path)
+    read_recording(path)
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def readable() -> Iterator[None]:
         raise Trouble(f"{where}{exc.problem}", MADE_BY) from exc
 
 
-def writable(**files: Path | None) -> None:
+def check_writable(**files: Path | None) -> None:
     """See to it that each file can be written before there is anything to write; they go by their options."""
     for option, file in files.items():
         if file is None:

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from conformance.cli.grade import Source
-from conformance.cli.loading import Device, DeviceOption, load_adapter, use, writable
+from conformance.cli.loading import DeviceChoice, DeviceOption, check_writable, load_adapter, use
 from conformance.cli.screen import console, progress_bar
-from conformance.observer_effect.campaign import observed as search
+from conformance.observer_effect.campaign import search
 from conformance.report import as_json, terminal
 
 
@@ -27,7 +27,7 @@ def observed(
         int | None,
         typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
     ] = None,
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = DeviceChoice.AUTO,
 ) -> None:
     """Find programs that come out otherwise on torch for being looked at, and explain them by rules.
 
@@ -39,12 +39,12 @@ def observed(
     A program that differs is **explained** if the reference does at each density what torch does; the rules
     behind it name its kind, of which the shortest program is shown. Any other is a finding.
     """
-    writable(json=json)
+    check_writable(json=json)
     use(device)
     load_adapter("torch")
     with progress_bar() as tick:
         found = search(programs=programs, seed=seed, source=str(source), workers=workers, progress=tick)
     if json is not None:
-        json.write_text(as_json.observed_to_text(found), encoding="utf-8")
-    terminal.show_observed(found, console())
+        json.write_text(as_json.render_observed(found), encoding="utf-8")
+    terminal.print_observed(found, console())
     raise typer.Exit(int(found.verdict))

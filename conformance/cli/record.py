@@ -9,15 +9,14 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.loading import Device, DeviceOption, load_adapter, use
+from conformance.cli.loading import DeviceChoice, DeviceOption, load_adapter, use
 from conformance.cli.screen import progress_bar
 from conformance.cli.trouble import Trouble
-from conformance.recordings.record import PROGRAMS, place_for, write
-from conformance.recordings.record import record as make
+from conformance.recordings.record import PROGRAMS, make_recording, place_for, write_file
 
 
 def record(
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = DeviceChoice.AUTO,
     programs: Annotated[
         int, typer.Option(min=0, help="How many programs to draw, by the PRNG, after the cases.")
     ] = PROGRAMS,
@@ -48,7 +47,7 @@ def record(
     if path.exists() and not force:
         raise Trouble(f"{path} is there already", "--force writes over it, --out elsewhere")
     with progress_bar() as tick:
-        made = make(programs=programs, seed=seed, workers=workers, progress=tick)
-    write(path, made.text)
+        made = make_recording(programs=programs, seed=seed, workers=workers, progress=tick)
+    write_file(path, made.text)
     left_out = ", ".join(f"{len(names)} {why}" for why, names in made.origin.left_out.items()) or "none"
     print(f"{path}: {made.cases} cases, {made.programs} programs; left out: {left_out}")

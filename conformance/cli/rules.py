@@ -17,7 +17,7 @@ from rich.text import Text
 
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
-from conformance.grading.sources import reach
+from conformance.grading.sources import firings
 from specs.case import Case, cases
 from specs.rule import RULES, Rule
 
@@ -75,7 +75,7 @@ def _kind(rule: Rule) -> str:
 
 def _show(rule: Rule, out: Console, programs: int) -> None:
     found = witnesses(rule.id)
-    fired, reached = reach(rule.id, programs)
+    fired, reached = firings(rule.id, programs)
     facts = Table.grid(padding=(0, 2))
     rows = {
         "states": rule.statement,

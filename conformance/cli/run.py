@@ -14,17 +14,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conformance.cli.loading import Device, DeviceOption, load_adapter, load_program, use
+from conformance.cli.loading import DeviceChoice, DeviceOption, load_adapter, load_program, use
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.comparison.tolerance.bounds import ulp_distance
 from conformance.execution.trace import Observation, Refused, Trace
 from conformance.grading.isolated import run_isolated
-from conformance.grading.side_by_side import Place, SideBySide, side_by_side
+from conformance.grading.side_by_side import Location, SideBySide, side_by_side
 from conformance.program import Step, decoration
 from conformance.program.printing import statement
 from conformance.report import Verdict, words
-from specs.fact import DENSITIES, FACTS, GRAD_FACTS, UNSEEN, WIRED
+from specs.fact import DENSITIES, FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN
 
 ABSENT = object()
 """The value of a fact whose name is not live."""
@@ -37,12 +37,12 @@ Key = tuple[str | None, str]
 """A name (None: the step itself) and a fact."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of the table; ``place`` is None where the line is never compared."""
 
     label: str
     cells: list[str]
-    place: Place | None
+    place: Location | None
 
 
 def run(
@@ -53,7 +53,7 @@ def run(
     density: Annotated[
         str, typer.Option(help="When to observe: after each step, at what a step touched, or at the end.")
     ] = "each",
-    device: DeviceOption = Device.AUTO,
+    device: DeviceOption = DeviceChoice.AUTO,
 ) -> None:
     """Run one program and print its traces side by side: each step's outcome, and the facts that it changed.
 
@@ -91,7 +91,7 @@ def _table(traces: list[Trace], found: SideBySide) -> Table:
     return table
 
 
-def _mark(place: Place | None, found: SideBySide) -> str:
+def _mark(place: Location | None, found: SideBySide) -> str:
     """Return '!' on a divergence, '~' on one that is on record, else nothing."""
     if place is None:
         return ""
@@ -111,13 +111,15 @@ def _print_findings(found: SideBySide, out: Console) -> None:
         out.print(Text(note, style="dim"))
 
 
-def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iterator[Row]:
+def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iterator[TableRow]:
     """Give the line of one step and, below it, a line for each fact that changed or diverges."""
     modes = "".join(f"{mode}: " for mode in decoration(step.mode)[0])
     outcomes = [trace[index].outcome for trace in traces]
-    yield Row(modes + statement(step), [words.outcome(each) for each in outcomes], (index, None, "outcome"))
+    yield TableRow(
+        modes + statement(step), [words.outcome(each) for each in outcomes], (index, None, "outcome")
+    )
     if any(isinstance(outcome, Refused) for outcome in outcomes):
-        yield Row("    says", [getattr(outcome, "message", "") for outcome in outcomes], None)
+        yield TableRow("    says", [getattr(outcome, "message", "") for outcome in outcomes], None)
     now = [flat(trace[index]) for trace in traces]
     before = [last_seen(trace, index) for trace in traces]
     at = traces.index(found.baseline)
@@ -127,23 +129,25 @@ def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iter
         if changed and not _is_usual(key, before, seen):
             name, fact = key
             place = (index, name, fact)
-            cells = [show(value) for value in seen]
+            cells = [cell(value) for value in seen]
             if not _mark(place, found):
                 apart = (_apart(seen[at], value, now[at], key) for value in seen)
                 cells = list(map("".join, zip(cells, apart, strict=True)))
-            yield Row(f"    {name}.{fact}" if name else f"    {fact}", cells, place)
+            yield TableRow(f"    {name}.{fact}" if name else f"    {fact}", cells, place)
     yield from _beyond_facts(index, traces, found)
 
 
-def _beyond_facts(index: int, traces: list[Trace], found: SideBySide) -> Iterator[Row]:
+def _beyond_facts(index: int, traces: list[Trace], found: SideBySide) -> Iterator[TableRow]:
     """Give a line for each divergence in what hooks were called with, and in the topology at the end."""
     for step, name, fact in sorted(found.divergences | found.known, key=str):
         if step == index and fact == "calls":
-            yield Row("    calls", [words.value(trace[index].calls) for trace in traces], (step, name, fact))
-        elif step == index and fact in WIRED and name is not None:
-            hung = [(trace.wiring or {}).get(name) for trace in traces]
-            cells = ["unseen" if each is None else words.value(each[WIRED.index(fact)]) for each in hung]
-            yield Row(f"    {name}.{fact}", cells, (step, name, fact))
+            yield TableRow(
+                "    calls", [words.value(trace[index].calls) for trace in traces], (step, name, fact)
+            )
+        elif step == index and fact in TOPOLOGY and name is not None:
+            hung = [(trace.topology or {}).get(name) for trace in traces]
+            cells = ["unseen" if each is None else words.value(each[TOPOLOGY.index(fact)]) for each in hung]
+            yield TableRow(f"    {name}.{fact}", cells, (step, name, fact))
 
 
 def _apart(expected: Any, actual: Any, facts: dict[Key, Any], key: Key) -> str:
@@ -188,6 +192,6 @@ def flat(observation: Observation) -> dict[Key, Any]:
     return facts
 
 
-def show(found: Any) -> str:
+def cell(found: Any) -> str:
     """Return a fact's value as text, or a dash where the name is not live."""
     return "-" if found is ABSENT else words.value(found)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from conformance.comparison.tolerance.bounds import Bound, Perturbed, Rounding, near, within_reach
+from conformance.comparison.tolerance.bounds import Perturbed, RoundingBounds, Tolerance, near, within_reach
 from conformance.execution.trace import DONE, Calls, Crashed, Observation, Trace, Unsupported
-from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
+from specs.fact import FACTS, GRAD_FACTS, POSITION, TOPOLOGY, UNSEEN
 
 _VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.index("value")
 
@@ -23,8 +23,8 @@ _VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.ind
 class Divergence:
     """One difference: at `step`, about `name` (None: the step itself), in `fact`.
 
-    `fact` is one of FACTS or WIRED, `grad.<fact>`, `outcome`, `warnings`, or `bound` (what kind of thing the
-    name is bound to).
+    `fact` is one of FACTS or TOPOLOGY, `grad.<fact>`, `outcome`, `warnings`, or `bound` (the kind of thing
+    the name is bound to).
     `because` are the rules that fired where the expected value came about; `downstream` marks what
     follows an earlier difference.
     """
@@ -88,13 +88,13 @@ class _Comparing:
         self.partial = not (expected.complete and actual.complete)
         self._expected = expected
         self._rounding_ops, self._perturbed = rounding, cache(perturbed) if perturbed else lambda: ()
-        self._rounding: Rounding | None = None
+        self._rounding: RoundingBounds | None = None
 
     @property
-    def rounding(self) -> Rounding:
+    def rounding(self) -> RoundingBounds:
         """Which values may be off by how much; worked out when the first values differ."""
         if self._rounding is None:
-            self._rounding = Rounding(self._expected, self._rounding_ops)
+            self._rounding = RoundingBounds(self._expected, self._rounding_ops)
         return self._rounding
 
     def step(self, index: int, expected: Observation, actual: Observation) -> bool:
@@ -156,7 +156,7 @@ class _Comparing:
                 self.compared += 1
                 self.differ(index, name, "bound", kind(None), kind(got), expected)
 
-    def near(self, x: Any, y: Any, bound: Bound, moved: Callable[[], list[Any]]) -> bool:
+    def near(self, x: Any, y: Any, bound: Tolerance, moved: Callable[[], list[Any]]) -> bool:
         """Whether values are as near as the bound says, or as shaking ``moved`` the first, if there is one at
         all.
         """
@@ -203,14 +203,14 @@ class _Comparing:
 
     def wiring(self, last: int, expected: Trace, actual: Trace) -> None:
         """How tensors hang together in the end, if all else agrees."""
-        hung, found = expected.wiring or {}, actual.wiring or {}
+        hung, found = expected.topology or {}, actual.topology or {}
         if hung == found:
             hidden = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
-            self.compared += len(WIRED) * len(hung) - hidden
+            self.compared += len(TOPOLOGY) * len(hung) - hidden
             self.unseen += hidden
             return
         for name, wanted in hung.items():
-            for fact, x, y in zip(WIRED, wanted, found[name], strict=True):
+            for fact, x, y in zip(TOPOLOGY, wanted, found[name], strict=True):
                 if x is UNSEEN or y is UNSEEN:
                     self.unseen += 1
                     continue
@@ -245,7 +245,7 @@ def compare(
                 break
             stopped = next(o.outcome for o in (y, x) if type(o.outcome) is Unsupported)
             return Incomparable(stopped.why, index, state.compared, state.unseen)
-    if expected.wiring is not None and actual.wiring is not None and not state.found:
+    if expected.topology is not None and actual.topology is not None and not state.found:
         state.wiring(len(expected) - 1, expected, actual)
     if state.found:
         return Diverge(tuple(state.found), state.compared, state.unseen)

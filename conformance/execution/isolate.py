@@ -155,7 +155,7 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-Chunk = list[tuple[int, Any]]
+Batch = list[tuple[int, Any]]
 
 
 @dataclass
@@ -165,7 +165,7 @@ class _Worker:
     process: Any
     pipe: connection.Connection
     crumbs: Crumbs
-    chunk: Chunk = field(default_factory=list)
+    chunk: Batch = field(default_factory=list)
     at: int = -1
     since: float = 0.0
 
@@ -244,7 +244,7 @@ def survive(
     here. On Ctrl-C the processes are ended and KeyboardInterrupt is raised; what was yielded before stands.
     """
     waiting = deque(_chunks(enumerate(items), chunk))
-    alone: deque[Chunk] = deque()
+    alone: deque[Batch] = deque()
     done: dict[int, Any] = {}
     upcoming = 0
     total = sum(map(len, waiting))
@@ -260,8 +260,8 @@ def survive(
         pool.close()
 
 
-def _chunks(numbered: Iterable[tuple[int, Any]], size: int) -> Iterator[Chunk]:
-    held: Chunk = []
+def _chunks(numbered: Iterable[tuple[int, Any]], size: int) -> Iterator[Batch]:
+    held: Batch = []
     for pair in numbered:
         held.append(pair)
         if len(held) == size:
@@ -271,7 +271,7 @@ def _chunks(numbered: Iterable[tuple[int, Any]], size: int) -> Iterator[Chunk]:
         yield held
 
 
-def _hand_out(pool: _Pool, waiting: deque[Chunk], alone: deque[Chunk], workers: int) -> None:
+def _hand_out(pool: _Pool, waiting: deque[Batch], alone: deque[Batch], workers: int) -> None:
     """Give idle processes something to do; an item that is tried alone gets a fresh process."""
     while alone and sum(bool(w.chunk) for w in pool.workers) < workers:
         idle = next((w for w in pool.workers if not w.chunk), None)
@@ -287,14 +287,14 @@ def _hand_out(pool: _Pool, waiting: deque[Chunk], alone: deque[Chunk], workers: 
         _give(idle, waiting.popleft())
 
 
-def _give(worker: _Worker, chunk: Chunk) -> None:
+def _give(worker: _Worker, chunk: Batch) -> None:
     worker.chunk, worker.since = chunk, time.monotonic()
     with contextlib.suppress(BrokenPipeError, ConnectionError):
         worker.pipe.send(chunk)
 
 
 def _collect(
-    pool: _Pool, waiting: deque[Chunk], alone: deque[Chunk], done: dict[int, Any], timeout: float
+    pool: _Pool, waiting: deque[Batch], alone: deque[Batch], done: dict[int, Any], timeout: float
 ) -> None:
     """Wait until something happens; take results in, sort out the dead and the hanging."""
     busy = [worker for worker in pool.workers if worker.chunk]
@@ -319,7 +319,7 @@ def _collect(
             _bury(pool, worker, waiting, alone, done, f"no answer for {timeout:g} s")
 
 
-def _bury(pool: _Pool, worker: _Worker, waiting: deque[Chunk], alone: deque[Chunk], done: dict[int, Any],
+def _bury(pool: _Pool, worker: _Worker, waiting: deque[Batch], alone: deque[Batch], done: dict[int, Any],
           how: str | None) -> None:  # fmt: skip
     """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone."""
     chunk = worker.chunk

@@ -25,14 +25,14 @@ from conformance.execution.trace import (
     Unsupported,
 )
 from conformance.program import Device, Dtype, Function, Program, Ref, Step
-from specs.fact import FACTS, GRAD_FACTS, UNSEEN, WIRED
+from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN
 
 FORMAT = 1
 SCHEMAS = Path(specs.__file__).parent / "schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema of `program`, `trace` or a line that is `recorded`."""
+    """Return a JSON schema: `program`, `trace`, `report`, `observed`, or `recorded` (of one line)."""
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
@@ -200,8 +200,8 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "program": to_json(trace.program),
         "observations": list(map(observation_form, trace.observations)),
     }
-    if trace.wiring is not None:
-        wired = {name: zip(WIRED, facts, strict=True) for name, facts in trace.wiring.items()}
+    if trace.topology is not None:
+        wired = {name: zip(TOPOLOGY, facts, strict=True) for name, facts in trace.topology.items()}
         form["wiring"] = {
             name: {fact: _lists(value) for fact, value in facts if value is not UNSEEN}
             for name, facts in wired.items()
@@ -276,7 +276,7 @@ def trace_from_json(form: dict[str, Any]) -> Trace:
     wiring = form.get("wiring")
     if wiring is not None:
         wiring = {
-            name: tuple(_tuples(shown[fact]) if fact in shown else UNSEEN for fact in WIRED)
+            name: tuple(_tuples(shown[fact]) if fact in shown else UNSEEN for fact in TOPOLOGY)
             for name, shown in wiring.items()
         }
     program = from_json(form["program"])

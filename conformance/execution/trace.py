@@ -91,7 +91,7 @@ class Observation(NamedTuple):
 class Trace:
     """One observation per step, of all that is live after the last; `complete` if every fact can be seen.
 
-    `wiring` maps what is live in the end to its facts in the order of `specs.fact.WIRING`; None where an
+    `topology` maps what is live in the end to its facts in the order of `specs.fact.TOPOLOGY`; None where an
     implementation does not show how tensors hang together.
     """
 
@@ -100,7 +100,7 @@ class Trace:
     density: str
     observations: tuple[Observation, ...]
     complete: bool = True
-    wiring: Mapping[str, tuple[Any, ...]] | None = None
+    topology: Mapping[str, tuple[Any, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.observations)

@@ -24,7 +24,7 @@ from conformance.grading.tally import Tally, distinct_findings
 from conformance.program import Program
 from conformance.program.on_device import relocate
 from conformance.program.printing import to_text
-from conformance.program.shrink import shrink
+from conformance.program.shrink import shrink_program
 from conformance.report import findings
 from conformance.report.value import Crash, Finding, Totals, Verdict
 
@@ -164,7 +164,7 @@ class Sums:
                 found, self.participants.judged(program, drawn.density)[0], drawn.program, program
             )
 
-        small = shrink(drawn.program, still_fails).program
+        small = shrink_program(drawn.program, still_fails).program
         final, _, settled = self.participants.judged(small, drawn.density)
         if final.first is not None:
             return findings.of_judgement(where, small, final, settled.refused)
@@ -181,7 +181,7 @@ class Sums:
             def still_dies(program: Program) -> bool:
                 return not self.kills(program) and self._death(program, drawn.density)[::2] == (side, error)
 
-            program = shrink(program, still_dies).program
+            program = shrink_program(program, still_dies).program
             side, at, error = self._death(program, drawn.density)
         cut = Program(program.steps[: at + 1])
         known = None
@@ -222,12 +222,12 @@ COUNTED_AS = {
 }
 
 
-def work(chunk: Chunk) -> Tally:
+def judge_chunk(chunk: Chunk) -> Tally:
     """Work through a chunk; the same chunk gives the same tally in any process."""
-    return of_chunk(Sums(chunk))
+    return tally_of(Sums(chunk))
 
 
-def of_chunk(sums: Sums) -> Tally:
+def tally_of(sums: Sums) -> Tally:
     """The tally of the programs of its chunk, as far as they can be drawn."""
     chunk = sums.chunk
     capabilities = Participants(chunk.subject, chunk.against).capabilities

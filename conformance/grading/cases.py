@@ -29,7 +29,7 @@ _SECOND = re.compile(r"cuda(:1\b|\(1\))")
 """How a step speaks of a second device."""
 
 
-def witness(
+def run_cases(
     spec: str,
     chosen: Iterable[Case],
     workers: int,
@@ -53,7 +53,7 @@ def _witness(job: tuple[str, str, str]) -> Witnessed:
     spec, wanted, release = job
     adapter, reference = adapters.load(spec), adapters.load("reference")
     with reference.modelling(release or reference.torch):
-        return witnessed(case_of(wanted), adapter)
+        return run_case_on(case_of(wanted), adapter)
 
 
 def case_of(id: str) -> Case:
@@ -61,7 +61,7 @@ def case_of(id: str) -> Case:
     return {case.id: case for case in cases()}[id]
 
 
-def witnessed(case: Case, adapter: Any) -> Witnessed:
+def run_case_on(case: Case, adapter: Any) -> Witnessed:
     """Run one case, here and now."""
     namespace = getattr(adapter, "namespace", None)
     if namespace is not None:
@@ -86,7 +86,7 @@ def witnessed(case: Case, adapter: Any) -> Witnessed:
         trace = run(parsed.program, adapter)
     except Exception as error:
         return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
-    return judged(case, parsed, trace)
+    return judge_parsed(case, parsed, trace)
 
 
 def lacks(limits: Capabilities, program: Program) -> str:
@@ -120,7 +120,7 @@ def lacks_device(limits: Capabilities, program: Program) -> str:
     return "needs two devices besides the CPU" if second else ""
 
 
-def judged(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
+def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
     """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked."""
     allowed = {
         step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)

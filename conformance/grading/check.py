@@ -1,7 +1,7 @@
 """The one public call: check an implementation, get a report.
 
 Here the work is handed out and put together. What a chunk of programs does lives in ``campaign``, cases in
-``witness``, what both mean for a rule in ``standing``; printing is the command line's.
+``run_cases``, what both mean for a rule in ``standing``; printing is the command line's.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.isolate import PRELOAD, Died, survive
-from conformance.grading.campaign import SIZE, Chunk, work
-from conformance.grading.cases import broken_case, witness
+from conformance.grading.campaign import SIZE, Chunk, judge_chunk
+from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
-from conformance.grading.rule_status import standings
+from conformance.grading.rule_status import rule_statuses
 from conformance.grading.tally import Tally
 from conformance.program import Program
 from conformance.program.printing import to_text
@@ -47,8 +47,8 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 SOURCES = ("hypothesis", "prng")
-DEPARTED = "torch departs from its rule, as is on record"
-STALE = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
+KNOWN_DIVERGENCE = "torch departs from its rule, as is on record"
+STALE_RECORD = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
 LONGEST = 120.0
 """Seconds a chunk may take before a program in it counts as hanging."""
 
@@ -99,7 +99,7 @@ def check(
         seed=seed,
         source=source,
         device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
-        versions=versions(spec, against),
+        versions=versions_of(spec, against),
         times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
     )
 
@@ -116,14 +116,14 @@ def reported(
     to findings about them. What else is ``said`` are fields of the report.
     """
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
-    standing = standings(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
+    standing = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
     if narrowed:
         tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(rules)))
     return Report(
         totals=tally.totals,
         cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
         rules=standing,
-        findings=told(tally),
+        findings=ordered_findings(tally),
         crashes=tally.crashes,
         incomparable=tally.incomparable,
         known=tally.known,
@@ -139,7 +139,7 @@ def _device(side: Any) -> str:
     return f"{device} ({lacking})" if lacking else device
 
 
-def told(tally: Tally) -> tuple[Finding, ...]:
+def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
     """The findings, those that blame the suite first, and in each because the rules first that fire most
     rarely.
     """
@@ -167,7 +167,7 @@ def name_of(adapter: Any) -> str:
     )
 
 
-def versions(*specs: str) -> dict[str, str]:
+def versions_of(*specs: str) -> dict[str, str]:
     """Of everything that a report may depend on, what version took part."""
     found = {"python": platform.python_version()}
     for package in ("autograd-conformance", "numpy", "hypothesis"):
@@ -204,8 +204,8 @@ def _cases(
     def run(side: str) -> list[Witnessed]:
         nonlocal done
         results = []
-        for result in witness(side, chosen, workers):
-            results.append(departing(result, side) if result.case in departed else result)
+        for result in run_cases(side, chosen, workers):
+            results.append(despite_divergence(result, side) if result.case in departed else result)
             done += 1
             tick("cases", done, total)
         return results
@@ -233,12 +233,12 @@ def _cases(
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
 
 
-def departing(result: Witnessed, side: str) -> Witnessed:
+def despite_divergence(result: Witnessed, side: str) -> Witnessed:
     """What a case of a rule comes to that torch is on record as departing from."""
     if side == TORCH and result.held:
-        return replace(result, status=BROKEN, why=STALE)
+        return replace(result, status=BROKEN, why=STALE_RECORD)
     if side != REFERENCE and result.broken:
-        return replace(result, status=UNSUPPORTED, why=DEPARTED)
+        return replace(result, status=UNSUPPORTED, why=KNOWN_DIVERGENCE)
     return result
 
 
@@ -247,7 +247,11 @@ Work = Callable[[Chunk], Tally]
 
 
 def in_chunks(
-    whole: Chunk, workers: int, tick: Progress, work: Work = work, preload: Iterable[str] = PRELOAD
+    whole: Chunk,
+    workers: int,
+    tick: Progress,
+    work: Work = judge_chunk,
+    preload: Iterable[str] = PRELOAD,
 ) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
     ends it, and what was found until then stands.

@@ -10,7 +10,7 @@ from conformance.grading.tally import Tally
 from conformance.report.value import Finding, RuleResult, Status, Verdict, Witnessed
 
 
-def standings(
+def rule_statuses(
     rules: Iterable[str], tally: Tally, witnessed: Mapping[str, Sequence[Witnessed]], limited: bool
 ) -> dict[str, RuleResult]:
     """The standing of each rule, in the order given; ``limited``: the implementation says that it cannot do

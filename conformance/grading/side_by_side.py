@@ -17,7 +17,7 @@ from conformance.grading.participants import REFERENCE, TORCH, judged
 from conformance.report import findings
 from conformance.report.value import Finding
 
-Place = tuple[int, str | None, str]
+Location = tuple[int, str | None, str]
 """A step, a name (None: the step itself) and a fact, as in a Divergence."""
 
 
@@ -25,8 +25,8 @@ class SideBySide(NamedTuple):
     """Where traces of one program diverge from the baseline, and what that comes to."""
 
     baseline: Trace
-    divergences: frozenset[Place]
-    known: frozenset[Place]
+    divergences: frozenset[Location]
+    known: frozenset[Location]
     """Divergences that are on record, or from what torch does there."""
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
@@ -40,7 +40,7 @@ def side_by_side(traces: Sequence[Trace], where: str) -> SideBySide:
     by_name = {trace.adapter: trace for trace in reversed(traces)}
     torch, reference = by_name.get(TORCH), by_name.get(REFERENCE)
     baseline = torch or reference or traces[0]
-    places: dict[bool, set[Place]] = {True: set(), False: set()}
+    places: dict[bool, set[Location]] = {True: set(), False: set()}
     found: dict[Finding, None] = {}
     notes: dict[str, None] = {}
     for trace in traces:

@@ -61,7 +61,7 @@ def _hypothesis(seed: int, first: int, count: int, capabilities: Capabilities, t
     each()
 
 
-def reach(rule: str, programs: int) -> tuple[int, int]:
+def firings(rule: str, programs: int) -> tuple[int, int]:
     """How many steps of so many drawn programs (PRNG, seed 0) the rule fires in, and in how many programs."""
     steps = reached = 0
 

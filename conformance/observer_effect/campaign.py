@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from conformance.comparison.compare import Incomparable
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.campaign import Chunk, Sums, of_chunk
-from conformance.grading.check import Progress, in_chunks, versions
+from conformance.grading.campaign import Chunk, Sums, tally_of
+from conformance.grading.check import Progress, in_chunks, versions_of
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.tally import Tally
 from conformance.observer_effect.examine import (
@@ -28,7 +28,7 @@ from conformance.observer_effect.examine import (
     with_reading,
 )
 from conformance.program import Program
-from conformance.program.shrink import shrink
+from conformance.program.shrink import shrink_program
 from conformance.report import findings
 from conformance.report.value import Finding, Observed, Verdict
 
@@ -36,7 +36,7 @@ OBSERVED = ("looked at", "not looked at")
 """The sides of a finding on a program that comes out otherwise for one reading more."""
 
 
-def observed(
+def search(
     *,
     programs: int = 1000,
     seed: int = 0,
@@ -47,13 +47,13 @@ def observed(
     """Run drawn programs on torch at every density, and explain by rules what differs."""
     tick = progress or (lambda what, done, total: None)
     whole = Chunk(TORCH, REFERENCE, source, seed, 0, programs)
-    found = in_chunks(whole, workers or os.cpu_count() or 1, tick, work)
+    found = in_chunks(whole, workers or os.cpu_count() or 1, tick, observe_chunk)
     unexplained = tuple(one for one in found.findings if one.blames)
     explained = [one for one in found.findings if not one.blames]
     return Observed(
         seed,
         source,
-        versions(TORCH),
+        versions_of(TORCH),
         found.totals,
         kinds(explained),
         unexplained,
@@ -77,7 +77,7 @@ def _length(finding: Finding) -> int:
     return len(finding.script.splitlines())
 
 
-class Looks(Sums):
+class ObserverEffects(Sums):
     """The counts of a chunk in progress."""
 
     def program(self, number: int, drawn: Drawn) -> None:
@@ -122,7 +122,9 @@ class Looks(Sums):
     def _smallest(self, program: Program, found: Dependent) -> tuple[Program, Dependent]:
         """The program reduced as far as the reference shows the same, and how it depends on torch."""
         if shown_by_the_reference(program, found, program):
-            small = shrink(program, lambda smaller: shown_by_the_reference(program, found, smaller)).program
+            small = shrink_program(
+                program, lambda smaller: shown_by_the_reference(program, found, smaller)
+            ).program
             again = None if self.kills(small) else examine(small)
             if (
                 again is not None
@@ -151,6 +153,6 @@ def to_finding(where: str, program: Program, found: Dependent, kills: Callable[[
     )
 
 
-def work(chunk: Chunk) -> Tally:
+def observe_chunk(chunk: Chunk) -> Tally:
     """Work through a chunk; the same chunk gives the same tally in any process."""
-    return of_chunk(Looks(chunk))
+    return tally_of(ObserverEffects(chunk))

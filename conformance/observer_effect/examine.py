@@ -21,12 +21,12 @@ from conformance.execution.trace import Trace
 from conformance.grading.participants import REFERENCE, TORCH, Participants
 from conformance.program import Program, Step, binds, decoration, ref
 from specs.active_rules import knocked_out
-from specs.fact import DENSITIES, UNSEEN, WIRED
+from specs.fact import DENSITIES, TOPOLOGY, UNSEEN
 
 PAIRS = (("each", "end"), ("each", "touched"))
 """What agrees in both pairs agrees at all densities."""
 
-_AGE = WIRED.index("age")
+_AGE = TOPOLOGY.index("age")
 _PARTICIPANTS = Participants(TORCH, REFERENCE)
 
 Traces = Mapping[str, Trace]
@@ -55,10 +55,10 @@ def at_any_density(trace: Trace) -> Trace:
     """
     *before, last = trace.observations
     bare = tuple(seen._replace(facts={}) for seen in before)
-    wiring = trace.wiring
-    if wiring is not None:
-        wiring = {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in wiring.items()}
-    return replace(trace, observations=(*bare, last), wiring=wiring)
+    topology = trace.topology
+    if topology is not None:
+        topology = {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in topology.items()}
+    return replace(trace, observations=(*bare, last), topology=topology)
 
 
 def traces_on(side: str, program: Program, densities: Iterable[str] = DENSITIES) -> Traces:

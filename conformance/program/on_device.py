@@ -15,7 +15,7 @@ FACTORIES = frozenset(["torch.tensor", "torch.ones", "torch.zeros"])
 """Operations that make a tensor of what is none. NB: `torch.tensor` of a tensor stays where that is."""
 
 MOVES = frozenset(["cuda", "cpu"])
-DEVICE = ("device", Device("cuda"))
+ON_CUDA = ("device", Device("cuda"))
 
 
 def relocate(program: Program) -> Program | None:
@@ -27,7 +27,7 @@ def relocate(program: Program) -> Program | None:
 
 def _there(step: Step) -> Step:
     if step.op in FACTORIES and not any(refs(step.args)):
-        return step._replace(kwargs=(*step.kwargs, DEVICE))
+        return step._replace(kwargs=(*step.kwargs, ON_CUDA))
     return step
 
 

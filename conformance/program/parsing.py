@@ -32,7 +32,7 @@ from specs.callbacks import CLASSES, MENU, class_of
 _FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
 _COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
 _INTEGER = ("int64", "long", "int32", "int", "int16", "short", "int8", "uint8", "bool")
-DTYPES = frozenset([*_FLOATING, *_COMPLEX, *_INTEGER])
+DTYPE_NAMES = frozenset([*_FLOATING, *_COMPLEX, *_INTEGER])
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Gt: ">",
     ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
@@ -232,7 +232,7 @@ class Lowering:
             case ast.Attribute():
                 path = dotted(node)
                 if path is not None and path.startswith("torch."):
-                    if path[6:] in DTYPES:
+                    if path[6:] in DTYPE_NAMES:
                         return Dtype(path[6:])
                     if path in ("torch.inf", "torch.nan"):
                         return float(path[6:])

@@ -28,7 +28,7 @@ class _Budget(Exception):
     """No checks are left."""
 
 
-def shrink(program: Program, still_fails: Callable[[Program], bool], checks: int = CHECKS) -> Reduced:
+def shrink_program(program: Program, still_fails: Callable[[Program], bool], checks: int = CHECKS) -> Reduced:
     """Reduce a program that fails, until nothing more can go or the checks are used up."""
     current, used, tried = program, 0, {repr(program)}
 

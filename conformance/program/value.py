@@ -209,8 +209,3 @@ def is_read(op: str) -> bool:
 def is_assignment(op: str) -> bool:
     """Whether the operation assigns an attribute (`.grad=`)."""
     return op[0] == "." and op[-1] == "="
-
-
-def is_method(op: str) -> bool:
-    """Whether the operation is a method of its first operand."""
-    return op[0] != "." and op != DELETE and not is_path(op)

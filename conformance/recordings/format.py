@@ -27,14 +27,14 @@ from conformance.execution.trace import Trace
 from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import to_text
 from specs.case import Case
-from specs.fact import FACTS, GRAD_FACTS, WIRED
+from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY
 
 FORMAT = 1
 FOLDER = Path(specs.__file__).parent / "recorded"
 """Where the recordings that come with the project are."""
 
 TORCH = "torch"
-Form = dict[str, Any]
+Entry = dict[str, Any]
 
 
 class RecordingError(ValueError):
@@ -82,10 +82,10 @@ class Recording:
 
     name: str
     origin: Origin
-    cases: Mapping[str, Form]
-    programs: Mapping[int, Form]
+    cases: Mapping[str, Entry]
+    programs: Mapping[int, Entry]
 
-    def trace(self, form: Form) -> Trace:
+    def trace(self, form: Entry) -> Trace:
         """The trace of one of its lines; raises as `trace_of` does, and says which it is."""
         try:
             return trace_of(form)
@@ -97,17 +97,17 @@ class Recording:
 # files
 
 
-def to_lines(origin: Origin, entries: Iterable[Form]) -> Iterator[str]:
+def to_lines(origin: Origin, entries: Iterable[Entry]) -> Iterator[str]:
     """The lines of a recording, each with its end."""
     yield _line({"format": FORMAT, **asdict(origin)})
     yield from map(_line, entries)
 
 
-def _line(form: Form) -> str:
+def _line(form: Entry) -> str:
     return json.dumps(form, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
-def parse_recording(name: str, text: str) -> tuple[Form, ...]:
+def parse_recording(name: str, text: str) -> tuple[Entry, ...]:
     """The JSON values of a recording's text; raises RecordingError."""
     forms = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -120,15 +120,15 @@ def parse_recording(name: str, text: str) -> tuple[Form, ...]:
     return tuple(forms)
 
 
-def recording(name: str, forms: Iterable[Form]) -> Recording:
+def recording(name: str, forms: Iterable[Entry]) -> Recording:
     """The recording that these lines make, if they keep to the schema; raises RecordingError where one is
     there twice.
     """
     head, *entries = forms
     told = {key: value for key, value in head.items() if key != "format"}
     left_out = {why: tuple(names) for why, names in told.pop("left_out").items()}
-    cases: dict[str, Form] = {}
-    programs: dict[int, Form] = {}
+    cases: dict[str, Entry] = {}
+    programs: dict[int, Entry] = {}
     for number, form in enumerate(entries, 2):
         key, held = ("case", cases) if "case" in form else ("program", programs)
         if form[key] in held:
@@ -138,7 +138,7 @@ def recording(name: str, forms: Iterable[Form]) -> Recording:
 
 
 @cache
-def read(path: Path) -> Recording:
+def read_recording(path: Path) -> Recording:
     """The recording in a file; raises RecordingError or OSError."""
     return recording(path.stem, parse_recording(path.name, path.read_text(encoding="utf-8")))
 
@@ -151,13 +151,13 @@ def in_place(folder: Path = FOLDER) -> tuple[Path, ...]:
 # traces
 
 
-def trace_form(trace: Trace) -> Form:
+def trace_form(trace: Trace) -> Entry:
     """A trace in short: its density, its program as a script, and what was news at each step."""
     whole = trace_to_json(trace)
-    known: dict[str, Form] = {}
-    form: Form = {"density": trace.density, "script": to_text(trace.program), "steps": []}
+    known: dict[str, Entry] = {}
+    form: Entry = {"density": trace.density, "script": to_text(trace.program), "steps": []}
     for seen in whole["observations"]:
-        step: Form = {}
+        step: Entry = {}
         if "done" not in seen["outcome"]:
             step["outcome"] = {key: value for key, value in seen["outcome"].items() if key != "message"}
         if seen.get("warnings", True):
@@ -175,7 +175,7 @@ def trace_form(trace: Trace) -> Form:
     return form
 
 
-def trace_of(form: Form) -> Trace:
+def trace_of(form: Entry) -> Trace:
     """The trace of its short form; raises Stale where its script is no longer read as the same program,
     RecordingError where what was seen cannot be of that program.
     """
@@ -187,7 +187,7 @@ def trace_of(form: Form) -> Trace:
         raise Stale("the script is no longer read as it is written")
     if len(program) != len(form["steps"]):
         raise RecordingError(f"{len(form['steps'])} steps are on record of a program of {len(program)}")
-    known: dict[str, Form] = {}
+    known: dict[str, Entry] = {}
     observations = [_observation(step, known) for step in form["steps"]]
     whole = {
         "format": TRACE_FORMAT,
@@ -206,11 +206,11 @@ def trace_of(form: Form) -> Trace:
     return replace(trace_from_json(whole), program=program, complete=True)
 
 
-def _observation(step: Form, known: dict[str, Form]) -> Form:
+def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
     """What was seen at a step, in full, by what is `known` of the names so far; brings that up to date."""
     facts = {name: _after(known.get(name), news) for name, news in step.get("seen", {}).items()}
     known.update(facts)
-    whole: Form = {"outcome": step.get("outcome", {"done": True}), "facts": facts}
+    whole: Entry = {"outcome": step.get("outcome", {"done": True}), "facts": facts}
     if step.get("warnings", True) is not None:
         whole["warnings"] = step.get("warnings", [])
     if "calls" in step:
@@ -229,7 +229,7 @@ def digest(case: Case) -> str:
 # what is news
 
 
-def _news(before: Form | None, now: Form) -> Form:
+def _news(before: Entry | None, now: Entry) -> Entry:
     """The facts that are not as before, and under `unseen` those that were seen before only."""
     if "plain" in now:
         return {} if before is not None and _same(before, now) else now
@@ -242,7 +242,7 @@ def _news(before: Form | None, now: Form) -> Form:
     return news | {"unseen": gone} if gone else news
 
 
-def _after(before: Form | None, news: Form) -> Form:
+def _after(before: Entry | None, news: Entry) -> Entry:
     """The facts that such news leaves; the inverse of `_news`."""
     if "plain" in news or (not news and before is not None):
         return before if before is not None and not news else news
@@ -252,10 +252,10 @@ def _after(before: Form | None, news: Form) -> Form:
     now = {fact: held for fact, held in (before | news).items() if fact not in gone and fact != "unseen"}
     if isinstance(news.get("grad"), dict):
         now["grad"] = _long(news["grad"], now)
-    return {fact: now[fact] for fact in (*FACTS, *WIRED) if fact in now}
+    return {fact: now[fact] for fact in (*FACTS, *TOPOLOGY) if fact in now}
 
 
-def _new(value: Any, node: Any) -> Form:
+def _new(value: Any, node: Any) -> Entry:
     """What a name's first tensor is taken to be by its value and the node that made it, which is news."""
     leaf = node is None
     return {
@@ -272,7 +272,7 @@ def _new(value: Any, node: Any) -> Form:
     } | ({"grad": None} if leaf else {})
 
 
-def _grad(value: Any, of: Form) -> Form:
+def _grad(value: Any, of: Entry) -> Entry:
     """What a gradient is taken to be by its value and the tensor that it is of."""
     return {
         "dtype": of.get("dtype"),
@@ -288,7 +288,7 @@ _GIVEN = {"dtype": "float32", "device": "cpu"}
 """Of what a function's argument is taken to be a gradient."""
 
 
-def _short(grad: Form, of: Form = _GIVEN) -> Form:
+def _short(grad: Entry, of: Entry = _GIVEN) -> Entry:
     """A gradient's facts but for those that go without saying."""
     if "value" not in grad:  # its reading failed
         return grad
@@ -296,7 +296,7 @@ def _short(grad: Form, of: Form = _GIVEN) -> Form:
     return {fact: held for fact, held in grad.items() if fact not in taken or not _same(taken[fact], held)}
 
 
-def _long(grad: Form, of: Form = _GIVEN) -> Form:
+def _long(grad: Entry, of: Entry = _GIVEN) -> Entry:
     """All of a gradient's facts; the inverse of `_short`."""
     if "value" not in grad:
         return grad
@@ -311,7 +311,7 @@ def _each(change: Any, given: Any) -> Any:
     return change(given) if isinstance(given, dict) else given
 
 
-def _alone(name: str, facts: Form) -> Form:
+def _alone(name: str, facts: Entry) -> Entry:
     """How a tensor is taken to hang together with others: not at all."""
     strides: list[int] = []
     size = 1

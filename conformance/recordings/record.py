@@ -19,12 +19,12 @@ from conformance.execution.case import parse_case
 from conformance.execution.isolate import Died, note, survive
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.cases import case_of, witnessed
-from conformance.grading.check import Progress, versions
+from conformance.grading.cases import case_of, run_case_on
+from conformance.grading.check import Progress, versions_of
 from conformance.grading.sources import programs_from
 from conformance.program import Program
 from conformance.program.parsing import ProgramError
-from conformance.recordings.format import FOLDER, TORCH, Form, Origin, digest, to_lines, trace_form
+from conformance.recordings.format import FOLDER, TORCH, Entry, Origin, digest, to_lines, trace_form
 from specs.case import Case, cases
 
 PROGRAMS = 300
@@ -46,7 +46,7 @@ class Recorded:
     programs: int
 
 
-def record(
+def make_recording(
     *,
     programs: int = PROGRAMS,
     seed: int = 0,
@@ -68,7 +68,7 @@ def record(
         ("programs", [(seed, number) for number in range(programs)], _program),
     ]
     left_out: dict[str, list[str]] = {}
-    entries: list[Form] = []
+    entries: list[Entry] = []
     for what, items, work in jobs:
         results = survive(work, items, workers=workers, chunk=20)
         for done, (item, found) in enumerate(zip(items, results, strict=True), 1):
@@ -84,7 +84,7 @@ def record(
         device=torch.device,
         **torch.hardware(),
         machine=platform.machine(),
-        versions={name: told for name, told in versions().items() if name in MADE_WITH},
+        versions={name: told for name, told in versions_of().items() if name in MADE_WITH},
         source="prng",
         seed=seed,
         drawn=programs,
@@ -105,20 +105,20 @@ def place_for(torch: Any, folder: Path = FOLDER) -> Path:
     return folder / f"torch-{torch.version.partition('+')[0]}-{'-'.join(words)}.jsonl"
 
 
-def write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
     """Put the file there in one go, so that being interrupted leaves what was there."""
     part = path.with_name(f"{path.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
 
 
-def _case(id: str) -> tuple[Form, str]:
+def _case(id: str) -> tuple[Entry, str]:
     """What became of one case: as it stands and, where it can be read as a program, its trace."""
     torch, case = adapters.load(TORCH), case_of(id)
-    came_to = witnessed(case, torch)
-    form: Form = {"case": id, "status": came_to.status}
+    came_to = run_case_on(case, torch)
+    form: Entry = {"case": id, "status": came_to.status}
     form |= {key: told for key, told in (("line", came_to.line), ("why", came_to.why)) if told}
-    trace, why = Form(), ""
+    trace, why = Entry(), ""
     with suppress(ProgramError):
         program = parse_case(case).program
         if not torch.beyond(case):
@@ -126,7 +126,7 @@ def _case(id: str) -> tuple[Form, str]:
     return form | (trace or {"of": digest(case)}), why
 
 
-def _program(job: tuple[int, int]) -> tuple[Form, str]:
+def _program(job: tuple[int, int]) -> tuple[Entry, str]:
     """What became of one drawn program."""
     found: list[Drawn] = []
     seed, number = job
@@ -136,7 +136,7 @@ def _program(job: tuple[int, int]) -> tuple[Form, str]:
     return ({"program": number} | trace if trace else {}), why
 
 
-def _traced(program: Program, density: str) -> tuple[Form, str]:
+def _traced(program: Program, density: str) -> tuple[Entry, str]:
     """A program's trace, or why there is none."""
     note(program, 0)
     traces = [run(program, adapters.load(TORCH), density) for _ in range(2)]

@@ -22,21 +22,21 @@ from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
-from conformance.grading.cases import broken_case, case_of, lacks, lacks_device, witness
+from conformance.grading.cases import broken_case, case_of, lacks, lacks_device, run_cases
 from conformance.grading.check import (
-    DEPARTED,
+    KNOWN_DIVERGENCE,
     Progress,
-    departing,
+    despite_divergence,
     in_chunks,
     name_of,
     reported,
-    versions,
+    versions_of,
 )
 from conformance.grading.participants import REFERENCE, AdapterBroke, Participants
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
 from conformance.program.printing import to_text
-from conformance.recordings.format import TORCH, Recording, Stale, digest, in_place, read
+from conformance.recordings.format import TORCH, Recording, Stale, digest, in_place, read_recording
 from conformance.report import findings
 from conformance.report.value import (
     BROKEN,
@@ -62,7 +62,7 @@ STALE = "stale"
 _WORST = (UNSUPPORTED, HELD, BROKEN)
 
 
-def check(
+def grade_recorded(
     adapter: Any,
     *,
     recordings: Sequence[Path] | None = None,
@@ -85,19 +85,21 @@ def check(
     chosen = [id for id in RULES if fnmatchcase(id, rules)]
     tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
     said: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
-    stood: dict[str, Stood] = {}
+    baselines: dict[str, CaseBaseline] = {}
     for path in paths:
-        recording = read(path)
+        recording = read_recording(path)
         release = recording.origin.release
-        if release not in stood:
-            alike = [read(other) for other in paths if read(other).origin.release == release]
+        if release not in baselines:
+            alike = [
+                read_recording(other) for other in paths if read_recording(other).origin.release == release
+            ]
             on_record = {id for each in alike for id in each.cases}
             wanted = [case for case in cases() if case.id in on_record and set(chosen) & set(case.rules)]
-            stood[release] = Stood.of(spec, release, wanted, workers, tick)
+            baselines[release] = CaseBaseline.of(spec, release, wanted, workers, tick)
             with reference.modelling(release):
                 for side in (subject, reference):
                     said[side.name][side.version] = None
-        of_cases = _cases(spec, path, stood[release], workers, tick)
+        of_cases = _cases(spec, path, baselines[release], workers, tick)
         tally += of_cases.tally
         for result in of_cases.results:
             before = witnessed.setdefault(result.case, result)
@@ -112,7 +114,7 @@ def check(
             Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
         )
     told = {name: ", ".join(models) for name, models in said.items()}
-    rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in stood)]
+    rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in baselines)]
     return reported(
         subject,
         tally,
@@ -124,7 +126,7 @@ def check(
         seed=0,
         source=RECORDED,
         device=", ".join(dict.fromkeys(each.device for each in replayed)),
-        versions=versions(spec) | told,
+        versions=versions_of(spec) | told,
         recordings=tuple(replayed),
         times={RECORDED: time.perf_counter() - started},
     )
@@ -134,7 +136,7 @@ def check(
 
 
 @dataclass(frozen=True)
-class Stood:
+class CaseBaseline:
     """What cases come to as they stand, on the reference that models a release and on the implementation."""
 
     cases: tuple[Case, ...]
@@ -142,19 +144,19 @@ class Stood:
     subject: dict[str, Witnessed]
 
     @staticmethod
-    def of(spec: str, release: str, wanted: Iterable[Case], workers: int, tick: Progress) -> Stood:
+    def of(spec: str, release: str, wanted: Iterable[Case], workers: int, tick: Progress) -> CaseBaseline:
         chosen = tuple(case for case in wanted if case.holds_for(release))
         sides = dict.fromkeys((REFERENCE, spec))
         found: dict[str, dict[str, Witnessed]] = {side: {} for side in sides}
         for side in sides:
-            for done, result in enumerate(witness(side, chosen, workers, release, preload_for(spec)), 1):
+            for done, result in enumerate(run_cases(side, chosen, workers, release, preload_for(spec)), 1):
                 found[side][result.case] = result
                 tick(f"cases on {side}", done, len(chosen))
-        return Stood(chosen, found[REFERENCE], found[spec])
+        return CaseBaseline(chosen, found[REFERENCE], found[spec])
 
 
 @dataclass
-class _OfCases:
+class CaseResults:
     """What the cases of one recording came to: those that blame the suite are among the findings alone."""
 
     results: list[Witnessed] = field(default_factory=list)
@@ -163,14 +165,14 @@ class _OfCases:
     stale: int = 0
 
 
-def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) -> _OfCases:
+def _cases(spec: str, path: Path, baselines: CaseBaseline, workers: int, tick: Progress) -> CaseResults:
     """The cases of a recording: what torch made of them, and the implementation, as they stand and by their
     traces.
     """
-    recording, found = read(path), _OfCases()
+    recording, found = read_recording(path), CaseResults()
     known = {case.id for case in cases()}
     found.stale = sum(id not in known for id in recording.cases)
-    chosen = [case for case in stood.cases if case.id in recording.cases]
+    chosen = [case for case in baselines.cases if case.id in recording.cases]
     jobs = [(spec, str(path), case.id) for case in chosen]
     traces = survive(_traced, jobs, workers=workers, chunk=40, preload=preload_for(spec))
     side = adapters.load(spec).name
@@ -184,7 +186,7 @@ def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) ->
             found.stale += 1
             continue
         found.compared += 1
-        suite, own = _as_it_stands(spec, case, recording, stood)
+        suite, own = _as_it_stands(spec, case, recording, baselines)
         if difference is not None:
             (suite if difference.blames is Verdict.BROKEN_SUITE else findings).append(difference)
         if suite:
@@ -201,15 +203,15 @@ def _cases(spec: str, path: Path, stood: Stood, workers: int, tick: Progress) ->
 
 
 def _as_it_stands(
-    spec: str, case: Case, recording: Recording, stood: Stood
+    spec: str, case: Case, recording: Recording, baselines: CaseBaseline
 ) -> tuple[list[Finding], Witnessed]:
     """The findings of a case as it stands that blame the suite, and what it is on the implementation."""
-    form, own = recording.cases[case.id], stood.subject[case.id]
+    form, own = recording.cases[case.id], baselines.subject[case.id]
     torch = Witnessed(case.id, case.rules, form["status"], form.get("line", ""), form.get("why", ""))
     if case.departed_by(recording.origin.torch):
-        torch = departing(torch, TORCH)
-        own = own if spec == REFERENCE else departing(own, RECORDED)
-    judges = {TORCH: torch, REFERENCE: stood.reference[case.id]}
+        torch = despite_divergence(torch, TORCH)
+        own = own if spec == REFERENCE else despite_divergence(own, RECORDED)
+    judges = {TORCH: torch, REFERENCE: baselines.reference[case.id]}
     suite = [
         broken_case(result, side, Verdict.BROKEN_SUITE) for side, result in judges.items() if result.broken
     ]
@@ -219,7 +221,7 @@ def _as_it_stands(
 def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
     """What a case's trace on record comes to for an implementation, and the difference if there is one."""
     spec, path, id = job
-    recording, case = read(Path(path)), case_of(id)
+    recording, case = read_recording(Path(path)), case_of(id)
     form = recording.cases[id]
     result = Witnessed(id, case.rules, UNSUPPORTED)
     if "script" not in form:
@@ -241,7 +243,9 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
             return replace(result, status=BROKEN, adapter=str(broke)), None
         if found.first is None or found.decision is Decision.KNOWN:
             held = found.decision is Decision.AGREE
-            why = DEPARTED if found.decision is Decision.KNOWN else getattr(found.comparison, "why", "")
+            why = (
+                KNOWN_DIVERGENCE if found.decision is Decision.KNOWN else getattr(found.comparison, "why", "")
+            )
             return replace(result, status=HELD if held else UNSUPPORTED, why=why), None
         difference = findings.of_judgement(
             f"case {id} of {recording.name}", trace.program, found, right.refused
@@ -271,7 +275,7 @@ class _Replays(Sums):
     def __init__(self, stretch: Stretch) -> None:
         super().__init__(stretch)
         self.twice = False  # what is on record is on record where it ran
-        self.recording, self.stale = read(stretch.recording), 0
+        self.recording, self.stale = read_recording(stretch.recording), 0
 
     def all(self) -> Tally:
         """Hold each program's trace against the implementation."""
@@ -294,7 +298,7 @@ class _Replays(Sums):
 
 def _programs(spec: str, path: Path, fail_fast: bool, workers: int, tick: Progress) -> Tally:
     """The programs of a recording, in stretches that processes work through."""
-    recording = read(path)
+    recording = read_recording(path)
     whole = Stretch(spec, RECORDED, RECORDED, 0, 0, len(recording.programs), fail_fast, recording=path)
 
     def named(what: str, done: int, total: int) -> None:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import specs
 from conformance.report.value import Observed, Report
 
 FORMAT = 1
-SCHEMAS = Path(specs.__file__).parent / "schema"
 
 
-def to_json(report: Report) -> dict[str, Any]:
+def report_form(report: Report) -> dict[str, Any]:
     """The report as plain JSON values, in the order in which a person would read them."""
     form: dict[str, Any] = {
         "format": FORMAT,
@@ -46,12 +43,12 @@ def to_json(report: Report) -> dict[str, Any]:
     return form
 
 
-def to_text(report: Report) -> str:
+def render(report: Report) -> str:
     """The JSON document that ``--json`` writes."""
-    return json.dumps(to_json(report), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(report_form(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def observed_to_text(found: Observed) -> str:
+def render_observed(found: Observed) -> str:
     """The JSON document about programs that come out otherwise for being looked at."""
     form = {
         "format": FORMAT,
@@ -67,11 +64,6 @@ def observed_to_text(found: Observed) -> str:
         "broken": list(found.broken),
     }
     return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
-
-
-def schema(name: str = "report") -> dict[str, Any]:
-    """The JSON schema of a `report`, or of what was `observed`."""
-    return json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def _rule(rule: Any) -> dict[str, Any]:

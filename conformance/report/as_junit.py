@@ -15,7 +15,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """What no XML document may hold, not even escaped."""
 
 
-def to_text(report: Report) -> str:
+def render(report: Report) -> str:
     """The XML document that ``--junit`` writes; the same report gives the same bytes.
 
     A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported or not

@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 _TICKS = re.compile("`+")
 
 
-def to_text(report: Report, first: int = 3) -> str:
+def render(report: Report, first: int = 3) -> str:
     """The document that ``--markdown`` writes, with the ``first`` divergences and crashes in full; the same
     report gives the same bytes.
     """
@@ -26,7 +26,7 @@ def to_text(report: Report, first: int = 3) -> str:
 def _lines(report: Report, first: int) -> Iterator[str]:
     yield from (f"## {_plain(words.verdict(report))}", "", _plain(words.title(report)), "")
     yield from _table(("", ""), ((label, _plain(said)) for label, said in words.counts(report).items()))
-    yield from _list("On record", words.departures(report))
+    yield from _list("On record", words.known_divergences(report))
     yield from _list("Adapter", report.broken)
     yield from _list("Not exercised", words.not_exercised(report))
     yield from ("### Rules", "")
@@ -41,7 +41,7 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     yield from _heading("Crashes", len(report.crashes), first)
     for crash in words.unknown_first(report.crashes)[:first]:
         yield from (f"#### {_plain(words.heading(crash))}", "")
-        yield from (_plain(f"{words.death(crash)}: {words.record(crash)}"), "")
+        yield from (_plain(f"{words.death(crash)}: {words.on_record(crash)}"), "")
         yield from _script(crash.script)
 
 

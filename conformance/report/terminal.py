@@ -32,14 +32,14 @@ STYLES = {
 }
 
 
-def show(report: Report, console: Console, *, first: int = 3, rules: bool = True) -> None:
+def print_report(report: Report, console: Console, *, first: int = 3, rules: bool = True) -> None:
     """Print the scorecard, the ``first`` divergences and crashes, and the verdict."""
     console.print(scorecard(report, rules=rules))
     for finding in report.findings[:first]:
-        console.print(divergence(finding))
+        console.print(divergence_panel(finding))
     for crash in words.unknown_first(report.crashes)[:first]:
-        console.print(crashed(crash))
-    for departure in words.departures(report):
+        console.print(crash_panel(crash))
+    for departure in words.known_divergences(report):
         console.print(Text(f"on record: {departure}", style="dim"))
     for unexercised in words.not_exercised(report):
         console.print(Text(f"not exercised: {unexercised}", style="dim"))
@@ -74,7 +74,7 @@ def _count_row(table: Table, name: Text, rules: Iterable[RuleResult]) -> None:
     table.add_row(name, *(str(n) if n else "" for n in counts), "", "", style="bold")
 
 
-def divergence(finding: Finding, title: str | None = None) -> RenderableType:
+def divergence_panel(finding: Finding, title: str | None = None) -> RenderableType:
     """One divergence: what was expected and seen, why, and the script that shows it under torch."""
     styles = {"at": "bold", finding.sides[0]: "green", finding.sides[1]: "red"}
     if not finding.because:
@@ -87,9 +87,9 @@ def divergence(finding: Finding, title: str | None = None) -> RenderableType:
     )
 
 
-def crashed(crash: Crash) -> RenderableType:
+def crash_panel(crash: Crash) -> RenderableType:
     """One crash: which side, what it died of, and whether that is on record."""
-    record = Text(words.record(crash), style="dim" if crash.known else "bold red")
+    record = Text(words.on_record(crash), style="dim" if crash.known else "bold red")
     body = Group(Text(words.death(crash)), record, _script(crash.script))
     return Panel(body, title=words.heading(crash), title_align="left")
 
@@ -110,27 +110,27 @@ def _labelled(rows: Mapping[str, str]) -> Text:
     return Text("\n".join(f"{label:<10} {said}" for label, said in rows.items()))
 
 
-def show_observed(found: Observed, console: Console) -> None:
+def print_observed(found: Observed, console: Console) -> None:
     """Print each kind of program that comes out otherwise for being looked at, what is unexplained, and the
     counts.
     """
     for kind in found.kinds:
         others = f" and {kind.alike - 1:,} more" if kind.alike > 1 else ""
-        console.print(divergence(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
+        console.print(divergence_panel(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
     for finding in found.unexplained:
-        console.print(divergence(finding, title=f"{finding.where}: unexplained"))
+        console.print(divergence_panel(finding, title=f"{finding.where}: unexplained"))
     for crash in words.unknown_first(found.crashes):
-        console.print(crashed(crash))
+        console.print(crash_panel(crash))
     for complaint in found.broken:
         console.print(Text(complaint, style="red"))
     t = found.totals
     rows = {
         "programs": f"{t.programs:,}: {t.agree:,} come out alike however they are looked at, "
         f"{t.known + t.diverge:,} do not, {t.incomparable:,} incomparable, "
-        + words.crashed(t.crashed, found.crashes),
+        + words.crash_count(t.crashed, found.crashes),
         "explained": f"{t.known:,}, of {len(found.kinds)} kinds; {t.diverge:,} unexplained",
         "facts": f"{t.compared:,} compared",
         "seed": f"{found.seed}, source {found.source}",
-        "versions": words.versions(found.versions),
+        "versions": words.versions_line(found.versions),
     }
     console.print(_labelled(rows), soft_wrap=True)

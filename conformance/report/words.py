@@ -81,16 +81,16 @@ def counts(report: Report) -> dict[str, str]:
     rows = {
         "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in came_to),
         "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
-        f"{t.incomparable:,} incomparable, {crashed(t.crashed, report.crashes)}",
+        f"{t.incomparable:,} incomparable, {crash_count(t.crashed, report.crashes)}",
         **({"again": _again(t)} if t.placed else {}),
         "steps": f"{t.steps:,}, of them refused {share}",
         "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
         **(
-            {"recorded": "; ".join(map(recording, report.recordings))}
+            {"recorded": "; ".join(map(recording_line, report.recordings))}
             if report.recordings
             else {"seed": f"{report.seed}, source {report.source}, device {report.device}"}
         ),
-        "versions": versions(report.versions),
+        "versions": versions_line(report.versions),
     }
     if report.times:
         rows["times"] = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in report.times.items())
@@ -105,25 +105,25 @@ def _again(t: Totals) -> str:
     )
 
 
-def recording(used: Replayed) -> str:
+def recording_line(used: Replayed) -> str:
     """A recording that took torch's place: where it comes from, and how much of it was used."""
     device = ", ".join(filter(None, (used.device, used.device_name, used.driver and f"driver {used.driver}")))
     stale = f", {used.stale:,} of another text: record again" if used.stale else ""
     return f"torch {used.torch} ({device}): {used.cases:,} cases, {used.programs:,} programs{stale}"
 
 
-def versions(found: Mapping[str, str]) -> str:
+def versions_line(found: Mapping[str, str]) -> str:
     """What took part, with its version."""
     return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
-def crashed(count: int, crashes: Iterable[Crash]) -> str:
+def crash_count(count: int, crashes: Iterable[Crash]) -> str:
     """How many programs crashed, and how many of them as is on record."""
     known = sum(crash.alike for crash in crashes if crash.known)
     return f"{count:,} crashed" + (f" ({known:,} known)" if known else "")
 
 
-def departures(report: Report) -> list[str]:
+def known_divergences(report: Report) -> list[str]:
     """Where torch departed from a rule, as is on record."""
     return [f"torch departs from {rule} in {programs:,} programs" for rule, programs in report.known.items()]
 
@@ -176,7 +176,7 @@ def death(crash: Crash) -> str:
     return crash.error + (f" ({crash.alike} programs)" if crash.alike > 1 else "")
 
 
-def record(crash: Crash) -> str:
+def on_record(crash: Crash) -> str:
     """Whether a crash is on record."""
     return f"known: {crash.known}" if crash.known else "not on record"
 

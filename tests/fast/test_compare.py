@@ -12,12 +12,12 @@ import pytest
 from conformance import adapters
 from conformance.comparison.compare import Agree, Diverge, Incomparable, compare
 from conformance.comparison.judge import Decision, judge
-from conformance.comparison.tolerance.bounds import EXACT, near, within_reach
+from conformance.comparison.tolerance.bounds import NO_TOLERANCE, near, within_reach
 from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
 from conformance.program.parsing import parse
-from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, WIRED
+from specs.fact import FACTS, GRAD_FACTS, POSITION, TOPOLOGY, UNSEEN
 
 PROGRAM = parse(
     "a = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.mul(a)\nb.retain_grad()\n"
@@ -48,26 +48,27 @@ def test_a_trace_agrees_with_itself(trace: Trace) -> None:
     facts = [fact for seen in trace.observations for facts in seen.facts.values() for fact in facts]
     unseen = sum(fact is UNSEEN for fact in facts)
     assert 0 < unseen < len(facts) // 10
-    assert trace.wiring is not None
-    together = len(WIRED) * len(trace.wiring)
+    assert trace.topology is not None
+    together = len(TOPOLOGY) * len(trace.topology)
     agree = Agree(steps + len(facts) - unseen + together, unseen)
     assert agree == compare(trace, trace)
     assert agree == compare(trace, pickle.loads(pickle.dumps(trace)))
 
 
-@pytest.mark.parametrize("fact", WIRED)
+@pytest.mark.parametrize("fact", TOPOLOGY)
 def test_how_tensors_hang_together_is_compared(trace: Trace, fact: str) -> None:
     """Changing any one of the facts read in the end is found, and told of the last step."""
-    assert trace.wiring is not None
+    assert trace.topology is not None
     wired = [
-        ("other" if name == fact else value) for name, value in zip(WIRED, trace.wiring["b"], strict=True)
+        ("other" if name == fact else value)
+        for name, value in zip(TOPOLOGY, trace.topology["b"], strict=True)
     ]
-    found = compare(trace, replace(trace, wiring={**trace.wiring, "b": tuple(wired)}))
+    found = compare(trace, replace(trace, topology={**trace.topology, "b": tuple(wired)}))
     assert isinstance(found, Diverge)
     assert [(len(trace) - 1, "b", fact, "other")] == [
         (d.step, d.name, d.fact, d.actual) for d in found.divergences
     ]
-    assert isinstance(compare(trace, replace(trace, wiring=None)), Agree)
+    assert isinstance(compare(trace, replace(trace, topology=None)), Agree)
 
 
 @pytest.mark.parametrize("fact", FACTS)
@@ -155,10 +156,10 @@ def test_unsupported_ends_the_comparison(trace: Trace) -> None:
 def test_nan_equals_nan_and_zero_minus_zero() -> None:
     """Values are compared as numbers."""
     nan = float("nan")
-    assert near([nan, 0.0], [float("nan"), -0.0], EXACT)
-    assert not near([nan], [1.0], EXACT)
-    assert near(complex(nan, 1.0), complex(nan, 1.0), EXACT)
-    assert not near([1.0], [1.0, 1.0], EXACT)
+    assert near([nan, 0.0], [float("nan"), -0.0], NO_TOLERANCE)
+    assert not near([nan], [1.0], NO_TOLERANCE)
+    assert near(complex(nan, 1.0), complex(nan, 1.0), NO_TOLERANCE)
+    assert not near([1.0], [1.0, 1.0], NO_TOLERANCE)
 
 
 def test_judgement_blames_the_right_side(trace: Trace) -> None:

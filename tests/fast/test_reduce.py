@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.program import Program
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
-from conformance.program.shrink import CHECKS, shrink
+from conformance.program.shrink import CHECKS, shrink_program
 
 LONG = """
 a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -40,7 +40,7 @@ def fails(program: Program) -> bool:
 
 def test_only_what_fails_is_left() -> None:
     """Unneeded steps, modes and values go; what the failure needs stays."""
-    reduced = shrink(parse(LONG), fails)
+    reduced = shrink_program(parse(LONG), fails)
     assert fails(reduced.program)
     assert 3 == len(reduced.program), to_text(reduced.program)
     assert all(not step.mode for step in reduced.program)
@@ -49,7 +49,7 @@ def test_only_what_fails_is_left() -> None:
 
 def test_the_same_input_gives_the_same_result() -> None:
     """Nothing is left to chance."""
-    assert shrink(parse(LONG), fails) == shrink(parse(LONG), fails)
+    assert shrink_program(parse(LONG), fails) == shrink_program(parse(LONG), fails)
 
 
 def test_the_number_of_checks_is_bounded() -> None:
@@ -62,11 +62,11 @@ def test_the_number_of_checks_is_bounded() -> None:
         return False
 
     long = Program(tuple(parse(LONG).steps) * 20)
-    assert long == shrink(long, never).program
+    assert long == shrink_program(long, never).program
     assert asked <= CHECKS
 
 
 def test_literals_are_simplified() -> None:
     """A value that does not matter becomes a short one."""
-    reduced = shrink(parse(LONG), lambda program: any(step.op == "torch.tensor" for step in program))
+    reduced = shrink_program(parse(LONG), lambda program: any(step.op == "torch.tensor" for step in program))
     assert "import torch\n\na = torch.tensor(2.0)\n" == to_text(reduced.program)

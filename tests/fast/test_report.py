@@ -9,13 +9,14 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from conformance.execution import json_form
 from conformance.report import Crash, Report, RuleResult, Status, Subject, Totals, Verdict, as_json, terminal
 from reports import CRASH, FINDING, report
 
 
 def printed(value: Report) -> str:
     stream = io.StringIO()
-    terminal.show(value, Console(file=stream, width=132))
+    terminal.print_report(value, Console(file=stream, width=132))
     return stream.getvalue()
 
 
@@ -38,22 +39,22 @@ def printed(value: Report) -> str:
 )
 def test_json_keeps_to_its_schema(value):
     """Whatever a report holds, its JSON is what the published schema says."""
-    jsonschema.Draft202012Validator.check_schema(as_json.schema())
-    jsonschema.validate(as_json.to_json(value), as_json.schema())
+    jsonschema.Draft202012Validator.check_schema(json_form.schema("report"))
+    jsonschema.validate(as_json.report_form(value), json_form.schema("report"))
 
 
 def test_the_schema_refuses_what_it_does_not_name():
     """A misspelt key or an unknown status is an error, so that the schema test can fail."""
     for spoil in ({"total": {}}, {"exit_code": 7}, {"rules": {"leaf/x": {"status": "fine"}}}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(as_json.to_json(report()) | spoil, as_json.schema())
+            jsonschema.validate(as_json.report_form(report()) | spoil, json_form.schema("report"))
 
 
 def test_times_are_in_the_json_only_when_measured():
     """Two runs of one seed write the same bytes, because times are left out unless asked for."""
-    assert "times" not in json.loads(as_json.to_text(report()))
-    assert as_json.to_text(report()) == as_json.to_text(report(times={"all": 2.0}).without_times())
-    assert json.loads(as_json.to_text(report(times={"all": 2.0})))["times"] == {"all": 2.0}
+    assert "times" not in json.loads(as_json.render(report()))
+    assert as_json.render(report()) == as_json.render(report(times={"all": 2.0}).without_times())
+    assert json.loads(as_json.render(report(times={"all": 2.0})))["times"] == {"all": 2.0}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ REPORTS = {
 
 
 def junit(value: Report) -> Xml.Element:
-    return Xml.fromstring(as_junit.to_text(value).encode())
+    return Xml.fromstring(as_junit.render(value).encode())
 
 
 def by_name(value: Report) -> dict[str, Xml.Element]:
@@ -149,7 +149,7 @@ def test_a_summary_says_what_a_reader_of_ci_asks():
         crashes=(KNOWN, CRASH),
         device="cpu (there is no c++)",
     )
-    text = as_markdown.to_text(value)
+    text = as_markdown.render(value)
     assert text.startswith("## mine broken suite")
     for words in (
         "mine 1.0 against torch",
@@ -171,7 +171,7 @@ def test_a_summary_says_what_a_reader_of_ci_asks():
 def test_only_the_first_divergences_are_told():
     """A summary stays short, and says how many there are."""
     found = tuple(replace(FINDING, where=f"program {index}") for index in range(9))
-    text = as_markdown.to_text(report(findings=found))
+    text = as_markdown.render(report(findings=found))
     assert "### Divergences (the first 3 of 9)" in text
     assert "program 2:" in text
     assert "program 3:" not in text
@@ -180,7 +180,7 @@ def test_only_the_first_divergences_are_told():
 def test_no_text_breaks_a_table_or_a_block():
     """A row has as many cells as its header whatever is in it, and backticks end no block."""
     nasty = replace(FINDING, expected=NASTY, actual="", sides=("a|b", "c"), script="x = '```'\n", line="`|`")
-    text = as_markdown.to_text(report(findings=(nasty,), device="a|b\n<i>"))
+    text = as_markdown.render(report(findings=(nasty,), device="a|b\n<i>"))
     found = rows(text)
     for label in ("at", r"a\|b", "c", "seed"):
         assert 2 == len(found[label])
@@ -193,4 +193,4 @@ def test_no_text_breaks_a_table_or_a_block():
 def test_times_are_told_only_when_measured(form):
     """Two runs of one seed write the same bytes."""
     timed = report(times={"programs": 1.5})
-    assert form.to_text(report()) == form.to_text(timed.without_times())
+    assert form.render(report()) == form.render(timed.without_times())

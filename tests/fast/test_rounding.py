@@ -13,11 +13,11 @@ import pytest
 from conformance.adapters.reference import Reference
 from conformance.comparison.compare import Agree, Diverge, compare
 from conformance.comparison.tolerance.bounds import (
-    EXACT,
-    GROWTH,
-    Bound,
-    Rounding,
+    NO_TOLERANCE,
+    SLACK,
+    RoundingBounds,
     Term,
+    Tolerance,
     is_exact,
     near,
     rounding_ops,
@@ -213,13 +213,13 @@ def test_a_second_derivative_goes_through_the_first() -> None:
 def units(text: str, name: str, density: str = "each", at: float = 1.0) -> float:
     """The bound of a name after the last step, with exp off by at most 2 ULPs and nothing else rounding."""
     seen = trace(text, density)
-    return Rounding(seen, {"exp": 2}).of(len(seen) - 1, name).at(at)
+    return RoundingBounds(seen, {"exp": 2}).of(len(seen) - 1, name).at(at)
 
 
 def grad_units(text: str, name: str) -> float:
     """The like of a grad."""
     seen = trace(text)
-    return Rounding(seen, {"exp": 2}).of_grad(len(seen) - 1, name).at(0.0)
+    return RoundingBounds(seen, {"exp": 2}).of_grad(len(seen) - 1, name).at(0.0)
 
 
 def test_one_rounding_is_held_to_its_own_bound() -> None:
@@ -232,30 +232,28 @@ def test_one_rounding_is_held_to_its_own_bound() -> None:
 def test_each_rounding_on_the_way_counts_once() -> None:
     """An op that is exact on exact operands counts as one unit, a value used twice once."""
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\nc = b.mul(b)\n"
-    assert GROWTH * (2 + 1) * FLOAT64 == units(text, "c")
+    assert SLACK * (2 + 1) * FLOAT64 == units(text, "c")
 
 
 def test_a_gradient_counts_what_it_passed() -> None:
     """The result that a derivative uses, the derivative, and the gradient where it arrives."""
     text = EXP + "b.backward()\n"
-    assert GROWTH * (2 + 2 + 1) * FLOAT64 == grad_units(text, "a")
+    assert SLACK * (2 + 2 + 1) * FLOAT64 == grad_units(text, "a")
     assert (
-        GROWTH * (2 + 2 + 1) * FLOAT64
-        > grad_units(text.replace("[0.0]", "[-1.0]"), "a")
-        > GROWTH * 3 * FLOAT64
+        SLACK * (2 + 2 + 1) * FLOAT64 > grad_units(text.replace("[0.0]", "[-1.0]"), "a") > SLACK * 3 * FLOAT64
     )
 
 
 def test_a_gradient_counts_how_large_it_began() -> None:
     """What is off in a derivative is multiplied by what was passed in."""
     text = EXP + "s = torch.tensor([9.0], dtype=torch.float64)\nb.backward(s)\n"
-    assert GROWTH * (2 + 2 + 1 + 9) * FLOAT64 == grad_units(text, "a")
+    assert SLACK * (2 + 2 + 1 + 9) * FLOAT64 == grad_units(text, "a")
 
 
 def test_a_gradient_that_is_added_to_a_rounded_one_is_rounded() -> None:
     """Also if it is exact itself."""
     text = EXP + "c = a.mul(1.0)\nd = b.data\na.grad = d\nc.backward()\n"
-    assert GROWTH * (2 + 1) * FLOAT64 == grad_units(text, "a")
+    assert SLACK * (2 + 1) * FLOAT64 == grad_units(text, "a")
 
 
 def test_a_float64_chain_beside_a_float32_one_keeps_its_bound() -> None:
@@ -267,9 +265,9 @@ def test_a_float64_chain_beside_a_float32_one_keeps_its_bound() -> None:
 def test_what_was_cast_up_keeps_the_bound_of_where_it_was_rounded() -> None:
     """And what was cast down has that of where it is now."""
     text = "a = torch.tensor([0.0])\nb = a.exp()\nc = b.double()\n"
-    assert GROWTH * (2 * FLOAT32 + FLOAT64) == units(text, "c")
+    assert SLACK * (2 * FLOAT32 + FLOAT64) == units(text, "c")
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\nc = b.float()\n"
-    assert GROWTH * (2 * FLOAT64 + FLOAT32) == units(text, "c")
+    assert SLACK * (2 * FLOAT64 + FLOAT32) == units(text, "c")
 
 
 def test_a_dtype_that_nobody_saw_is_taken_for_the_coarsest() -> None:
@@ -286,38 +284,38 @@ def test_a_bound_is_stated_at_a_magnitude() -> None:
     """That of the value, or of what was rounded: where terms cancel, their size says what may be left."""
     text = "a = torch.tensor([8.0], dtype=torch.float64)\nb = a.exp()\nc = b - 2980.0\n"
     assert 2 * FLOAT64 * math.exp(8.0) == pytest.approx(units(text, "b", at=0.0))
-    assert 1000 * FLOAT64 < units(text, "c", at=0.0) / GROWTH < 10_000 * FLOAT64
+    assert 1000 * FLOAT64 < units(text, "c", at=0.0) / SLACK < 10_000 * FLOAT64
     assert 2 * FLOAT64 * 1e-3 > units(text.replace("8.0", "-8.0"), "b", at=0.0)
 
 
 def test_a_size_that_was_seen_later_may_have_been_larger_before() -> None:
     """A write in between may have left less of it than what is still off."""
     text = "a = torch.zeros(1, dtype=torch.float64)\nb = a.exp()\nb.mul_(0.0009765625)\n"
-    assert GROWTH * 2 * FLOAT64 < units(text, "b", "end", at=0.0)
+    assert SLACK * 2 * FLOAT64 < units(text, "b", "end", at=0.0)
 
 
 def test_an_exponential_magnifies_what_its_exponent_is_off_by() -> None:
     """By the exponent; what is exact it does not magnify."""
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\nc = b.mul(8.0)\nd = c.exp()\n"
     size = math.exp(8.0)
-    bound = GROWTH * (2 * FLOAT64 * size * 8 + 2 * FLOAT64 * size + FLOAT64 * size)
+    bound = SLACK * (2 * FLOAT64 * size * 8 + 2 * FLOAT64 * size + FLOAT64 * size)
     assert bound == pytest.approx(units(text, "d", at=size))
 
 
 def test_no_bound_covers_an_infinity() -> None:
     """Nor a list of another length, nor another type."""
-    wide = Bound((Term(1.0, 1e300, False),))
+    wide = Tolerance((Term(1.0, 1e300, False),))
     assert near([1.0, math.nan], [2.0, math.nan], wide)
     assert not near(math.inf, 1.0, wide)
     assert not near(1, 2, wide)
     assert not near([1.0], [1.0, 1.0], wide)
-    assert not near(1.0, math.nextafter(1.0, 2.0), EXACT)
+    assert not near(1.0, math.nextafter(1.0, 2.0), NO_TOLERANCE)
 
 
 def test_an_earlier_step_may_be_asked_about_later() -> None:
     """What happens afterwards does not reach it."""
     seen = trace("a = torch.ones(2)\nb = a.view(2)\nb.exp_()\n")
-    rounding = Rounding(seen)
+    rounding = RoundingBounds(seen)
     assert rounding.of(2, "a").terms
     assert not rounding.of(1, "a").terms
     assert rounding.of(2, "a").terms
@@ -350,14 +348,14 @@ def test_whatever_depends_on_rounding_is_known_to(first: int) -> None:
         drawn = draw(Prng(7, index), REFERENCE)
         if drawn.tier != ROUNDING or drawn.trace is None:
             continue
-        rounding, other = Rounding(drawn.trace), run(drawn.program, off, drawn.density)
+        rounding, other = RoundingBounds(drawn.trace), run(drawn.program, off, drawn.density)
         for step, (seen, got) in enumerate(zip(drawn.trace.observations, other.observations, strict=True)):
             for name, facts in seen.facts.items():
                 x, y = value_and_grad(facts), value_and_grad(got.facts.get(name, ()))
                 differing += x != y
-                if not near(x[0], y[0], EXACT) and not rounding.of(step, name).terms:
+                if not near(x[0], y[0], NO_TOLERANCE) and not rounding.of(step, name).terms:
                     missed.append((index, step, name))
-                if not near(x[1], y[1], EXACT) and not rounding.of_grad(step, name).terms:
+                if not near(x[1], y[1], NO_TOLERANCE) and not rounding.of_grad(step, name).terms:
                     missed.append((index, step, name))
     assert [] == missed
     assert differing > 100

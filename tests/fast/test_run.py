@@ -262,7 +262,7 @@ a.backward(g)
 
 def test_what_hangs_together_is_observed(adapter: Any) -> None:
     """The end of a trace shows shared nodes, their ages, shared memory, and who took over a gradient."""
-    wiring = run(parse(WIRED), adapter).wiring
+    wiring = run(parse(WIRED), adapter).topology
     leaf = ("torch::autograd::AccumulateGrad", ())
     assert [wiring[name][0] for name in "abcd"] == [
         None,

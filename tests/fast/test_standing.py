@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.grading.rule_status import standings
+from conformance.grading.rule_status import rule_statuses
 from conformance.grading.tally import Tally
 from conformance.report import Finding, Status, Verdict
 from conformance.report.value import BROKEN, HELD, NOT_EXERCISED, UNSUPPORTED, Witnessed
@@ -39,7 +39,7 @@ def status(
         findings=findings, fired=dict.fromkeys(reached.split(), 1), compared=dict.fromkeys(reached.split(), 9)
     )
     witnessed = {rule: [Witnessed("chapter/case", (rule,), came)] for rule, came in cases.items()}
-    return [result.status for result in standings(("r/a", "r/b"), tally, witnessed, limited).values()]
+    return [result.status for result in rule_statuses(("r/a", "r/b"), tally, witnessed, limited).values()]
 
 
 A, B = "r/a", "r/b"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.comparison.tolerance.bounds import Rounding
-from conformance.comparison.tolerance.dataflow import Taint
+from conformance.comparison.tolerance.bounds import RoundingBounds
+from conformance.comparison.tolerance.dataflow import DataFlow
 from rounding import LEAF, reached, trace
 
 
@@ -34,7 +34,7 @@ def test_gradients_of_gradients_stay_few() -> None:
     """However often a graph is run through that holds its own gradients, they do not double each time."""
     runs = "b.backward(b, create_graph=True)\n"
     seen = trace(LEAF + "b = a.exp()\n" + 14 * runs)
-    taint = Taint(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")
+    taint = DataFlow(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")
     taint.value(len(seen) - 1, "a")
     assert len(taint.roundings) < 50 * len(seen)
 
@@ -55,7 +55,7 @@ def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:
         f"a = torch.tensor(2.0, requires_grad=True)\n{hooked}(lambda x: x.grad.mul_(2))\na.backward()\n"
         f"b = a.grad\nb.cos_()\n{hooked}(lambda x: x)\na.backward()\n"
     )
-    rounding = Rounding(seen)
+    rounding = RoundingBounds(seen)
     assert [bool(rounding.of_calls(step).terms) for step in (2, len(seen) - 1)] == [False, True]
 
 
@@ -85,7 +85,7 @@ def test_what_a_function_gives_of_what_it_wrote_may_be_another_tensor() -> None:
         "with torch.no_grad():\n    c = Written.apply(a)\nb.backward(torch.tensor([2.0, -1.0]))\n"
     )
     seen = trace(text)
-    assert Rounding(seen).of_grad(len(seen) - 1, "a").terms
+    assert RoundingBounds(seen).of_grad(len(seen) - 1, "a").terms
 
 
 @pytest.mark.parametrize("op", ["prod(0)", "cumprod(0)", "fmod(2.0)", "addcmul(s, s)"])

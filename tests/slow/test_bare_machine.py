@@ -15,8 +15,8 @@ from xml.etree import ElementTree as Xml
 import jsonschema
 import pytest
 
-from conformance.adapters.torch import DEVICE
-from conformance.report import as_json
+from conformance.adapters.torch import DEVICE_VARIABLE
+from conformance.execution import json_form
 
 ROOT = Path(__file__).parents[2]
 LACKING = "torch finds no CUDA device, and the stand-in device cannot be built: there is no no-such-compiler"
@@ -25,7 +25,7 @@ LACKING = "torch finds no CUDA device, and the stand-in device cannot be built: 
 @pytest.fixture
 def bare(tmp_path, monkeypatch):
     """Runs Python in a process that finds no device and could build none; gives exit code and output."""
-    for name in (DEVICE, "PYTEST_ADDOPTS"):
+    for name in (DEVICE_VARIABLE, "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
     nothing = {"CXX": "no-such-compiler", "TORCH_EXTENSIONS_DIR": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""}
 
@@ -47,7 +47,7 @@ def test_grade_conforms_and_says_what_was_not_exercised(bare, tmp_path):
     assert 0 == code, out
     written = files[0].read_text(encoding="utf-8")
     report = json.loads(written)
-    jsonschema.validate(report, as_json.schema())
+    jsonschema.validate(report, json_form.schema("report"))
     assert f"cpu ({LACKING})" == report["device"]
     rules = {id: rule for id, rule in report["rules"].items() if rule["status"] != "held"}
     assert {"device/copy-is-an-op", "device/copy-crosses", "device/one-for-all"} <= set(rules)
@@ -73,7 +73,7 @@ def test_tests_skip_with_the_reason(bare):
 @pytest.mark.parametrize("command", [("pytest", "-m", "device"), ("conformance", "grade")])
 def test_a_device_that_is_asked_for_is_missed_in_one_line(bare, monkeypatch, command):
     """`tox run -e gpu` on such a machine ends at once, with a hint."""
-    monkeypatch.setenv(DEVICE, "cuda")
+    monkeypatch.setenv(DEVICE_VARIABLE, "cuda")
     code, out = bare(*command)
     assert 0 != code
     assert "error: torch finds no cuda device (hint: choose standin, or auto)" == out.strip().lower()

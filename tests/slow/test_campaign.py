@@ -10,10 +10,11 @@ import jsonschema
 import pytest
 
 from conformance.adapters import load
+from conformance.execution import json_form
 from conformance.execution.trace import Refused, Trace
 from conformance.generate.guide.guide import Guide
 from conformance.grading import campaign, check, participants
-from conformance.grading.campaign import Chunk, work
+from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.tally import Tally
 from conformance.program import Program
 from conformance.program.shrink import Reduced
@@ -37,9 +38,9 @@ def failing_once(function: Any, at: int) -> Any:
 
 def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """All programs are counted; the failure is a crash of the suite, with the place and the program."""
-    whole = work(PROGRAMS)
+    whole = judge_chunk(PROGRAMS)
     monkeypatch.setattr(participants, "judge", failing_once(participants.judge, at=2))
-    tally = work(PROGRAMS)
+    tally = judge_chunk(PROGRAMS)
     (crash,) = tally.crashes
     assert whole.totals.programs == tally.totals.programs
     assert whole.totals.crashed + 1 == tally.totals.crashed
@@ -65,8 +66,10 @@ def test_a_difference_that_is_lost_in_reducing(
 
     truly = participants.judge
     monkeypatch.setattr(participants, "judge", judge)
-    monkeypatch.setattr(campaign, "shrink", lambda program, fails: Reduced(Program(program.steps[:1]), 0))
-    tally = work(Chunk("reference", "torch", "prng", 0, 0, 1))
+    monkeypatch.setattr(
+        campaign, "shrink_program", lambda program, fails: Reduced(Program(program.steps[:1]), 0)
+    )
+    tally = judge_chunk(Chunk("reference", "torch", "prng", 0, 0, 1))
     (finding,) = tally.findings
     blames = Verdict.CONFORMS if flaky else Verdict.BROKEN_SUITE
     assert (flaky, blames, ()) == (finding.flaky, finding.blames, tally.crashes)
@@ -76,7 +79,7 @@ def test_a_difference_that_is_lost_in_reducing(
 def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs before it count, and the report says at which one no more could be drawn."""
     monkeypatch.setattr(Guide, "end", failing_once(Guide.end, at=3))
-    tally = work(Chunk("reference", "torch", source, 0, 0, 6))
+    tally = judge_chunk(Chunk("reference", "torch", source, 0, 0, 6))
     (crash,) = tally.crashes
     assert (3, 0) == (tally.totals.programs, tally.totals.crashed)
     assert "program 3, while it was drawn" == crash.where
@@ -85,7 +88,7 @@ def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pyt
 def interrupted_after(chunks: int) -> Any:
     """What has found nothing in so many chunks, and is then interrupted."""
 
-    def survive(work: Any, items: Any, **_: Any) -> Any:
+    def survive(judge_chunk: Any, items: Any, **_: Any) -> Any:
         for chunk in items[:chunks]:
             yield Tally(totals=Totals(programs=chunk.count, compared=1))
         raise KeyboardInterrupt
@@ -105,4 +108,4 @@ def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.Monkey
     assert INTERRUPTED == report.exit_code
     assert "interrupted" in words.verdict(report)
     assert "800 programs (interrupted)" in words.not_exercised(report)
-    jsonschema.validate(as_json.to_json(report), as_json.schema())
+    jsonschema.validate(as_json.report_form(report), json_form.schema("report"))

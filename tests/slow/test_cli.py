@@ -15,9 +15,9 @@ import pytest
 
 from conformance.adapters import load
 from conformance.cli import main
+from conformance.execution import json_form
 from conformance.execution.case import parse_case
 from conformance.program.printing import to_text
-from conformance.report import as_json
 from specs.case import cases
 from specs.rule import RULES
 
@@ -74,7 +74,7 @@ def graded(cli, tmp_path):
         code, out, err = cli("grade", *arguments, "--json", file)
         assert file.exists(), err
         report = json.loads(file.read_text(encoding="utf-8"))
-        jsonschema.validate(report, as_json.schema())
+        jsonschema.validate(report, json_form.schema("report"))
         assert code == report["exit_code"]
         return code, report, out
 

@@ -15,13 +15,14 @@ import pytest
 
 from conformance.comparison.compare import Agree, compare
 from conformance.comparison.known_crashes import records
+from conformance.execution import json_form
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk
 from conformance.grading.check import _crash as crash_of
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.observer_effect import campaign as search
-from conformance.observer_effect.campaign import Looks, kinds, to_finding
+from conformance.observer_effect.campaign import ObserverEffects, kinds, to_finding
 from conformance.observer_effect.examine import (
     at_any_density,
     examine,
@@ -115,7 +116,7 @@ def test_an_ordinary_program_does_not_depend():
 def test_the_age_of_a_history_that_looking_makes_is_not_compared():
     """A view read at once has an older node than one read in the end, which is nothing that came of it."""
     traces = traces_on(TORCH, parse(ORDINARY))
-    early, late = (traces[density].wiring for density in ("each", "end"))
+    early, late = (traces[density].topology for density in ("each", "end"))
     assert early != late
     assert isinstance(compare(*(at_any_density(traces[density]) for density in ("each", "end"))), Agree)
 
@@ -146,9 +147,9 @@ def test_one_reading_makes_the_difference():
     assert "v.grad_fn" == to_text(with_reading(program, reading)).splitlines()[6]
 
 
-def looks(*texts: str) -> Looks:
+def looks(*texts: str) -> ObserverEffects:
     """The counts after programs of these texts."""
-    sums = Looks(Chunk(TORCH, REFERENCE, "prng", 0, 0, len(texts)))
+    sums = ObserverEffects(Chunk(TORCH, REFERENCE, "prng", 0, 0, len(texts)))
     for number, text in enumerate(texts):
         sums.program(number, Drawn(parse(text), "each", "exact"))
     return sums
@@ -241,19 +242,19 @@ def test_json_keeps_to_its_schema():
     assert full.kinds
     assert full.unexplained
     assert full.crashes
-    schema = as_json.schema("observed")
+    schema = json_form.schema("observed")
     jsonschema.Draft202012Validator.check_schema(schema)
     for one in (full, Observed(0, "hypothesis", {}, Totals())):
-        jsonschema.validate(json.loads(as_json.observed_to_text(one)), schema)
+        jsonschema.validate(json.loads(as_json.render_observed(one)), schema)
     for spoil in ({"total": {}}, {"exit_code": 4}, {"kinds": [{"where": "here"}]}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(json.loads(as_json.observed_to_text(full)) | spoil, schema)
+            jsonschema.validate(json.loads(as_json.render_observed(full)) | spoil, schema)
 
 
 def test_the_schemas_describe_findings_and_crashes_alike():
     """What is said of both in ``observed.schema.json`` is what ``report.schema.json`` says."""
-    parts = as_json.schema()["properties"]
-    assert as_json.schema("observed")["$defs"] == {
+    parts = json_form.schema("report")["properties"]
+    assert json_form.schema("observed")["$defs"] == {
         "finding": parts["findings"]["items"],
         "crash": parts["crashes"]["items"],
     }
@@ -271,7 +272,7 @@ def test_the_command(monkeypatch, capfd, tmp_path):
     out = capfd.readouterr().out
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (0, 0, []) == (exit_.value.code, report["exit_code"], report["unexplained"])
-    jsonschema.validate(report, as_json.schema("observed"))
+    jsonschema.validate(report, json_form.schema("observed"))
     t = report["totals"]
     assert 100 == t["programs"] == t["agree"] + t["known"] + t["incomparable"] + t["crashed"]
     assert "0 unexplained" in out

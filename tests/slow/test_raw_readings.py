@@ -42,7 +42,7 @@ def shown(trace: Trace) -> tuple[Any, ...]:
         )
         for each in trace.observations
     ]
-    return seen, repr({name: plain(facts) for name, facts in (trace.wiring or {}).items()})
+    return seen, repr({name: plain(facts) for name, facts in (trace.topology or {}).items()})
 
 
 @pytest.mark.parametrize("density", DENSITIES)

@@ -18,7 +18,7 @@ from hypothesis import given
 
 import conformance
 from conformance import adapters
-from conformance.adapters.torch import DEVICE, _driver
+from conformance.adapters.torch import DEVICE_VARIABLE, _driver
 from conformance.cli import main
 from conformance.execution.json_form import schema, trace_to_json
 from conformance.execution.run import run
@@ -31,7 +31,7 @@ from conformance.recordings.format import (
     Stale,
     in_place,
     parse_recording,
-    read,
+    read_recording,
     to_lines,
     trace_form,
     trace_of,
@@ -105,7 +105,7 @@ def test_unseen_warnings_are_not_silence():
     first, second, last = trace.observations
     assert last.warnings
     unheard = (first._replace(warnings=None), second._replace(outcome=Unsupported("no such op")), last)
-    assert_survives(replace(trace, observations=unheard, wiring=None))
+    assert_survives(replace(trace, observations=unheard, topology=None))
 
 
 def test_what_cannot_be_of_a_program_is_no_trace():
@@ -122,7 +122,7 @@ def test_what_cannot_be_of_a_program_is_no_trace():
 # -- what is in place ------------------------------------------------------------------------------
 def test_recordings_are_in_place():
     """Of the CPU and of the stand-in, at least; small."""
-    assert {"cpu", "standin"} <= {read(path).origin.device for path in IN_PLACE}
+    assert {"cpu", "standin"} <= {read_recording(path).origin.device for path in IN_PLACE}
     assert all(path.stat().st_size < 1_500_000 for path in IN_PLACE)
 
 
@@ -136,7 +136,7 @@ def test_each_line_keeps_to_the_schema(path):
 
 def to_text(path: Path) -> str:
     """A recording written again from what was read of it."""
-    held = read(path)
+    held = read_recording(path)
     return "".join(to_lines(held.origin, (*held.cases.values(), *held.programs.values())))
 
 
@@ -163,7 +163,7 @@ def test_every_case_passes_on_the_recorded_traces(path):
     """The reference does what torch did in each case on record, as it stands and by its trace; none is of
     another text, and torch breaks none but where it is on record as departing from the rule.
     """
-    held = read(path)
+    held = read_recording(path)
     found = {id: replay._traced(("reference", str(path), id)) for id in held.cases}
     assert {} == {id: words for id, (_, words) in found.items() if words is not None}
     assert [] == [id for id, (result, _) in found.items() if result.status == replay.STALE]
@@ -177,7 +177,7 @@ def test_every_case_passes_on_the_recorded_traces(path):
 
 def test_what_any_machine_can_record_is_complete(path):
     """A new case is put on record on the CPU and on the stand-in; a GPU's recording waits for its machine."""
-    held = read(path)
+    held = read_recording(path)
     if held.origin.device == "cuda":
         pytest.skip("made on a machine with a GPU")
     assert {case.id for case in cases() if case.holds_for(held.origin.torch)} == set(held.cases)
@@ -186,13 +186,13 @@ def test_what_any_machine_can_record_is_complete(path):
 
 def test_every_program_on_record_agrees(path):
     """The reference does what torch did in each drawn program, but where torch departs as is on record."""
-    count = len(read(path).programs)
+    count = len(read_recording(path).programs)
     tally = replay._work(replay.Stretch("reference", "recorded", "recorded", 0, 0, count, recording=path))
     assert () == tally.findings == tally.crashes
     assert (count, 0) == (tally.totals.programs, tally.stale)
     assert tally.totals.agree >= 0.95 * count
-    moving = sum("cuda" in form["script"] for form in read(path).programs.values())
-    assert (moving > 0) is (read(path).origin.device != "cpu")
+    moving = sum("cuda" in form["script"] for form in read_recording(path).programs.values())
+    assert (moving > 0) is (read_recording(path).origin.device != "cpu")
 
 
 # -- making one ------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_recording_twice_gives_the_same_bytes(small):
 
 def test_a_recording_says_where_it_comes_from(small):
     """Torch, device, versions and how programs were drawn are in the first line."""
-    origin = read(small).origin
+    origin = read_recording(small).origin
     assert (TORCH.version, "prng", 0, 6) == (origin.torch, origin.source, origin.seed, origin.drawn)
     assert {"python", "numpy", "reference"} == set(origin.versions)
     assert origin.device in ("cpu", "standin", "cuda")
@@ -260,7 +260,7 @@ def test_the_reference_conforms_to_what_was_just_recorded(small):
     report = conformance.check("reference", against="recorded", recordings=[small], workers=1)
     (used,) = report.recordings
     assert (TORCH.version, 6, 0) == (used.torch, used.programs, used.stale)
-    assert used.cases == len(read(small).cases) == report.cases["held"]
+    assert used.cases == len(read_recording(small).cases) == report.cases["held"]
     assert 0 == report.verdict
 
 
@@ -268,10 +268,10 @@ def test_a_recording_that_is_there_is_not_written_over(monkeypatch, capsys, tmp_
     """Before any work is done; --force says otherwise."""
     file = tmp_path / "kept.jsonl"
     file.write_text("kept", encoding="utf-8")
-    origin = read(IN_PLACE[0]).origin
+    origin = read_recording(IN_PLACE[0]).origin
     made = record.Recorded("new\n", origin, 1, 0)
     verb = importlib.import_module("conformance.cli.record")
-    monkeypatch.setenv(DEVICE, "auto")  # what the verb sets is undone
+    monkeypatch.setenv(DEVICE_VARIABLE, "auto")  # what the verb sets is undone
 
     def call(*arguments: str) -> int:
         monkeypatch.setattr(sys, "argv", ["autograd-conformance", "record", "--out", str(file), *arguments])
@@ -279,10 +279,10 @@ def test_a_recording_that_is_there_is_not_written_over(monkeypatch, capsys, tmp_
             main()
         return int(exit_.value.code or 0)
 
-    monkeypatch.setattr(verb, "make", lambda **_: pytest.fail("worked for nothing"))
+    monkeypatch.setattr(verb, "make_recording", lambda **_: pytest.fail("worked for nothing"))
     assert (2, "kept") == (call(), file.read_text(encoding="utf-8"))
     (said,) = capsys.readouterr().err.splitlines()
     assert "--force" in said
-    monkeypatch.setattr(verb, "make", lambda **_: made)
+    monkeypatch.setattr(verb, "make_recording", lambda **_: made)
     assert (0, "new\n") == (call("--force"), file.read_text(encoding="utf-8"))
     assert "1 cases" in capsys.readouterr().out

@@ -22,16 +22,16 @@ import pytest
 
 import conformance
 from conformance import adapters
-from conformance.adapters.torch import DEVICE
+from conformance.adapters.torch import DEVICE_VARIABLE
 from conformance.cli import main
 from conformance.comparison.judge import Decision
+from conformance.execution import json_form
 from conformance.recordings import replay
-from conformance.recordings.format import digest, in_place, read
-from conformance.report import as_json
+from conformance.recordings.format import digest, in_place, read_recording
 from specs.case import cases
 
 ROOT = Path(__file__).parents[2]
-CPU = next(path for path in in_place() if read(path).origin.device == "cpu")
+CPU = next(path for path in in_place() if read_recording(path).origin.device == "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def small(tmp_path_factory) -> Path:
 def cli(monkeypatch, capfd, tmp_path):
     """Calls the command line in this process; gives exit code, report (if any), output and errors."""
 
-    monkeypatch.setenv(DEVICE, "auto")  # what the verb sets is undone
+    monkeypatch.setenv(DEVICE_VARIABLE, "auto")  # what the verb sets is undone
 
     def call(*arguments: Any) -> tuple[int, dict[str, Any], str, str]:
         file = tmp_path / "report.json"
@@ -60,7 +60,7 @@ def cli(monkeypatch, capfd, tmp_path):
         said = capfd.readouterr()
         report = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         if report:
-            jsonschema.validate(report, as_json.schema())
+            jsonschema.validate(report, json_form.schema("report"))
         return int(exit_.value.code or 0), report, said.out, said.err
 
     return call
@@ -71,9 +71,9 @@ def test_the_report_names_its_recordings(cli, small):
     code, report, out, _ = cli("--recording", small)
     assert (0, "recorded", "recorded") == (code, report["against"], report["source"])
     (used,) = report["recordings"]
-    origin = read(small).origin
+    origin = read_recording(small).origin
     assert (origin.torch, "cpu", 6, 0) == (used["torch"], used["device"], used["programs"], used["stale"])
-    assert used["cases"] == len(read(small).cases) == report["cases"]["held"]
+    assert used["cases"] == len(read_recording(small).cases) == report["cases"]["held"]
     assert 6 == report["totals"]["programs"]
     assert "held" == report["rules"]["version/write-bumps"]["status"]
     assert f"recorded   torch {origin.torch} (cpu)" in out
@@ -129,7 +129,7 @@ def leaves(form: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def test_whatever_is_changed_in_a_trace_is_found():
     """No part of what is on record goes uncompared: one leaf changed in each of a hundred lines shows."""
-    random, recording = Random(0), read(CPU)
+    random, recording = Random(0), read_recording(CPU)
     forms = [form for form in (*recording.cases.values(), *recording.programs.values()) if "script" in form]
 
     def judged(form: dict[str, Any]) -> Decision:
@@ -206,7 +206,7 @@ def test_one_release_is_modelled_at_a_time(small):
     with reference.modelling("2.15.0"):
         assert "torch 2.15.0" in reference.version
     report = conformance.check("reference", against="recorded", recordings=[small], workers=1)
-    assert f"(torch {read(small).origin.release})" in report.subject.version
+    assert f"(torch {read_recording(small).origin.release})" in report.subject.version
     assert before == reference.version
 
 

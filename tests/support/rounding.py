@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.adapters import load
-from conformance.comparison.tolerance.bounds import Rounding
+from conformance.comparison.tolerance.bounds import RoundingBounds
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.program.parsing import parse
@@ -19,7 +19,7 @@ def trace(text: str, density: str = "each") -> Trace:
 def reached(text: str, density: str = "each", step: int = -1) -> tuple[str, str]:
     """The names whose values, and those whose grads, may be off after a step, the last by default."""
     seen = trace(text, density)
-    rounding, step = Rounding(seen), step % len(seen)
+    rounding, step = RoundingBounds(seen), step % len(seen)
     names = sorted({name for at in seen.observations for name in at.facts})
     return (
         " ".join(name for name in names if rounding.of(step, name).terms),

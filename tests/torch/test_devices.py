@@ -26,7 +26,7 @@ from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 from reference_impl.base.session import STATE
 from specs.active_rules import fired
-from specs.fact import GRAD_FACTS, POSITION, UNSEEN, WIRED
+from specs.fact import GRAD_FACTS, POSITION, TOPOLOGY, UNSEEN
 
 TORCH = load("torch")
 needs_device = pytest.mark.skipif(bool(TORCH.lacking), reason=TORCH.lacking)
@@ -174,9 +174,9 @@ def test_what_is_open_is_so_in_one_program():
         kept.step(step)
     STATE.unordered_sums.add(kept.env["b"].grad_fn)
     STATE.unordered_hooks.append("MulBackward0")
-    wiring = run(parse(text), load("reference")).wiring
+    wiring = run(parse(text), load("reference")).topology
     assert wiring is not None
-    assert wiring["b"][WIRED.index("age")] == (0, 1)
+    assert wiring["b"][TOPOLOGY.index("age")] == (0, 1)
     assert Reference.orderly()
     kept.close()
 
@@ -190,9 +190,9 @@ def test_ages_are_told_where_threads_number_in_one_row(more, told):
         f"b.sum().backward(create_graph=True)\ng = a.grad\n{more}"
     )
     for adapter in (TORCH, load("reference")) if told else (TORCH,):
-        wiring = run(parse(text), adapter).wiring
+        wiring = run(parse(text), adapter).topology
         assert wiring is not None
-        ages = wiring["g"][WIRED.index("age")]
+        ages = wiring["g"][TOPOLOGY.index("age")]
         assert (ages is not UNSEEN) is told
         assert not told or len(ages) > 2
 
@@ -242,7 +242,7 @@ def test_a_sum_of_two_threads_does_not_tell_its_order(root, told):
         f"d = b.matmul(b)\nh = d.cuda()\n{root}\nq = a.grad\n"
     )
     trace = run(program, load("reference"))
-    assert (trace.wiring["q"][WIRED.index("history")] is not UNSEEN) is told
+    assert (trace.topology["q"][TOPOLOGY.index("history")] is not UNSEEN) is told
 
 
 def test_a_backward_leaves_no_trace_of_itself():

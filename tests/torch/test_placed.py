@@ -8,7 +8,7 @@ from conformance.adapters import load
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn, draw
 from conformance.generate.state.choices import Prng
-from conformance.grading.campaign import Chunk, Sums, work
+from conformance.grading.campaign import Chunk, Sums, judge_chunk
 from conformance.program import Program
 from conformance.program.on_device import relocate
 from conformance.program.parsing import parse
@@ -88,7 +88,7 @@ def test_without_a_device_nothing_runs_twice():
 @pytest.mark.device
 def test_programs_come_to_the_same_verdict_on_the_device():
     """Torch on its device is held to the same reference as torch on the CPU."""
-    tally = work(Chunk("reference", "torch", "prng", 12, 0, 100))
+    tally = judge_chunk(Chunk("reference", "torch", "prng", 12, 0, 100))
     totals = tally.totals
     assert (100, 0, ()) == (totals.programs, totals.diverge, tally.findings)
     assert totals.placed >= 50

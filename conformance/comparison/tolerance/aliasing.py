@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-Level = frozenset[int]
+Roundings = frozenset[int]
 """The roundings that reached something, by number; none of them where it is exact."""
 
-EXACT: Level = frozenset()
+EXACT: Roundings = frozenset()
 
 
-class Memory:
+class AbstractMemory:
     """Some elements: what reached them, and the other memory that may be the same.
 
     `owner` is the tensor they were made for, which covers them all.
@@ -22,23 +22,23 @@ class Memory:
 
     __slots__ = ("group", "level", "owner")
 
-    def __init__(self, level: Level = EXACT) -> None:
+    def __init__(self, level: Roundings = EXACT) -> None:
         self.level = level
         self.group = [self]
-        self.owner: Tensor | None = None
+        self.owner: AbstractTensor | None = None
 
-    def write(self, level: Level) -> None:
+    def write(self, level: Roundings) -> None:
         for each in self.group:
             each.level |= level
 
-    def may_be(self, other: Memory) -> None:
+    def may_be(self, other: AbstractMemory) -> None:
         if other.group is not self.group:
             self.group += other.group
             for each in other.group:
                 each.group = self.group
 
 
-class Node:
+class AbstractNode:
     """A recorded step: what it was made from, and what its gradient depends on.
 
     `keeps` is the memory that its gradient reads, `operands` the tensors whose memory it reads, whatever that
@@ -51,9 +51,9 @@ class Node:
 
     def __init__(self, rounding: int) -> None:
         self.rounding = rounding
-        self.parents: set[Node] = set()
-        self.keeps: set[Memory] = set()
-        self.operands: set[Tensor] = set()
+        self.parents: set[AbstractNode] = set()
+        self.keeps: set[AbstractMemory] = set()
+        self.operands: set[AbstractTensor] = set()
         self.families: list[Family] = []
         self.rounds = False
         self.hands_on = True
@@ -64,12 +64,12 @@ class Family:
 
     __slots__ = ("node", "tensors")
 
-    def __init__(self, node: Node) -> None:
-        self.tensors: list[Tensor] = []
+    def __init__(self, node: AbstractNode) -> None:
+        self.tensors: list[AbstractTensor] = []
         self.node = node
         node.families.append(self)
 
-    def extend(self, node: Node) -> None:
+    def extend(self, node: AbstractNode) -> None:
         """Let `node` be what all of them were made by, since it wrote to one."""
         self.node = node
         node.families.append(self)
@@ -77,15 +77,15 @@ class Family:
             tensor.made = True
 
 
-class Tensor:
+class AbstractTensor:
     """What a name is bound to: its memory, its families, its grads. `made` is false on what is a leaf."""
 
     __slots__ = ("families", "grads", "made", "memory")
 
-    def __init__(self, memory: Iterable[Memory], families: Iterable[Family], made: bool) -> None:
+    def __init__(self, memory: Iterable[AbstractMemory], families: Iterable[Family], made: bool) -> None:
         self.memory, self.made = set(memory), made
         self.families: set[Family] = set()
-        self.grads: set[Tensor] = set()
+        self.grads: set[AbstractTensor] = set()
         self.join(families)
 
     def join(self, families: Iterable[Family]) -> None:
@@ -95,27 +95,27 @@ class Tensor:
             family.tensors.append(self)
 
 
-def memory_of(tensors: Iterable[Tensor]) -> set[Memory]:
+def memory_of(tensors: Iterable[AbstractTensor]) -> set[AbstractMemory]:
     return {memory for tensor in tensors for memory in tensor.memory}
 
 
-def nodes_of(tensors: Iterable[Tensor]) -> set[Node]:
+def nodes_of(tensors: Iterable[AbstractTensor]) -> set[AbstractNode]:
     return {family.node for tensor in tensors for family in tensor.families}
 
 
-def families_of(tensors: Iterable[Tensor]) -> set[Family]:
+def families_of(tensors: Iterable[AbstractTensor]) -> set[Family]:
     return {family for tensor in tensors for family in tensor.families}
 
 
-def grads_of(tensors: Iterable[Tensor]) -> set[Tensor]:
+def grads_of(tensors: Iterable[AbstractTensor]) -> set[AbstractTensor]:
     return {grad for tensor in tensors for grad in tensor.grads}
 
 
-def level_of(memory: Iterable[Memory]) -> Level:
+def level_of(memory: Iterable[AbstractMemory]) -> Roundings:
     return EXACT.union(*(each.level for each in memory))
 
 
-def sharing(tensors: Iterable[Tensor], memory: Iterable[Memory]) -> set[Tensor]:
+def sharing(tensors: Iterable[AbstractTensor], memory: Iterable[AbstractMemory]) -> set[AbstractTensor]:
     """Those of the tensors whose memory may be the given one."""
     groups = {id(each.group) for each in memory}
     return {tensor for tensor in tensors if any(id(each.group) in groups for each in tensor.memory)}
@@ -130,11 +130,11 @@ class Arrival:
     __slots__ = ("carriers", "level", "roundings")
 
     def __init__(self) -> None:
-        self.level: Level = EXACT
-        self.carriers: set[Memory] = set()
-        self.roundings: Level = EXACT
+        self.level: Roundings = EXACT
+        self.carriers: set[AbstractMemory] = set()
+        self.roundings: Roundings = EXACT
 
-    def add(self, level: Level, carriers: set[Memory], roundings: Level = EXACT) -> bool:
+    def add(self, level: Roundings, carriers: set[AbstractMemory], roundings: Roundings = EXACT) -> bool:
         """Add to what arrived; whether anything of it is new."""
         if level <= self.level and carriers <= self.carriers and roundings <= self.roundings:
             return False
@@ -143,13 +143,15 @@ class Arrival:
         self.roundings |= roundings
         return True
 
-    def onto(self, old: Level) -> Level:
+    def onto(self, old: Roundings) -> Roundings:
         """What reaches the sum of it and an old gradient."""
         level = self.level | old
         return level | self.roundings if level else level
 
 
-def carry(roots: set[Node], seeds: set[Tensor], rounding: Level) -> tuple[list[Node], dict[Tensor, Arrival]]:
+def carry(
+    roots: set[AbstractNode], seeds: set[AbstractTensor], rounding: Roundings
+) -> tuple[list[AbstractNode], dict[AbstractTensor, Arrival]]:
     """The nodes that a run of the engine may pass, last first, and what it brings to their tensors.
 
     `rounding` comes with what is not exact, whatever it was that rounded.
@@ -161,10 +163,10 @@ def carry(roots: set[Node], seeds: set[Tensor], rounding: Level) -> tuple[list[N
         stack += more
     order = sorted(reached, key=lambda node: node.rounding, reverse=True)
     at = {node: Arrival() for node in order}
-    found: dict[Tensor, Arrival] = {}
-    start, fresh = memory_of(seeds), {node: {Memory()} for node in order if not node.hands_on}
+    found: dict[AbstractTensor, Arrival] = {}
+    start, fresh = memory_of(seeds), {node: {AbstractMemory()} for node in order if not node.hands_on}
     for root in roots:
-        at[root].add(level_of(start), start or {Memory()})
+        at[root].add(level_of(start), start or {AbstractMemory()})
     again = True
     while again:
         again = False

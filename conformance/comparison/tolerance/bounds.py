@@ -21,15 +21,15 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from conformance.comparison.tolerance.aliasing import Level
-from conformance.comparison.tolerance.dataflow import Taint
+from conformance.comparison.tolerance.aliasing import Roundings
+from conformance.comparison.tolerance.dataflow import DataFlow
 from conformance.comparison.tolerance.op_effects import base, writes
 from conformance.execution.trace import Done, Trace
 from conformance.program import Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
 from specs.fact import POSITION
 
-GROWTH = 4
+SLACK = 4
 """How many times the sum of several roundings a value may be off; a single one is held to its own bound.
 
 Measured on drawn programs of the rounding tier, of which many magnify: PyTorch and the reference were at most
@@ -38,7 +38,7 @@ Measured on drawn programs of the rounding tier, of which many magnify: PyTorch 
 what had nearly cancelled).
 """
 
-UNSEEN = "float32"
+UNSEEN_DTYPE = "float32"
 """The dtype that is taken where nobody saw one: the coarsest that programs compute in."""
 
 EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
@@ -73,7 +73,7 @@ def is_exact(step: Step) -> bool:
     return False
 
 
-def looks(trace: Trace) -> list[dict[str, tuple[Any, ...]]]:
+def facts_after(trace: Trace) -> list[dict[str, tuple[Any, ...]]]:
     """The facts of each name after each step, as they were seen then, or later before the dtype could change.
 
     A dtype changes where a name is bound again, and where `.data` is assigned to whatever the name is bound
@@ -110,57 +110,57 @@ class Term(NamedTuple):
         return self.unit * here * (max(1.0, math.log(here)) if self.magnifies and here else 1.0)
 
 
-class Bound(NamedTuple):
+class Tolerance(NamedTuple):
     """By how much elements may be off: not at all where nothing was rounded."""
 
     terms: tuple[Term, ...] = ()
 
     def at(self, magnitude: float) -> float:
         total = sum(term.at(magnitude) for term in self.terms)
-        return total * GROWTH if len(self.terms) > 1 else total
+        return total * SLACK if len(self.terms) > 1 else total
 
 
-EXACT = Bound()
+NO_TOLERANCE = Tolerance()
 
 
-class Rounding:
+class RoundingBounds:
     """What may be off in a trace, worked out as far as it is asked about."""
 
     def __init__(self, trace: Trace, ops: Mapping[str, int] | None = None) -> None:
         self._ops = rounding_ops() if ops is None else ops
         self._trace = trace
-        self._taint: Taint | None = None
+        self._flow: DataFlow | None = None
         if any(map(self._rounds, trace.program)):
-            self._looks = looks(trace)
-            self._taint = Taint(trace, self._looks, self._rounds)
+            self._facts = facts_after(trace)
+            self._flow = DataFlow(trace, self._facts, self._rounds)
 
-    def of(self, step: int, name: str) -> Bound:
+    def of(self, step: int, name: str) -> Tolerance:
         """By how much the value of `name` may be off after `step`."""
-        return EXACT if self._taint is None else self._bound(self._taint.value(step, name))
+        return NO_TOLERANCE if self._flow is None else self._bound(self._flow.value(step, name))
 
-    def of_grad(self, step: int, name: str) -> Bound:
+    def of_grad(self, step: int, name: str) -> Tolerance:
         """By how much the grad of `name` may be off after `step`."""
-        return EXACT if self._taint is None else self._bound(self._taint.grad(step, name))
+        return NO_TOLERANCE if self._flow is None else self._bound(self._flow.grad(step, name))
 
-    def of_calls(self, step: int) -> Bound:
+    def of_calls(self, step: int) -> Tolerance:
         """By how much the gradients may be off that hooks are given in `step`."""
-        return EXACT if self._taint is None else self._bound(self._taint.passed(step))
+        return NO_TOLERANCE if self._flow is None else self._bound(self._flow.passed(step))
 
     def _rounds(self, step: Step) -> bool:
         return base(step.op) in self._ops and not is_exact(step)
 
-    def _bound(self, level: Level) -> Bound:
-        return Bound(tuple(map(self._term, level)))
+    def _bound(self, level: Roundings) -> Tolerance:
+        return Tolerance(tuple(map(self._term, level)))
 
     def _term(self, number: int) -> Term:
-        assert self._taint is not None
-        index, name, gradient, from_exact = self._taint.roundings[number]
+        assert self._flow is not None
+        index, name, gradient, from_exact = self._flow.roundings[number]
         ulp = self._ops.get(base(self._trace.program[index].op), 0)
-        facts = self._looks[index].get(name)
-        dtype, size = (UNSEEN, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
+        facts = self._facts[index].get(name)
+        dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
-        unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN])
+        unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
         return Term(unit, size, bool(ulp) and not from_exact)
 
 
@@ -182,7 +182,7 @@ Perturbed = Callable[[], Sequence[Trace]]
 """Runs the program again, some times, with every rounding off by as much as it may be."""
 
 
-def near(x: Any, y: Any, bound: Bound) -> bool:
+def near(x: Any, y: Any, bound: Tolerance) -> bool:
     """Whether nested numbers are equal (NaN to NaN), or off by no more than the bound at their magnitude."""
     if isinstance(x, list) or isinstance(y, list):
         if not (isinstance(x, list) and isinstance(y, list)) or len(x) != len(y):
@@ -205,14 +205,14 @@ def ulp_distance(x: Any, y: Any, dtype: Any) -> int | None:
     if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
         each = [ulp_distance(a, b, dtype) for a, b in zip(x, y, strict=True)]
         return None if None in each else max(filter(None, each), default=0)
-    if near(x, y, EXACT):
+    if near(x, y, NO_TOLERANCE):
         return 0
     if isinstance(x, complex) and isinstance(y, complex):
         return ulp_distance([x.real, x.imag], [y.real, y.imag], dtype)
     if not (isinstance(x, float) and isinstance(y, float) and math.isfinite(x - y)):
         return None
     exponent = math.frexp(max(abs(x), abs(y)))[1] - 1
-    unit = math.ldexp(EPSILON.get(dtype) or EPSILON[UNSEEN], exponent)
+    unit = math.ldexp(EPSILON.get(dtype) or EPSILON[UNSEEN_DTYPE], exponent)
     return math.ceil(abs(x - y) / unit)
 
 
@@ -226,7 +226,7 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
         if not all(isinstance(each, list) and len(each) == len(x) for each in (y, *moved)):
             return False
         return all(within_reach(a, b, others) for a, b, *others in zip(x, y, *moved, strict=True))
-    if near(x, y, EXACT):
+    if near(x, y, NO_TOLERANCE):
         return True
     if not all(type(each) is type(x) for each in (y, *moved)) or not isinstance(x, float | complex):
         return False
@@ -237,7 +237,7 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
     if _crosses_an_edge(seen) or (not math.isfinite(y) and _nears_a_pole(seen)):
         return True
     reach = max((abs(other - x) for other in moved if math.isfinite(other)), default=0.0)
-    return math.isfinite(x - y) and abs(x - y) <= GROWTH * reach
+    return math.isfinite(x - y) and abs(x - y) <= SLACK * reach
 
 
 def _crosses_an_edge(seen: Sequence[float]) -> bool:

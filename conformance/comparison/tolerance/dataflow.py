@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from conformance.comparison.tolerance.aliasing import (
+    AbstractMemory,
+    AbstractNode,
+    AbstractTensor,
     Arrival,
     Family,
-    Level,
-    Memory,
-    Node,
-    Tensor,
+    Roundings,
     carry,
     families_of,
     grads_of,
@@ -86,7 +86,7 @@ class Rounded(NamedTuple):
     from_exact: bool = True
 
 
-class Taint:
+class DataFlow:
     """The walk, as far as it was asked about; it starts again when asked about an earlier step.
 
     `looks` shows what each name was after each step, `rounds` says whether a step's operation rounds.
@@ -104,24 +104,24 @@ class Taint:
 
     def _start(self) -> None:
         self.roundings: list[Rounded] = []
-        self._names: dict[str, set[Tensor]] = {}
-        self._passed: Level = frozenset()
+        self._names: dict[str, set[AbstractTensor]] = {}
+        self._passed: Roundings = frozenset()
         self._next = 0
 
-    def value(self, step: int, name: str) -> Level:
+    def value(self, step: int, name: str) -> Roundings:
         """What had reached the value of `name` after `step`."""
         return level_of(memory_of(self._after(step).get(name, ())))
 
-    def grad(self, step: int, name: str) -> Level:
+    def grad(self, step: int, name: str) -> Roundings:
         """What had reached the grad of `name` after `step`."""
         return level_of(memory_of(grads_of(self._after(step).get(name, ()))))
 
-    def passed(self, step: int) -> Level:
+    def passed(self, step: int) -> Roundings:
         """What had reached any of the gradients that passed in `step`, which runs the engine."""
         self._after(step)
         return self._passed
 
-    def _after(self, index: int) -> dict[str, set[Tensor]]:
+    def _after(self, index: int) -> dict[str, set[AbstractTensor]]:
         if index < self._next - 1:
             self._start()
         while self._next <= index:
@@ -151,10 +151,10 @@ class Taint:
                 for tensor in found:
                     tensor.grads = set()
 
-    def _tensors(self, names: Sequence[str]) -> set[Tensor]:
+    def _tensors(self, names: Sequence[str]) -> set[AbstractTensor]:
         return {tensor for name in names for tensor in self._names.get(name, ())}
 
-    def _bind(self, step: Step, tensors: set[Tensor]) -> None:
+    def _bind(self, step: Step, tensors: set[AbstractTensor]) -> None:
         self._names.update(dict.fromkeys(binds(step), tensors))
 
     def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
@@ -172,8 +172,8 @@ class Taint:
         grad, inference = grad_and_inference(step.mode)
         return grad and not (inference and class_of(step.op) is None)
 
-    def _node(self, index: int, step: Step, operands: set[Tensor]) -> Node:
-        node = Node(self._rounding(index, step))
+    def _node(self, index: int, step: Step, operands: set[AbstractTensor]) -> AbstractNode:
+        node = AbstractNode(self._rounding(index, step))
         if self._recorded(step):
             node.parents = nodes_of(operands)
             node.rounds = self._rounds(step)
@@ -204,14 +204,14 @@ class Taint:
         elif op == "step":
             self._optimize(index, step, first)
         elif base(op) in ALIASES:
-            family = Family(Node(self._rounding(index, step)))
-            self._bind(step, {Tensor(memory_of(first), [family], made=False)})
+            family = Family(AbstractNode(self._rounding(index, step)))
+            self._bind(step, {AbstractTensor(memory_of(first), [family], made=False)})
         elif writes(op):
             self._write(index, step, first, operands)
         else:
             self._make(index, step, operands)
 
-    def _assign(self, op: str, targets: set[Tensor], value: set[Tensor]) -> None:
+    def _assign(self, op: str, targets: set[AbstractTensor], value: set[AbstractTensor]) -> None:
         """An assignment replaces what was there, unless there is doubt about who is assigned to."""
         sure = len(targets) == 1
         for target in targets:
@@ -222,21 +222,23 @@ class Taint:
                     memory.owner = None  # it may come to lie on a part of what it covered
                 target.memory = memory_of(value) | (set() if sure else target.memory)
 
-    def _optimize(self, index: int, step: Step, held: set[Tensor]) -> None:
+    def _optimize(self, index: int, step: Step, held: set[AbstractTensor]) -> None:
         """A step of an optimizer writes to each tensor it holds what its grad comes to."""
         for tensor in held:
             level = self._level(index, step, {tensor, *tensor.grads})
             for memory in tensor.memory:
                 memory.write(level)
 
-    def _level(self, index: int, step: Step, operands: set[Tensor]) -> Level:
+    def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
         """What reaches the result of a computation: what reached its operands, and its own rounding."""
         level = level_of(memory_of(operands))
         if level or self._rounds(step):
             level |= {self._rounding(index, step, gradient=False, from_exact=not level)}
         return level
 
-    def _write(self, index: int, step: Step, targets: set[Tensor], operands: set[Tensor]) -> None:
+    def _write(
+        self, index: int, step: Step, targets: set[AbstractTensor], operands: set[AbstractTensor]
+    ) -> None:
         """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
         whole = overwrites(step.op) and targets == {memory.owner for memory in memory_of(targets)}
         if whole:
@@ -257,18 +259,18 @@ class Taint:
         for name in binds(step)[0 if class_of(step.op) else 1 :]:
             self._names[name] = self._made(index, step, operands, "self")
 
-    def _make(self, index: int, step: Step, operands: set[Tensor]) -> None:
+    def _make(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
         kind = self._cast(index, step) if base(step.op) in CASTS else aliases(step.op)
         if not operands:
             kind = "never"
         for name in binds(step):
             self._names[name] = self._made(index, step, operands, kind)
 
-    def _made(self, index: int, step: Step, operands: set[Tensor], kind: str) -> set[Tensor]:
+    def _made(self, index: int, step: Step, operands: set[AbstractTensor], kind: str) -> set[AbstractTensor]:
         """What a result may be; ``kind`` is a word of `Op.aliases`."""
         memory = set() if kind == "never" else memory_of(operands)
         families = set() if kind == "never" else families_of(operands)
-        own = Memory()
+        own = AbstractMemory()
         if kind != "always":
             own.level = self._level(index, step, operands)
             node = self._node(index, step, operands)
@@ -276,7 +278,7 @@ class Taint:
                 node.keeps |= {own}
             memory |= {own}
             families |= {Family(node)}
-        made = Tensor(memory, families, bool(operands) and (kind != "never" or self._recorded(step)))
+        made = AbstractTensor(memory, families, bool(operands) and (kind != "never" or self._recorded(step)))
         own.owner = made if kind == "never" else None
         return {made, *operands} if kind == "self" else {made}
 
@@ -307,12 +309,14 @@ class Taint:
             *(arrival.onto(frozenset()) for arrival in arrived.values())
         )
         create = any(given["create_graph"])
-        before: set[Node] = set()  # of the gradients of this run so far, through which the next may have come
+        before: set[AbstractNode] = (
+            set()
+        )  # of the gradients of this run so far, through which the next may have come
 
         crowded = len(arrived) > CROWD
-        kinds: dict[Rounded | None, tuple[Tensor, Memory, Node]] = {}
+        kinds: dict[Rounded | None, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
-        def gradient(arrival: Arrival, old: set[Tensor]) -> Tensor:
+        def gradient(arrival: Arrival, old: set[AbstractTensor]) -> AbstractTensor:
             """What arrived, added to an old grad; it may still be, or look at, what it began as.
 
             In a crowd those for tensors of one kind are told apart no more: under create_graph a gradient of
@@ -324,7 +328,7 @@ class Taint:
                 made, memory, node = kinds[kind]
                 memory.level |= level
             else:
-                memory, node = Memory(level), Node(self._rounding(index, step))
+                memory, node = AbstractMemory(level), AbstractNode(self._rounding(index, step))
                 if kind is not None:  # it is of the dtype of where it arrived, not of the root's
                     self.roundings[node.rounding] = kind
                 if create:
@@ -332,7 +336,7 @@ class Taint:
                     node.keeps = {memory}.union(*(each.keeps for each in ran))
                     node.operands = set().union(*(each.operands for each in ran))
                     node.rounds = any(each.rounds for each in ran)
-                made = memory.owner = Tensor({memory}, {Family(node)}, create)
+                made = memory.owner = AbstractTensor({memory}, {Family(node)}, create)
                 kinds[kind] = made, memory, node
             for carrier in arrival.carriers:
                 memory.may_be(carrier)
@@ -344,7 +348,7 @@ class Taint:
 
         captures = step.op == "torch.autograd.grad"
         everyone = not captures and all(value is None for value in given["inputs"])
-        mine: list[set[Tensor]] = [set() for _ in inputs]
+        mine: list[set[AbstractTensor]] = [set() for _ in inputs]
         asked = [self._tensors([name]) for name in inputs] if captures and done else []
         for tensor, arrival in arrived.items():
             for found, wanted in zip(mine, asked, strict=False):
