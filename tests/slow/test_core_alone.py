@@ -1,0 +1,68 @@
+"""The core is a complete, simpler autograd: without fidelity it passes every case that needs none."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import reference_impl
+from reference_impl.core import extension_points
+from reference_impl.core.extension_points import core_alone
+from specs.active_rules import modelling
+from specs.case import Case, cases, run_case
+from specs.rule import RULES, TURNS
+
+ROOT = Path(__file__).parents[2]
+BESIDE = ("fidelity/*.py", "base/device.py", "base/grad_dtype.py")
+"""The places of rules that the core does without."""
+
+NEEDS_MORE = {
+    "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",
+}
+"""The cases that the core alone fails although they name no rule of those places, each with its reason."""
+
+
+@cache
+def rules_beside_the_core() -> frozenset[str]:
+    """The rules that files in `BESIDE` name."""
+    files = [file for place in BESIDE for file in (ROOT / "reference_impl").glob(place)]
+    strings = {
+        node.value
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return frozenset(strings & RULES.keys())
+
+
+def passes(case: Case) -> bool:
+    """Whether a case holds on the core alone, as the latest torch that knows its rules."""
+    release = next(release for release in reversed(TURNS) if case.holds_for(release))
+    with modelling(release), core_alone():
+        return run_case(case, reference_impl).passed
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_the_core_alone_passes_the_cases_that_need_no_more(case: Case) -> None:
+    """Grad modes, histories, views, in-place writes, hooks and double backward need no fidelity."""
+    if not rules_beside_the_core() & set(case.rules):
+        assert (case.id not in NEEDS_MORE) == passes(case)
+
+
+def test_fidelity_makes_a_difference() -> None:
+    """Without it a lone gradient is copied: the core really is alone."""
+    stolen = next(case for case in cases() if "grad/stolen-when-alone" in case.rules)
+    assert not passes(stolen)
+    assert run_case(stolen, reference_impl).passed
+
+
+def test_only_extension_points_are_filled() -> None:
+    """A function of another name would never be called."""
+
+    def nowhere() -> None: ...
+
+    with pytest.raises(TypeError, match="no extension point 'nowhere'"):
+        extension_points.fill(nowhere)
