@@ -1,0 +1,84 @@
+"""An op is one place: its declaration brings it to generator, reference, adapters and tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from op_calls import calls_of
+from specs.kind import Scale, Tensor
+from specs.op import Op, op
+
+ROOT = Path(__file__).parents[2]
+DRAWN = """
+import json
+from collections import Counter
+
+from added_ops import NAMES
+from conformance.adapters import load
+from conformance.comparison.compare import Agree, compare
+from conformance.comparison.tolerance.op_effects import base
+from conformance.execution.run import run
+from conformance.generate.guide.guide import draw
+from conformance.generate.state.choices import Prng
+
+reference, torch = load("reference"), load("torch")
+agreed, differed = Counter(), []
+for index in range(400):
+    drawn = draw(Prng(3, index), reference)
+    met = {base(step.op) for step in drawn.program}.intersection(NAMES)
+    if met:
+        found = compare(drawn.trace, run(drawn.program, torch, drawn.density))
+        agreed.update(met if isinstance(found, Agree) else ())
+        differed += [] if isinstance(found, Agree) else [index]
+print(json.dumps([agreed, differed]))
+"""
+
+
+def python(*args: str) -> str:
+    """The output of a Python of its own, which reads the op table anew."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "support")])
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, cwd=ROOT, env=env, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_added_op_is_drawn_and_agrees_with_torch():
+    """Programs call a unary and a binary op that were only declared, and torch agrees."""
+    agreed, differed = json.loads(python("-c", DRAWN))
+    assert [] == differed
+    assert agreed["rad2deg"] > 2
+    assert agreed["fmax"] > 2
+
+
+@pytest.mark.parametrize("file", ["test_ops_declarations.py", "test_op_dtypes.py"])
+def test_an_added_op_is_tested(file):
+    """The exhaustive tests take an op up by its declaration, and it passes them."""
+    told = python("-m", "pytest", "-q", "-p", "added_ops", "-k", "rad2deg or fmax", f"tests/torch/{file}")
+    passed = re.search(r"(\d+) passed", told)
+    assert passed is not None
+    assert int(passed[1]) >= 2
+
+
+def test_an_op_that_needs_calls_of_its_own_says_so():
+    """Calls are derived from the operands; where they cannot be, the error names the op and the file."""
+
+    @op()
+    def scaled(x: Tensor, factor: Scale) -> None: ...
+
+    @op()
+    def joined(x: Tensor, y: Tensor, z: Tensor) -> None: ...
+
+    for made in (scaled, joined):
+        assert isinstance(made, Op)
+        with pytest.raises(LookupError, match=f"{made.name} has no calls in tests/support/op_calls.py"):
+            calls_of(made)
