@@ -159,7 +159,7 @@ def test_adapters_are_the_only_way_to_torch():
     assert own >= {name for name in met if not name.startswith("specs/cases/")}
 
 
-AROUND = ("forward", "namespace", "nn", "optim", "utils")
+AROUND = ("autograd", "forward", "namespace", "nn", "optim", "utils")
 """The folders of the reference that reach a tensor's raw state through ``core.access`` alone."""
 
 

@@ -1,6 +1,4 @@
-"""``torch.autograd``: what PyTorch checks and fills in before its engine runs, and what it makes of the
-result.
-"""
+"""``torch.autograd``: ``backward`` and ``grad``, with the checks and defaults around the engine."""
 
 from __future__ import annotations
 
@@ -32,6 +30,7 @@ from reference_impl.base.modes import (
     set_multithreading_enabled,
 )
 from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
+from reference_impl.core.access import array_of, node_of, set_flag, version_counter
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
 from reference_impl.core.saved import SavedTensor
@@ -49,25 +48,25 @@ __all__ = [
 
 
 def _is_checkpoint_valid() -> bool:
-    """Whether no backward that runs now was told which inputs it is for."""
+    """Return True if no running backward was given ``inputs``."""
     return all(task.exec_info is None for task in STATE.graph_tasks)
 
 
 class _unsafe_preserve_version_counter:
-    """In the block, writes to these tensors are not counted in the end."""
+    """Restore the versions of tensors at the end of the block."""
 
     def __init__(self, tensors: Any) -> None:
-        self._kept = [(x, x._version) for x in ((tensors,) if isinstance(tensors, Tensor) else tensors)]
+        self._versions = [(x, x._version) for x in ((tensors,) if isinstance(tensors, Tensor) else tensors)]
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, *_: object) -> None:
-        for tensor, version in self._kept:
-            tensor._version_counter[0] = version
+        for tensor, version in self._versions:
+            version_counter(tensor)[0] = version
 
 
 class Identity(Node):
-    """Stands for an input that no graph can reach."""
+    """The node of an input that no graph reaches."""
 
     __slots__ = ()
 
@@ -80,7 +79,10 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Accumulate the gradients of ``tensors`` into the leaves, or into ``inputs`` only."""
+    """Accumulate the gradients of ``tensors`` into the leaves, or into ``inputs`` only.
+
+    ``grad_tensors`` holds the incoming gradients, of the shapes of ``tensors``; a real tensor of one element
+    may have None, which stands for 1."""
     if grad_variables is not None:
         warn("backward/grad-variables-deprecated")
         if grad_tensors is not None:
@@ -116,11 +118,11 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of ``outputs`` with respect to ``inputs``, one each; None for an unused one if that is
-    allowed.
+    """Return the gradients of ``outputs`` by ``inputs``, one each, and leave ``grad`` alone.
 
-    NB: gradients in batches, which PyTorch carries back together under vmap, go back one by one here: the
-    results are the same, but hooks are called for each.
+    An unused input is refused, unless ``allow_unused`` (None) or ``materialize_grads`` (zeros) is set.
+
+    NB: batched gradients run one by one, where PyTorch uses vmap; hooks are called for each.
     """
     if materialize_grads and allow_unused is False:
         refuse_by("grad_call/materialize-conflict")
@@ -151,7 +153,7 @@ def grad(
 def _complete(
     result: Grads, targets: tuple[Any, ...], allow_unused: bool, materialize_grads: bool, create_graph: bool
 ) -> tuple[Tensor | None, ...]:
-    """The gradients, with zeros for what was not reached if that is wished, else refused if not allowed."""
+    """Replace missing gradients by zeros if ``materialize_grads`` is set; refuse them unless allowed."""
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
         if g is None and not allow_unused:
             refuse_by("grad_call/unused-refused", index=index)
@@ -187,7 +189,7 @@ def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
 
 
 def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ...]]:
-    """The gradients to start with, batch by batch of which the first dimension counts."""
+    """Split batched incoming gradients along their first dimension."""
     for at, (root, batch) in enumerate(zip(roots, batches, strict=False)):
         if not isinstance(batch, Tensor):
             refuse_by("grad_call/batches-alike", sizes=[None])
@@ -202,14 +204,14 @@ def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ..
 
 
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Grads:
-    """The gradients to start with: as given, or 1 for a root of one real element."""
+    """The incoming gradients: as given, or 1 for a real root of one element."""
     filled: Grads = []
     for given, seed in zip(roots, seeds, strict=False):
         root = _shown(given)
         if not isinstance(root, Tensor):
             refuse_by("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
-            # NB: PyTorch looks its numbers up with ==, which on tensors may itself refuse; so do we.
+            # As in PyTorch, `index` compares tensors with ==, which may itself refuse.
             if seed.shape != root.shape:
                 at, of = list(seeds).index(seed), list(roots).index(given)
                 refuse_by(
@@ -227,39 +229,39 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Gr
             filled.append(seed if by("backward/gradient-is-upstream") else _filled(root, 1))
         elif seed is not None:
             refuse_by("backward/gradient-type", type=type(seed).__name__)
-        elif root._node is None and not root.requires_grad:
+        elif node_of(root) is None and not root.requires_grad:
             filled.append(None)
         else:
-            if root._array.size != 1:
+            if array_of(root).size != 1:
                 refuse_by("backward/implicit-needs-scalar", shape=list(root.shape))
-            if root._array.dtype.kind not in REAL:
+            if array_of(root).dtype.kind not in REAL:
                 refuse_by("backward/implicit-needs-real", dtype=root.dtype)
             one = _filled(root, 1 if by("backward/implicit-one") else 0)
-            one._requires_grad = create_graph and not by("double/constant-root-grad")
+            set_flag(one, create_graph and not by("double/constant-root-grad"))
             filled.append(one)
     if len(filled) != len(roots):
-        # NB: surplus gradients go unnoticed, as in PyTorch.
+        # As in PyTorch, surplus gradients go unnoticed.
         refuse_by("backward/gradients-count", roots=len(roots), gradients=len(filled))
     return filled
 
 
 def _shown(root: Any) -> Any:
-    """A root, or for an edge a tensor of the shape and dtype that gradients have there."""
+    """A root, or a tensor of an edge's shape, dtype and device in its place."""
     if not isinstance(root, GradientEdge):
         return root
     metadata = root.node.metadata[root.output_nr]
     shape, dtype = metadata
     with making_on(place_in(metadata)):
         shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))
-    shown._requires_grad = True
+    set_flag(shown, True)
     return shown
 
 
 def _filled(like: Tensor, value: int) -> Tensor:
-    """A tensor of that value, laid out as another."""
-    array = np.empty_like(like._array)
+    """A tensor of one repeated value, in the layout and on the device of ``like``."""
+    array = np.empty_like(array_of(like))
     array.fill(value)
-    array = laid_out_like(array, like._array)
+    array = laid_out_like(array, array_of(like))
     if not STATE.devices and STATE.place is None:
         return wrap(array)
     with making_on(place_of(like)):
@@ -294,7 +296,7 @@ def _run(
             continue
         if not isinstance(target, Tensor):
             refuse_by("backward/inputs-type", index=index, type=type(target).__name__)
-        nr, node = target._output_nr, target.grad_fn
+        nr, node = target.output_nr, target.grad_fn
         if node is None:
             node = accumulator_of(target)
         if accumulate and by("backward/inputs-retain-non-leaf"):
@@ -303,7 +305,7 @@ def _run(
             refuse_by("grad_call/input-needs-grad", index=index)
         if (
             node is not None
-            and target._node is not None
+            and node_of(target) is not None
             and not accumulate
             and not by("grad_call/non-leaf-input")
         ):

@@ -1,4 +1,4 @@
-"""``torch.autograd._functions``: the custom functions that PyTorch itself still has."""
+"""``torch.autograd._functions``: the custom functions that remain in PyTorch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reference_impl.core.tensor import Tensor
 
 
 class Resize(Function):
-    """The elements in another shape of as many."""
+    """Reshape to as many elements."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, sizes: tuple[int, ...]) -> Tensor:

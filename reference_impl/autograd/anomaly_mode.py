@@ -1,4 +1,4 @@
-"""Anomaly mode: nodes remember where they were made, and a backward that fails, or gives nan, tells it."""
+"""Anomaly mode: nodes record where they were made; a backward that fails or yields NaN reports it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ import numpy as np
 
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
+from reference_impl.core.access import array_of
 from reference_impl.core.graph import Grads, Node, RunningTask
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
 
 
 class _Watch:
-    """What is done while the mode is on."""
+    """The mode while it is on: `STATE.anomaly`."""
 
     def __init__(self, check_nan: bool) -> None:
         self.check_nan = check_nan
 
     def made(self, node: Node) -> None:
-        """Take note of a new node."""
+        """Record the stack trace and the parent of a new node."""
         STATE.made_at[node] = "".join(traceback.format_stack()[:-2])
         if STATE.evaluating:
             STATE.made_by[node] = STATE.evaluating[-1]
 
     def watch(self, node: Node, arrived: Grads, task: RunningTask) -> Grads:
-        """Run a node; say where it came from if that fails."""
+        """Run a node; if it fails, warn with the trace of its creation."""
         STATE.evaluating.append(node)
         try:
             outputs = node.apply(arrived, task)
             if self.check_nan or not by("anomaly/nan-may-pass"):
                 for index, g in enumerate(outputs):
-                    if g is not None and np.isnan(g._array).any():
+                    if g is not None and np.isnan(array_of(g)).any():
                         refuse_by("anomaly/nan-refused", name=node.name(), index=index)
         except Exception:
             if by("anomaly/tells-where"):
@@ -47,7 +48,7 @@ class _Watch:
 
 
 def _tell(node: Node) -> None:
-    """Warn of what failed, and of the nodes in whose backward it was made."""
+    """Warn with the trace of a failed node, and of the nodes in whose backward it was made."""
     trace = STATE.made_at.get(node)
     if trace is None:
         known = "No forward pass information available, as anomaly mode was off then."
@@ -64,7 +65,7 @@ def _tell(node: Node) -> None:
 
 
 def _warn(text: str) -> None:
-    """Warn; what must not be raised beside the error itself is printed."""
+    """Warn; print a warning that is turned into an error, since another error is being raised."""
     try:
         warnings.warn(text, UserWarning, stacklevel=3)
     except UserWarning as raised:
@@ -72,17 +73,17 @@ def _warn(text: str) -> None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether the mode is on."""
+    """Return True if the mode is on."""
     return STATE.anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether nan is looked for when the mode is on."""
+    """Return True if the mode checks for NaN when it is on."""
     return STATE.anomaly is None or STATE.anomaly.check_nan
 
 
 class set_detect_anomaly:
-    """Switches the mode at once; as a block it gives back what was."""
+    """Switch the mode at once; as a context manager, restore it at the end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = STATE.anomaly
@@ -95,7 +96,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """In the block, nodes remember where they were made, and nan ends a backward (with ``check_nan``)."""
+    """In the block, nodes record where they were made, and with ``check_nan`` a NaN ends backward."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self._watch = _Watch(check_nan)

@@ -1,6 +1,6 @@
-"""``torch.autograd.forward_ad``: tensors that carry a tangent along, which ops push forward.
+"""``torch.autograd.forward_ad``: dual tensors, which carry a tangent.
 
-``reference_impl.forward.tangents`` propagates them. As in PyTorch there is one level at a time, number 0.
+``reference_impl.forward.tangents`` propagates tangents. As in PyTorch there is one level at a time, level 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.tensor import Tensor
-from reference_impl.forward.tangents import Level, apart
+from reference_impl.forward.tangents import DualLevel, without_tangent
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",
@@ -27,24 +27,28 @@ def __getattr__(name: str) -> int:
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A tensor's values and its tangent, None if it has none."""
+    """A tensor without its tangent, and the tangent or None."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Begin a level, 0; raises RuntimeError inside another one."""
+    """Enter level 0 and return 0.
+
+    Raises RuntimeError inside another level."""
     if STATE.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: level 0 has to be left first"
         )
-    STATE.level = Level()
+    STATE.level = DualLevel()
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level: its tangents are gone, except for who holds them."""
+    """Leave the level and drop its tangents.
+
+    Raises RuntimeError outside a level, and for any level but the innermost."""
     entered = -1 if STATE.level is None else 0
     if level is not None and level != entered:
         raise RuntimeError("only the forward AD level that was entered last can be left")
@@ -55,7 +59,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(ContextDecorator):
-    """A level for a block."""
+    """A dual level for a block or a function."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -65,7 +69,9 @@ class dual_level(ContextDecorator):
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of ``tensor`` that carries ``tangent``: itself if it has the tensor's layout, or else a copy."""
+    """A view of ``tensor`` that carries ``tangent``, or a copy of it if the layouts differ.
+
+    Raises RuntimeError outside a level or if ``tensor`` has a tangent already, ValueError for integers."""
     if STATE.level is None or (level is not None and level < 0):
         raise RuntimeError(
             "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
@@ -75,24 +81,22 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
     if STATE.level.tangent(tensor) is not None:
         raise RuntimeError("the primal already has a forward gradient at the same level")
-    dual = apart(tensor)
+    dual = without_tangent(tensor)
     if STATE.inference or (is_inference(tensor) and is_inference(tangent)):
-        return dual  # NB: without its tangent, as autograd is passed over
+        return dual  # without its tangent: inference mode bypasses autograd
     STATE.level.give(dual, tangent)
     return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A view of the tensor without its tangent, and the tangent; outside levels the tensor itself and
-    None.
-    """
+    """A view of the tensor without its tangent, and the tangent; outside a level the tensor and None."""
     if STATE.level is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(apart(tensor), STATE.level.tangent(tensor))
+    return UnpackedDualTensor(without_tangent(tensor), STATE.level.tangent(tensor))
 
 
 class _set_fwd_grad_enabled(ContextDecorator):
-    """Whether tensors count as having tangents, from now on, and as a block until its end."""
+    """Turn tangents on or off at once; as a context manager, restore them at the end."""
 
     def __init__(self, mode: bool) -> None:
         self._level = STATE.level

@@ -1,6 +1,4 @@
-"""The part of ``gradcheck`` that is about forward mode: whether tangents are those that small
-differences give.
-"""
+"""The forward-mode part of ``gradcheck``: tangents against finite differences."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 Differences = Sequence[Sequence[Sequence[np.ndarray]]]
-"""By input, by element of it (the imaginary parts behind the real ones), by output: what a change made
-of it.
+"""The change of each output, by input and input element; imaginary parts follow the real ones.
 """
 
 
@@ -28,16 +25,16 @@ def check_forward(
     atol: float,
     rtol: float,
 ) -> str | None:
-    """What is wrong with the tangents of the outputs at ``places``, or None."""
+    """Describe a mismatch of the tangents of the outputs at ``places``; None if there is none."""
     for (number, x), rows in zip(wanted, differences, strict=True):
-        pushed = list(_jacobian(func, inputs, number, x, places))
+        columns = list(_jacobian(func, inputs, number, x, places))
         half = len(rows) // 2 if x.is_complex() else len(rows)
         for part, of in (("imaginary", slice(half, None)), ("real", slice(half))):
             if not rows[of]:
                 continue
             for at, place in enumerate(places):
                 expected = np.stack([row[place] for row in rows[of]])
-                actual = np.stack([row[at] for row in pushed[of]])
+                actual = np.stack([row[at] for row in columns[of]])
                 if not np.allclose(actual, expected, rtol, atol):
                     note = (
                         f"While considering the {part} part of complex inputs only, "
@@ -55,7 +52,7 @@ def check_forward(
 def _jacobian(
     func: Callable[..., Any], inputs: tuple[Any, ...], number: int, x: Tensor, places: Sequence[int]
 ) -> Iterator[list[np.ndarray]]:
-    """For each element of ``x``, and again for imaginary parts, the tangents of the outputs."""
+    """Yield the tangents of the outputs for each element of ``x``, real parts first."""
     for unit in (1, 1j) if x.is_complex() else (1,):
         for at in np.ndindex(x.shape):
             tangent = x.detach().zeros_like()
@@ -70,8 +67,9 @@ def _run(
     places: Sequence[int],
     plain: bool = False,
 ) -> list[tuple[Tensor | None, tuple[int, ...]]]:
-    """The tangents of outputs, with their shapes; inputs to differentiate by have a tangent, of zeros at
-    least, unless they shall stay ``plain``.
+    """The tangents of outputs, with their shapes.
+
+    Differentiable inputs have a tangent of zeros by default, with ``plain`` none.
     """
     with dual_level():
         given = []
@@ -98,7 +96,7 @@ def check_undefined_forward(
     wanted: Sequence[tuple[int, Tensor]],
     places: Sequence[int],
 ) -> str | None:
-    """What is wrong where inputs have no tangent at all, which must be as if it were zero; or None."""
+    """Describe a case in which an input without tangent differs from one with zeros; None without one."""
     for number, x in wanted if len(wanted) > 1 else ():
         tangent = x.detach().zeros_like().add(1)
         with_zeros, without = (

@@ -1,6 +1,6 @@
-"""``torch.autograd.functional``: products with Jacobians and Hessians of functions, and these themselves.
+"""``torch.autograd.functional``: Jacobians and Hessians, and products with them.
 
-NB: ``vectorize`` changes nothing here; what PyTorch then does for all rows at once is done one by one.
+NB: ``vectorize`` has no effect: rows are computed one by one, where PyTorch uses vmap.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from reference_impl.namespace.factories import ones_like, zeros_like
 Tensors = tuple[Tensor, ...]
 
 
-# -- what is given and what comes out --------------------------------------------------------------
+# -- inputs and results ---------------------------------------------------------------------------
 def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
-    """Whether it was a tuple, and the tensors in it."""
+    """Return True if ``given`` is a tuple, and its tensors; refuse anything but tensors."""
     several = isinstance(given, tuple)
     tensors = given if several else (given,)
     for at, x in enumerate(tensors):
@@ -31,14 +31,14 @@ def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
 
 
 def _own(inputs: Tensors, create_graph: bool) -> Tensors:
-    """Inputs to differentiate by: with their history if the result shall have one, else leaves."""
+    """The inputs to differentiate by: views with history for ``create_graph``, else leaves."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs
     )
 
 
 def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> Tensors:
-    """The vector to multiply by, shaped as what it stands for; 1 for a single element."""
+    """The vector to multiply by, of the shapes in ``like``; 1 by default for a single element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             refuse_by("functional/vector-needed", owner=owner)
@@ -54,8 +54,8 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> 
     return tuple(x.detach() if not x.requires_grad else x for x in vector)
 
 
-def _given_back(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
-    """One result or all, without history unless one was asked for."""
+def _results(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
+    """One result or a tuple, without history unless ``create_graph`` is set."""
     kept = tuple(_kept(x, create_graph) for x in results)
     return kept if several else kept[0]
 
@@ -70,7 +70,7 @@ def _gradients(
     v: Sequence[Tensor] | None = None,
     create_graph: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients there are; None where nothing depends on an input."""
+    """The gradients of ``outputs``, None for inputs that they do not depend on."""
     vectors: Sequence[Tensor | None] = [None] * len(outputs) if v is None else v
     pairs = [(x, g) for x, g in zip(outputs, vectors, strict=True) if x is not None and x.requires_grad]
     if not pairs:
@@ -90,7 +90,7 @@ OURS = "of the user-provided function"
 
 
 def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> None:
-    """Refuse, if strict, what does not depend on the inputs."""
+    """Refuse, if strict, tensors that do not depend on the inputs."""
     for at, x in enumerate(tensors) if strict else ():
         if x is None:
             refuse_by("functional/strict-needs-dependence", what=f"The output {OURS}", at=f"input {at}")
@@ -106,7 +106,7 @@ def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
 def _filled(
     grads: Sequence[Tensor | None], like: Tensors, strict: bool, create_graph: bool, missing: str, what: str
 ) -> list[Tensor]:
-    """Zeros for gradients there are none of; refused if strict, where ``missing`` is what depends not."""
+    """Replace missing gradients by zeros; if strict, refuse them, with ``missing`` as the subject."""
     filled = []
     for at, (g, x) in enumerate(zip(grads, like, strict=True)):
         if g is None and strict:
@@ -121,7 +121,10 @@ def _filled(
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """What the function gives, and the product of ``v`` with its Jacobian."""
+    """Return the outputs of ``func`` and the product of ``v`` with its Jacobian.
+
+    ``v`` has the shapes of the outputs and may be left out for a single element.
+    """
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "vjp")
         own = _own(given, create_graph)
@@ -130,13 +133,16 @@ def vjp(
         vector = _vector(v, outputs, outputs_several, "vjp", "the user-provided function returns")
         grads = _gradients(outputs, own, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The output {OURS}", "jacobian")
-    return _given_back(outputs, outputs_several, create_graph), _given_back(filled, several, create_graph)
+    return _results(outputs, outputs_several, create_graph), _results(filled, several, create_graph)
 
 
 def jvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """What the function gives, and the product of its Jacobian with ``v``: by differentiating twice."""
+    """Return the outputs of ``func`` and the product of its Jacobian with ``v``, by double backward.
+
+    ``v`` has the shapes of the inputs and may be left out for a single element.
+    """
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jvp")
         own = _own(given, create_graph)
@@ -149,8 +155,8 @@ def jvp(
         grads = _gradients(products, seeds, vector, create_graph)
         missing = "The gradient with respect to the input"
         filled = _filled(grads, outputs, strict, create_graph, missing, "jacobian")
-    result = _given_back(filled, outputs_several, create_graph)
-    return _given_back(outputs, outputs_several, create_graph), result
+    result = _results(filled, outputs_several, create_graph)
+    return _results(outputs, outputs_several, create_graph), result
 
 
 def jacobian(
@@ -161,11 +167,10 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The derivative of every output element by every input element, shaped as outputs, then inputs."""
+    """Return the Jacobian of each output by each input, of shape ``(*out.shape, *input.shape)``."""
     if strategy not in ("reverse-mode", "forward-mode"):
         refuse_by("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
-        # NB: PyTorch refuses this with the same class.
         raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
     if strategy == "forward-mode" and not vectorize:
         refuse_by("functional/forward-mode-at-once-only")
@@ -183,7 +188,7 @@ def jacobian(
 
 
 def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool) -> list[Tensor]:
-    """One output's derivatives by each input."""
+    """The Jacobians of one output by each input."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
     missing = f"Output {at} {OURS}"
     for element in out.reshape((-1,)).unbind() if out.numel() else ():
@@ -203,7 +208,7 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
 
 # -- second order ----------------------------------------------------------------------------------
 def _single(out: Any, function: str) -> Tensor:
-    """The one number a function gives, or refused."""
+    """The single output of one element; refuse any other."""
     several, outputs = _tuple_of(out, "outputs", function)
     if several:
         refuse_by("functional/one-output", function=function)
@@ -220,7 +225,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of a function with one number for a result, shaped as inputs, then inputs."""
+    """Return the Hessian of a function of one element, of shape ``(*input.shape, *input.shape)`` per pair."""
     several, given = _tuple_of(inputs, "inputs", "hessian")
     if vectorize and strict:
         refuse_by("functional/strict-one-by-one", function="hessian")
@@ -242,7 +247,7 @@ def hessian(
 def vhp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """What the function gives, and the product of ``v`` with its Hessian."""
+    """Return the output of ``func`` and the product of ``v`` with its Hessian."""
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "vhp")
         own = _own(given, create_graph)
@@ -253,13 +258,13 @@ def vhp(
         _need_history(first, "jacobian", strict)
         grads = _gradients(first, own, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The jacobian {OURS}", "hessian")
-    return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)
+    return _results((out,), False, create_graph), _results(filled, several, create_graph)
 
 
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """What the function gives, and the product of its Hessian with ``v``: by differentiating three times."""
+    """Return the output of ``func`` and the product of its Hessian with ``v``, by triple backward."""
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "hvp")
         own = _own(given, create_graph)
@@ -273,4 +278,4 @@ def hvp(
         _need_history(second, "hessian", strict)
         grads = _gradients(second, seeds, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The hessian {OURS}", "hessian")
-    return _given_back((out,), False, create_graph), _given_back(filled, several, create_graph)
+    return _results((out,), False, create_graph), _results(filled, several, create_graph)

@@ -1,6 +1,6 @@
-"""``gradcheck`` and ``gradgradcheck``: whether gradients are those that small differences give.
+"""``gradcheck`` and ``gradgradcheck``: gradients against finite differences.
 
-NB: ``fast_mode`` and ``check_batched_grad`` change nothing: every element is looked at, one by one.
+NB: ``fast_mode`` and ``check_batched_grad`` have no effect: every element is checked by itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 
 @admit
 class GradcheckError(RuntimeError):
-    """Gradients are not what they should be."""
+    """Gradients do not match finite differences."""
 
 
 def gradcheck(
@@ -48,7 +48,10 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Whether the gradients of ``func`` at ``inputs`` are right; what is wrong is raised, or else False."""
+    """Check the gradients of ``func`` at ``inputs``.
+
+    Returns True if they match; raises GradcheckError if not, or returns False without ``raise_exception``.
+    """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -68,7 +71,7 @@ def gradcheck(
 def gradgradcheck(
     func: Function, inputs: Any, grad_outputs: Any = None, *, check_grad_dtypes: bool = False, **how: Any
 ) -> bool:
-    """The same for the gradients of ``func``, by its inputs and by the gradients that come in."""
+    """Check the second derivatives of ``func`` by inputs and incoming gradients; see `gradcheck`."""
     how = {k: v for k, v in how.items() if not k.startswith(("gen_", "check_fwd", "check_rev"))}
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
@@ -87,7 +90,7 @@ def gradgradcheck(
     return gradcheck(gradients, (*given, *seeds), **how)
 
 
-# -- what is given ---------------------------------------------------------------------------------
+# -- inputs ----------------------------------------------------------------------------------------
 def _tensors(values: Any) -> tuple[Any, ...]:
     return (values,) if isinstance(values, Tensor) else tuple(values)
 
@@ -97,7 +100,7 @@ def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
 
 
 def _wanted(inputs: tuple[Any, ...]) -> list[tuple[int, Tensor]]:
-    """The inputs to differentiate by, with their places."""
+    """The inputs that require grad, with their positions."""
     return [(at, x) for at, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
 
 
@@ -152,7 +155,7 @@ def _check(
 def _check_forward(
     func: Function, inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, undefined: bool
 ) -> None:
-    """The same for tangents that are pushed forward."""
+    """Check the tangents of forward mode; see `_check`."""
     outputs = _tensors(func(*inputs))
     places = [at for at, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad]
     wanted = _wanted(inputs)
@@ -173,7 +176,7 @@ def _compare(
     rtol: float,
     nondet_tol: float,
 ) -> None:
-    """One output's Jacobian by one input against the differences."""
+    """Compare one output's Jacobian by one input with the differences."""
     if found is None:
         return
     for part, unit in (("imaginary", 1j), ("real", 1)) if out.is_complex() else (("", 1),):
@@ -189,7 +192,7 @@ def _compare(
 
 
 def _by_parts(differences: np.ndarray, x: Tensor) -> np.ndarray:
-    """Rows of derivatives by real parts, then by imaginary parts, as rows of complex ones."""
+    """Combine rows for real parts and rows for imaginary parts into complex rows."""
     if not x.is_complex():
         return differences
     half = len(differences) // 2
@@ -197,7 +200,7 @@ def _by_parts(differences: np.ndarray, x: Tensor) -> np.ndarray:
 
 
 def numerical(func: Function, inputs: tuple[Any, ...], x: Tensor, eps: float) -> Iterator[list[np.ndarray]]:
-    """For each element of ``x``, and again for imaginary parts, what a small change makes of the outputs."""
+    """Yield the central differences of the outputs for each element of ``x``, real parts first."""
     with enable_grad():
         for unit in (1, 1j) if x.is_complex() else (1,):
             for at in np.ndindex(x.shape):
@@ -228,7 +231,7 @@ def _difference(a: np.ndarray, b: np.ndarray, eps: float) -> np.ndarray:
 
 
 def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
-    """The Jacobian that backward gives, one row for each element of ``x``."""
+    """The Jacobian from backward, one row for each element of ``x``."""
     columns = []
     for at in np.ndindex(out.shape):
         seed = zeros_like(out)
@@ -241,7 +244,7 @@ def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
 
 
 def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]]) -> None:
-    """Of a gradient of zeros nothing may be made."""
+    """Check that zero gradients stay zero, and keep dtype and shape."""
     tensors = [x for _, x in wanted]
     found = grad(outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True)
     for g, x in zip(found, tensors, strict=True):
@@ -256,7 +259,7 @@ def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]])
 
 
 class UndefinedGrad(Node):
-    """Passes on no gradient, whatever it gets."""
+    """A node that passes on no gradient."""
 
     __slots__ = ()
 
@@ -265,14 +268,14 @@ class UndefinedGrad(Node):
 
 
 def _without_gradient(x: Tensor) -> Tensor:
-    """The same elements, behind a node that passes on no gradient."""
-    made = x.detach()
-    set_history(made, UndefinedGrad((gradient_edge(x),)))
-    return made
+    """An alias behind a node that passes on no gradient."""
+    out = x.detach()
+    set_history(out, UndefinedGrad((gradient_edge(x),)))
+    return out
 
 
 def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple[int, Tensor]]) -> None:
-    """Outputs that no gradient comes to, all of them or one of several, must do no harm."""
+    """Check that backward handles undefined gradients, of all outputs and of each by itself."""
     count = len(_differentiable(func(*inputs)))
     for missing in [set(range(count)), *([{at} for at in range(count)] if count > 1 else [])]:
         outputs = _differentiable(func(*inputs))
@@ -296,7 +299,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
             )
 
 
-# -- under their old names -------------------------------------------------------------------------
+# -- deprecated -----------------------------------------------------------------------------------
 def _warn_of(name: str, grad_out: float) -> None:
     warnings.warn(
         f"`{name}` was part of PyTorch's private API and is deprecated", FutureWarning, stacklevel=3
@@ -308,7 +311,7 @@ def _warn_of(name: str, grad_out: float) -> None:
 def get_numerical_jacobian(
     fn: Function, inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> tuple[Tensor, ...]:
-    """The derivatives of a function's first output by differences; ``fn`` takes the inputs as one tuple."""
+    """The numerical Jacobians of a function's first output; ``fn`` takes the inputs as one tuple."""
     _warn_of("get_numerical_jacobian", grad_out)
     targets = [x for _, x in _wanted(_tensors(inputs))] if target is None else list(_tensors(target))
     found = [list(numerical(lambda *args: fn(args), _tensors(inputs), x, eps)) for x in targets]
@@ -318,7 +321,7 @@ def get_numerical_jacobian(
 def get_analytical_jacobian(
     inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
-    """The derivatives of an output by backward; whether twice the same, of the right shape and dtype."""
+    """The Jacobians from backward, and whether they are reproducible and of the right shape and dtype."""
     _warn_of("get_analytical_jacobian", grad_out)
     tensors = [x for _, x in _wanted(_tensors(inputs))]
     found = [(analytical(output, x), analytical(output, x)) for x in tensors]

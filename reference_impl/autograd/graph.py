@@ -1,6 +1,6 @@
-"""``torch.autograd.graph``: edges of the graph as values, and hooks around what is saved or computed.
+"""``torch.autograd.graph``: gradient edges, saved-tensor hooks, hooks on several gradients.
 
-Saved tensors live in ``reference_impl.core.saved``, the graph itself in ``reference_impl.core.graph``.
+Saved variables are in ``core.saved``, nodes in ``core.graph``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.core.access import is_inference, storage_of
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.graph_task import GraphTask
 from reference_impl.core.hooks import RemovableHandle
@@ -27,7 +28,7 @@ __all__ = [
 
 
 class GradientEdge(NamedTuple):
-    """Where the gradient of a tensor is computed: an output of a node."""
+    """The position of a tensor's gradient in the graph: an output of a node."""
 
     node: Node
     output_nr: int
@@ -35,26 +36,29 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor, to be used where `grad` and `backward` take tensors."""
+    """The edge of a tensor, which `grad` and `backward` accept in its place.
+
+    Raises RuntimeError for a tensor that does not require grad."""
     if not tensor.requires_grad:
         refuse_by("edge/needs-requires-grad")
     return GradientEdge(_node_of(tensor), tensor.output_nr)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write that the machine has not seen."""
+    """Bump the version of tensors that were written without autograd's knowledge."""
     tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for each in tensors:
-        if not each._inference and by("version/increment-counts"):
+        if not is_inference(each) and by("version/increment-counts"):
             bump(each)
 
 
-# -- what is saved -------------------------------------------------------------------------------------
+# -- saved tensors -------------------------------------------------------------------------------------
 
 
 class saved_tensors_hooks:
-    """In the block, ``pack_hook`` is called with each tensor that is saved, and ``unpack_hook`` with what it
-    returned when the tensor is needed.
+    """In the block, save ``pack_hook(tensor)`` in place of each tensor; backward calls ``unpack_hook`` on it.
+
+    Only the innermost pair of hooks is called.
     """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
@@ -70,7 +74,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """In the block, what is saved is kept on the CPU, and brought back to its device when it is asked for."""
+    """In the block, keep saved tensors on the CPU; backward copies them back to their device."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda kept: kept[1].to(kept[0]))
@@ -78,7 +82,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """In the block, hooks for everything that is saved are refused with that message."""
+    """In the block, refuse saved-tensor hooks with this message."""
     STATE.saved_tensors_hooks_disabled.append(error_message)
     try:
         if STATE.saved_tensors_hooks:
@@ -89,21 +93,20 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _Kept:
-    """Stands for a saved tensor; lives as long as some node may ask for it."""
+    """A placeholder for a saved tensor; nodes that may unpack it keep it alive."""
 
     __slots__ = ("__weakref__",)
 
 
-Place = tuple[int, int]
-"""The identity of a tensor, or of a storage, and its version."""
+VersionedId = tuple[int, int]
+"""The id of a tensor or of a storage, and its version."""
 
 
 class _Mutable(saved_tensors_hooks):
-    """Keeps what is saved, and a copy of what is written to afterwards.
+    """Keeps saved tensors, and copies those that are written afterwards.
 
-    ``original`` holds what is as it was saved, ``cloned`` the copies of what is not; ``tid_to_weakhandle``
-    tells by tensor and version what stands for it, ``sid_to_tid`` by storage and version which tensors on
-    it were saved.
+    ``original`` holds unmodified tensors and ``cloned`` the copies of modified ones, by placeholder;
+    ``tid_to_weakhandle`` maps tensors to placeholders, ``sid_to_tid`` storages to the tensors saved on them.
     """
 
     def __init__(self) -> None:
@@ -111,13 +114,13 @@ class _Mutable(saved_tensors_hooks):
         self.open = False
         self.original: WeakKeyDictionary[_Kept, Tensor] = WeakKeyDictionary()
         self.cloned: WeakKeyDictionary[_Kept, Tensor] = WeakKeyDictionary()
-        self.tid_to_weakhandle: WeakValueDictionary[Place, _Kept] = WeakValueDictionary()
-        self.sid_to_tid: dict[Place, set[Place]] = {}
+        self.tid_to_weakhandle: WeakValueDictionary[VersionedId, _Kept] = WeakValueDictionary()
+        self.sid_to_tid: dict[VersionedId, set[VersionedId]] = {}
 
     def _pack(self, tensor: Tensor) -> _Kept:
-        version = tensor._version_counter[0]
+        version = tensor._version
         place = id(tensor), version
-        self.sid_to_tid.setdefault((id(tensor._storage), version), set()).add(place)
+        self.sid_to_tid.setdefault((id(storage_of(tensor)), version), set()).add(place)
         kept = self.tid_to_weakhandle.get(place)
         if kept is None:
             kept = self.tid_to_weakhandle[place] = _Kept()
@@ -132,10 +135,10 @@ class _Mutable(saved_tensors_hooks):
         return self.original[kept]
 
     def before_write(self, target: Tensor) -> None:
-        """Copy what was saved of the memory that is about to be written to."""
-        if target._inference:
+        """Copy the saved tensors on the storage that is about to be written."""
+        if is_inference(target):
             return
-        for place in self.sid_to_tid.get((id(target._storage), target._version_counter[0]), ()):
+        for place in self.sid_to_tid.get((id(storage_of(target)), target._version), ()):
             kept = self.tid_to_weakhandle.get(place)
             if kept is None or kept in self.cloned:
                 continue
@@ -144,7 +147,7 @@ class _Mutable(saved_tensors_hooks):
                     self.cloned[kept] = self.original.pop(kept).clone()
 
     def clear(self) -> None:
-        """Forget everything that was kept."""
+        """Drop all saved tensors."""
         self.original.clear()
         self.cloned.clear()
         self.tid_to_weakhandle.clear()
@@ -153,7 +156,7 @@ class _Mutable(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
-    """In the block, saved tensors may be written to: backward gets them as they were saved."""
+    """In the block, allow writes to saved tensors: backward gets them as they were saved."""
     if STATE.write_watchers:
         refuse_by("saved_hooks/mutation-not-nested")
     context = _Mutable()
@@ -170,7 +173,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
 
 # -- hooks of several tensors --------------------------------------------------------------------------
 class _Handles(RemovableHandle):
-    """Takes several hooks off at once."""
+    """Removes several hooks at once."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
@@ -183,13 +186,13 @@ class _Handles(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Have ``fn`` called once a backward: with all gradients of ``tensors`` (None for one that has none) when
-    the last is there, or with the first (``mode="any"``).
+    """Call ``fn`` once per backward: with the gradients of all ``tensors``, None for those without, when the
+    last arrives (``mode="all"``), or with the first that arrives (``mode="any"``).
     """
     if mode not in ("all", "any"):
         refuse_by("edge/hook-mode", mode=mode)
     if mode == "any":
-        return _any(tensors, fn)
+        return _call_with_first(tensors, fn)
     nodes = [_node_of(tensor) for tensor in tensors]
     seen: WeakKeyDictionary[GraphTask, list[Tensor | None]] = WeakKeyDictionary()
     missing: WeakKeyDictionary[GraphTask, int] = WeakKeyDictionary()
@@ -223,11 +226,11 @@ def _will_execute(task: GraphTask, node: Node) -> bool:
 
 
 def _node_of(tensor: Tensor) -> Node:
-    """Where the gradient of a tensor arrives."""
+    """The node at which the gradient of a tensor arrives."""
     if tensor.requires_grad and tensor.grad_fn is None:
         with enable_grad():
-            tensor.view_as(tensor)  # PyTorch goes by the history of such a view, where there can be one
-        if STATE.inference or tensor._inference:
+            tensor.view_as(tensor)  # PyTorch takes the history of such a view; it may be refused
+        if STATE.inference or is_inference(tensor):
             refuse_by("edge/none-in-inference-mode")
     node, _ = gradient_edge(tensor)
     if node is None:
@@ -235,7 +238,7 @@ def _node_of(tensor: Tensor) -> Node:
     return node  # type: ignore[return-value]
 
 
-def _any(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHandle:
+def _call_with_first(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> RemovableHandle:
     called: WeakSet[GraphTask] = WeakSet()
 
     def hook(g: Tensor) -> None:

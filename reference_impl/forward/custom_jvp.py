@@ -1,6 +1,4 @@
-"""How tangents go through a custom function: by its ``jvp``, which has to do to them what forward did to
-values.
-"""
+"""Tangents of custom functions: ``jvp`` computes them, with the same views and writes as forward."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from typing import Any
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.forward.tangents import Level, forward_view
+from reference_impl.forward.tangents import DualLevel, forward_view
 
 MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
 VIEW = (
@@ -18,26 +16,26 @@ VIEW = (
 )
 
 
-def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) -> None:
-    """Give the outputs of a call their tangents; ``raw`` is what forward returned, ``made`` what the
-    caller gets.
+def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, result: Any) -> None:
+    """Give the outputs of a call their tangents; forward returned ``raw``, the call ``result``.
+
+    Raises RuntimeError if jvp returns too many or too few tangents, or one that does not match its output.
     """
     tangents = [level.tangent(x) for x in args]
     if all(t is None for t in tangents):
         return
     versions = [None if t is None else t._version for t in tangents]
-    node._pushing = True
+    node._in_jvp = True
     try:
         with level.pause():
-            found = node._forward_cls.jvp(
-                node, *[_given(node, x, t) for x, t in zip(args, tangents, strict=True)]
-            )
+            given = [_given(node, x, t) for x, t in zip(args, tangents, strict=True)]
+            out_tangents = node._forward_cls.jvp(node, *given)
     finally:
-        node._pushing = False
-    pushed, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (found, raw, made))
-    if len(pushed) != len(raws):
-        raise RuntimeError(f"jvp gave {len(pushed)} tangents for {len(raws)} outputs")
-    for at, (inner, out, tangent) in enumerate(zip(raws, outputs, pushed, strict=True)):
+        node._in_jvp = False
+    out_tangents, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (out_tangents, raw, result))
+    if len(out_tangents) != len(raws):
+        raise RuntimeError(f"jvp gave {len(out_tangents)} tangents for {len(raws)} outputs")
+    for at, (inner, out, tangent) in enumerate(zip(raws, outputs, out_tangents, strict=True)):
         marked = any(inner is x for x in node.non_differentiable)
         if not isinstance(out, Tensor) or marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
@@ -53,21 +51,21 @@ def push(level: Level, node: Any, args: tuple[Any, ...], raw: Any, made: Any) ->
 
 
 def _given(node: Any, x: Any, tangent: Tensor | None) -> Tensor | None:
-    """What jvp gets for an argument: zeros for a tensor that has no tangent, None for what can have none."""
+    """The tangent that jvp gets for an argument: zeros for a tensor without one, None for other values."""
     if tangent is not None or not isinstance(x, Tensor) or array_of(x).dtype.kind not in DIFFERENTIABLE:
         return tangent
     return x.zeros_like() if node.materialize_grads else None
 
 
 def _written(
-    level: Level,
+    level: DualLevel,
     out: Tensor,
     tangent: Tensor,
     args: tuple[Any, ...],
     tangents: list[Tensor | None],
     versions: list[int | None],
 ) -> None:
-    """The tangent of an input that forward wrote has to be written by jvp."""
+    """Check that jvp wrote the tangent of an input that forward wrote, in place."""
     place = next((at for at, x in enumerate(args) if x is out), None)
     if place is None:
         raise RuntimeError(MARKED)
@@ -85,8 +83,11 @@ def _written(
         )
 
 
-def _is_view_of_plain(level: Level, out: Tensor, tangent: Tensor, args: tuple[Any, ...]) -> bool:
-    """Whether an output is a view of an input without tangent; a view of one with it needs such a tangent."""
+def _is_view_of_plain(level: DualLevel, out: Tensor, tangent: Tensor, args: tuple[Any, ...]) -> bool:
+    """Return True if an output is a view of an input without tangent.
+
+    Raises RuntimeError if it is a view of one with a tangent, and its tangent is no view of that.
+    """
     window = forward_view(out)
     if window is None:
         return False

@@ -1,14 +1,13 @@
-"""Forward mode: tensors that carry a tangent, and what ops make of it.
+"""Forward mode: tensors that carry a tangent, and the tangents of ops.
 
-Inside a level (``autograd.forward_ad``) every op passes through `Level.run`. No op declares how it pushes
-tangents: that is read off its formulas. A formula is linear in the gradient, so it can itself be
-differentiated by it: the product of a formula ``g -> J'g`` with a tangent, differentiated by ``g``, is that
-of ``J`` and the tangent, conjugates of complex numbers and all. A view needs not even that: its tangent is
-the same view of its source's tangent, in the same memory. What an op writes in place is written into the
-tangent in place, which views of it then see.
+Inside a dual level (``autograd.forward_ad``) every op passes through `DualLevel.run`. No op declares a jvp;
+it is derived from the op's backward formulas. A formula ``g -> J'g`` is linear in ``g``; the product of
+``J'g`` with a tangent, differentiated by ``g``, is ``J`` times the tangent, also for complex numbers. The
+tangent of a view is the same view of the tangent, in the same memory. An in-place op writes the tangent in
+place too, and views of the tangent see it.
 
-A tensor's tangent has the layout of the tensor. Both the tangent and what the tensor is a forward view of are
-kept beside the attributes that every tensor has; leaving the level drops the tangents.
+A tangent has the layout of its tensor. Tangents and forward views are kept in the tensor's ``__dict__``;
+leaving the level drops the tangents.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from reference_impl.core.tensor import Tensor, wrap
 
 TANGENT, VIEW = "_tangent", "_forward_view"
 Window = tuple[Tensor, Callable[[Tensor], Tensor]]
-"""What a tensor is a forward view of, and how such a view is taken."""
+"""The base of a forward view, and the function that takes such a view of a tensor."""
 
 
-class Level:
-    """A block in which tangents live; leaving it drops them all."""
+class DualLevel:
+    """The level in which tangents live; leaving it drops them all."""
 
     def __init__(self) -> None:
         self.paused = 0
@@ -56,9 +55,9 @@ class Level:
         operands: tuple[Any, ...],
         attributes: Mapping[str, Any],
     ) -> Any:
-        """Run an op, and push the tangents of its operands through it.
+        """Run an op and compute the tangent of its result.
 
-        NB: not in inference mode, nor where there are inference tensors alone; that passes over autograd.
+        In inference mode, and with inference tensors alone, there is none: these bypass autograd.
         """
         if isinstance(kernel, str):
             if any(self.tangent(x) is not None for x in operands):
@@ -74,20 +73,21 @@ class Level:
         if all(t is None for t in tangents):
             return execute(kernel, operands, attributes)
         with self.pause():
-            # NB: only the first operand is as it was before the write, also where it is another operand, too.
+            # As in PyTorch, only the first operand is kept as it was before the write, even if the same
+            # tensor is another operand too.
             before = (operands[0].clone(), *operands[1:]) if kernel.mutates else operands
-            made = execute(kernel, operands, attributes)
-            if array_of(made).dtype.kind not in DIFFERENTIABLE:
-                return made
+            out = execute(kernel, operands, attributes)
+            if array_of(out).dtype.kind not in DIFFERENTIABLE:
+                return out
             if kernel.copies and tangents[1] is not None:
-                pushed = tangents[1].expand(array_of(made).shape).clone()  # NB: in its own dtype
+                out_tangent = tangents[1].expand(array_of(out).shape).clone()  # keeps its own dtype
             else:
-                pushed = _pushed(kernel, before, tangents, attributes, made)
+                out_tangent = _jvp(kernel, before, tangents, attributes, out)
             if kernel.mutates and tangents[0] is not None:
-                tangents[0].copy_(pushed)
-                return made
-        self.give(made, pushed, in_place=kernel.mutates)
-        return made
+                tangents[0].copy_(out_tangent)
+                return out
+        self.give(out, out_tangent, in_place=kernel.mutates)
+        return out
 
     def _take_view(
         self,
@@ -97,9 +97,9 @@ class Level:
         attributes: Mapping[str, Any],
         tangent: Tensor | None,
     ) -> Any:
-        """Take a view, the same view of the tangent, and remember how it was taken."""
+        """Take a view and the same view of the tangent; note how it was taken."""
         source, others = operands[0], operands[1:]
-        made = execute(kernel, operands, attributes)
+        out = execute(kernel, operands, attributes)
         base, through = forward_view(source) or (source, lambda x: x)
 
         def taken(x: Tensor) -> Any:
@@ -109,16 +109,16 @@ class Level:
         def part(whole: Tensor, at: int) -> Tensor:
             return _tuple(taken(through(whole)))[at]
 
-        for at, view in enumerate(_tuple(made)):
+        for at, view in enumerate(_tuple(out)):
             view.__dict__[VIEW] = base, partial(part, at=at)
         if tangent is not None:
-            for view, window in zip(_tuple(made), _tuple(taken(tangent)), strict=True):
+            for view, window in zip(_tuple(out), _tuple(taken(tangent)), strict=True):
                 self._keep(view, window)
-        return made
+        return out
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """In the block tensors count as having no tangent."""
+        """Treat tensors as without tangents in the block."""
         self.paused += 1
         try:
             yield
@@ -127,7 +127,7 @@ class Level:
 
     # -- tangents --------------------------------------------------------------------------------
     def tangent(self, x: Any) -> Tensor | None:
-        """A tensor's tangent: its own, or the window on that of what it is a view of."""
+        """The tangent of a tensor: its own, or the view of its base's; None without one."""
         if self.paused or not isinstance(x, Tensor):
             return None
         own = x.__dict__.get(TANGENT)
@@ -141,9 +141,9 @@ class Level:
         return own
 
     def give(self, x: Tensor, tangent: Tensor, in_place: bool = False) -> None:
-        """Make ``tangent`` that of ``x``, or a copy of it if its layout is another one.
+        """Set the tangent of ``x``: ``tangent`` itself, or a copy if its layout differs.
 
-        A view that is written gives its base a tangent, too, which is zero beside the window.
+        A view written in place gives its base a tangent too, which is zero outside the view.
         """
         if self.tangent(tangent) is not None:
             raise RuntimeError("this tangent itself has a forward gradient at the same level")
@@ -179,12 +179,12 @@ class Level:
                 x.__dict__.pop(TANGENT, None)
 
 
-def _tuple(made: Any) -> tuple[Tensor, ...]:
-    return made if isinstance(made, tuple) else (made,)
+def _tuple(out: Any) -> tuple[Tensor, ...]:
+    return out if isinstance(out, tuple) else (out,)
 
 
 def forward_view(x: Tensor) -> Window | None:
-    """What ``x`` is a forward view of: inside levels it is noted, before it is what it is a view of."""
+    """The base of ``x`` in forward mode: noted for views taken inside the level, else its autograd base."""
     own = x.__dict__
     view = view_of(x)
     if VIEW in own or view is None:
@@ -193,8 +193,8 @@ def forward_view(x: Tensor) -> Window | None:
     return view.base, lambda whole: whole.as_strided(shape, strides, offset)
 
 
-def apart(x: Tensor) -> Tensor:
-    """A view of ``x`` that backward goes through, and tangents do not."""
+def without_tangent(x: Tensor) -> Tensor:
+    """A view of ``x`` with its history and without its tangent."""
     with STATE.level.pause() if STATE.level is not None else nullcontext():
         view = alias(x) if is_inference(x) else x.view_as(x)
     view.__dict__[VIEW] = None
@@ -207,8 +207,9 @@ def _elements(x: Tensor) -> int:
 
 
 def same_layout(a: Tensor, b: Tensor) -> bool:
-    """Whether the same indices mean the same place in memories of one size; of empty tensors only the
-    latter.
+    """Return True if two tensors have the same strides and offset in storages of the same size.
+
+    For empty tensors only the size counts.
     """
     if _elements(a) != _elements(b):
         return False
@@ -219,7 +220,7 @@ def same_layout(a: Tensor, b: Tensor) -> bool:
 
 
 def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
-    """Zeros that lie in a memory of their own as the elements of ``like`` do in theirs."""
+    """Zeros in new memory, with the layout of ``like``."""
     made = wrap(np.zeros(_elements(like), dtype))
     strides = [s * dtype.itemsize for s in like.stride()]
     memory, offset = storage_of(made), like.storage_offset() * dtype.itemsize
@@ -227,15 +228,15 @@ def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
     return made
 
 
-# -- pushing ---------------------------------------------------------------------------------------
-def _pushed(
+# -- jvp -------------------------------------------------------------------------------------------
+def _jvp(
     kernel: Kernel,
     operands: Sequence[Any],
     tangents: Sequence[Tensor | None],
     attributes: Mapping[str, Any],
-    made: Tensor,
+    result: Tensor,
 ) -> Tensor:
-    """The tangent of what the op made: new, and recorded if ops are recorded now."""
+    """Compute the tangent of an op's result from its formulas; it is recorded if grad mode is on."""
     recorded = STATE.enabled
     kept = STATE.enabled, STATE.inference, STATE.anomaly
     STATE.enabled, STATE.inference, STATE.anomaly = True, False, None
@@ -245,10 +246,10 @@ def _pushed(
             tangents = [_plain(x) for x in tangents]
         promoted = (
             kernel.prepare(tuple(operands))[1] if kernel.mutates else None
-        )  # NB: what a write does not keep
-        g = wrap(np.zeros(array_of(made).shape, promoted or array_of(made).dtype))
+        )  # of the promoted dtype, which a write does not keep
+        g = wrap(np.zeros(array_of(result).shape, promoted or array_of(result).dtype))
         set_flag(g, True)
-        out = made if recorded else _plain(made)
+        out = result if recorded else _plain(result)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]
         roots: list[Any] = []
         seeds: list[Tensor | None] = []
@@ -261,18 +262,18 @@ def _pushed(
             if root is not None and root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
-        found = execute(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
-        if found is None:
-            return wrap(np.zeros_like(array_of(made), array_of(g).dtype))
-        if any(storage_of(found) is storage_of(t) for t in tangents if t is not None):
-            found = found.clone()
-        return found
+        total = execute(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None
+        if total is None:
+            return wrap(np.zeros_like(array_of(result), array_of(g).dtype))
+        if any(storage_of(total) is storage_of(t) for t in tangents if t is not None):
+            total = total.clone()
+        return total
     finally:
         STATE.enabled, STATE.inference, STATE.anomaly = kept
 
 
 def _plain(x: Any) -> Any:
-    """The same elements without history, and no inference tensor."""
+    """The same elements without history, as a normal tensor."""
     if not isinstance(x, Tensor):
         return x
     plain = wrap(array_of(x), kind=alias_type(x))
@@ -280,12 +281,12 @@ def _plain(x: Any) -> Any:
     return plain
 
 
-def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[str, Any], made: Tensor) -> Any:
-    """What a formula gets for one of its parameters."""
+def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[str, Any], out: Tensor) -> Any:
+    """The value of one parameter of a formula."""
     if slot.source == "g":
         return g
     if slot.source == "out":
-        return made
+        return out
     if slot.source == "attribute":
         return attributes[slot.name]
     operand = operands[slot.operand]
@@ -293,7 +294,7 @@ def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[st
 
 
 def _product(gradient: Tensor | None, dtype: np.dtype, kernel: Kernel) -> Tensor | None:
-    """A formula's gradient as the engine would hand it on, but for what broadcasting added."""
+    """A formula's gradient in the dtype of its operand; broadcasting is not yet undone."""
     if gradient is None:
         return None
     gradient = real_part(gradient, dtype)
@@ -303,6 +304,6 @@ def _product(gradient: Tensor | None, dtype: np.dtype, kernel: Kernel) -> Tensor
 
 
 def _seed(tangent: Tensor, root: Tensor) -> Tensor:
-    """The tangent, repeated where broadcasting repeated the operand."""
+    """The tangent, broadcast as its operand was."""
     shape = array_of(root).shape
     return tangent if array_of(tangent).shape == shape else tangent.expand(shape)
