@@ -1,9 +1,10 @@
-"""Which rules are in force: those that hold for the torch release being modelled, less what is knocked out.
+"""The active rules: those that hold for the torch release being modelled, except those knocked out.
 
-``if by("view/shares-storage"):`` records that the rule was applied and answers whether it is in force. One
-that does not hold for the release is not, and nothing is recorded of it. A knocked-out rule is not either:
-whoever asks then behaves as if it had never heard of it, which is how the suite measures that it would be
-missed.
+``if by("view/shares-storage"):`` records that the rule was applied and tells if it is active. A rule
+that does not hold for the release is neither active nor recorded. A knocked-out rule is recorded but not
+active: the code behaves as if the rule did not exist, so that the suite can show that its absence is noticed.
+
+This is the one module of ``specs`` with mutable state.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from specs.rule import NEWEST, RULES
 
 _fired: set[str] = set()
 _foreign: set[str] = set()
-"""The rules of other releases."""
+"""Rules of other releases."""
 _off: set[str] = set()
-"""Those, and what is knocked out."""
+"""Rules of other releases, and those knocked out."""
 _release = NEWEST
 _listeners: list[Callable[[Set[str]], None]] = []
 
 
 def by(rule: str) -> bool:
-    """Record that ``rule`` applies here; False when it is not in force."""
+    """Record that ``rule`` applies here; return False if it is not active."""
     if rule in _off:
         if rule not in _foreign:
             _fired.add(rule)
@@ -33,19 +34,19 @@ def by(rule: str) -> bool:
 
 
 def fired() -> frozenset[str]:
-    """The rules that applied since the last call; forgets them."""
+    """Return the rules applied since the last call, and forget them."""
     rules = frozenset(_fired)
     _fired.clear()
     return rules
 
 
 def torch_release() -> str:
-    """The torch release that is being modelled."""
+    """Return the torch release that is modelled."""
     return _release
 
 
 def set_torch_release(version: str) -> None:
-    """Model that torch release (any version string of it) from now on."""
+    """Model that torch release from now on, given any of its version strings."""
     global _release
     _off.difference_update(_foreign)
     _foreign.clear()
@@ -57,7 +58,7 @@ def set_torch_release(version: str) -> None:
 
 @contextmanager
 def modelling(version: str) -> Iterator[None]:
-    """Within the block that torch release is modelled."""
+    """Model that torch release within the block."""
     before = _release
     set_torch_release(version)
     try:
@@ -68,7 +69,7 @@ def modelling(version: str) -> Iterator[None]:
 
 @contextmanager
 def knocked_out(*rules: str) -> Iterator[None]:
-    """Within the block nobody knows ``rules``."""
+    """Knock ``rules`` out within the block."""
     added = set(rules) - _off
     _off.update(added)
     _tell_listeners()
@@ -80,7 +81,7 @@ def knocked_out(*rules: str) -> Iterator[None]:
 
 
 def on_change(listener: Callable[[Set[str]], None]) -> None:
-    """Call ``listener`` with the rules that are not in force: now, and whenever they change."""
+    """Call ``listener`` with the rules that are not active: now, and whenever they change."""
     _listeners.append(listener)
     listener(_off)
 

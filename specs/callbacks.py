@@ -1,8 +1,8 @@
-"""The functions that a program may hand over: a menu, so that a program stays a value that can be printed,
-parsed and compared.
+"""The hooks and custom functions that a program may use.
 
-A hook is the text of a Python lambda on tensors alone, a custom function that of a class: one text serves
-every implementation. Which of them is drawn where is the generator's business.
+The list is fixed, so that programs can be printed, parsed and compared. A hook is the text of a lambda, a
+custom function that of a class; the same text serves every implementation. The generator draws from these
+lists.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ TENSOR_HOOKS = (
     "lambda g: g.detach()",
     "lambda g: g",
 )
-"""Hooks of tensors that keep to what is allowed."""
+"""Hooks of tensors that follow the rules."""
 
 WRITING_HOOKS = ("lambda g: g.mul_(2)", "lambda g: g.zero_()")
-"""Hooks that write to the gradient they are given."""
+"""Hooks of tensors that write to the gradient."""
 
 WRONG_HOOKS = (
     "lambda g: 3",
@@ -35,7 +35,7 @@ WRONG_HOOKS = (
     "lambda g: 1 / 0",
     "lambda: None",
 )
-"""Hooks whose result, or call, is refused (unless the gradient has that shape or dtype anyway)."""
+"""Hooks whose result or call is refused, unless the gradient happens to have that shape or dtype."""
 
 POST_HOOKS = (
     "lambda x: None",
@@ -47,7 +47,7 @@ POST_HOOKS = (
 """Hooks of leaves, called after their grad was accumulated."""
 
 BEFORE_NODE = ("lambda go: None", "lambda go: (go[0] * 2, *go[1:])", "lambda go: go + go", "lambda go: 3")
-"""Hooks of nodes, called with what arrives."""
+"""Pre-hooks of nodes, called with the gradients of the node's outputs."""
 
 AFTER_NODE = (
     "lambda gi, go: None",
@@ -55,13 +55,13 @@ AFTER_NODE = (
     "lambda gi, go: gi + go",
     "lambda gi, go: 3",
 )
-"""Hooks of nodes, called with what they give and what they were given."""
+"""Hooks of nodes, called with the gradients of the node's inputs and outputs."""
 
 OF_ALL = ("lambda gs: None", "lambda gs: 1 / 0")
-"""Hooks of several tensors, called with all their gradients at once."""
+"""Hooks of several tensors, called once with all gradients."""
 
 OF_ANY = ("lambda g: None", "lambda g: g * 2", "lambda g: g.mul_(2)", "lambda g: 1 / 0")
-"""Hooks of several tensors, called with the first gradient."""
+"""Hooks of several tensors, called with the first gradient to arrive."""
 
 AROUND_SAVED = (
     ("lambda t: t", "lambda t: t"),
@@ -70,7 +70,7 @@ AROUND_SAVED = (
     ("lambda t: t * 2 if t.is_floating_point() else t", "lambda t: t"),
     ("lambda t: t", "lambda t: t * 2 if t.is_floating_point() else t"),
 )
-"""Pairs of hooks around what is saved: the first makes something of it, the second a tensor of that."""
+"""Pairs of saved-tensor hooks: pack and unpack."""
 
 WRONG_AROUND_SAVED = (
     ("lambda t: t.mul_(2)", "lambda t: t"),
@@ -79,7 +79,7 @@ WRONG_AROUND_SAVED = (
     ("lambda t: 1 / 0", "lambda t: t"),
     ("lambda t: t", "lambda t: 1 / 0"),
 )
-"""Pairs one of which is refused, or fails."""
+"""Pairs of saved-tensor hooks of which one is refused or fails."""
 
 MENU = frozenset([
     *TENSOR_HOOKS, *WRITING_HOOKS, *WRONG_HOOKS, *POST_HOOKS, *BEFORE_NODE, *AFTER_NODE, *OF_ALL, *OF_ANY,
@@ -89,9 +89,9 @@ MENU = frozenset([
 
 @cache
 def compiled(text: str) -> Callable[..., Any]:
-    """The function of a text on the menu; nothing else is ever evaluated."""
+    """Return the function of a listed text; no other text is evaluated."""
     if text not in MENU:
-        raise ValueError(f"{text!r} is none of the functions a program may hand over")
+        raise ValueError(f"{text!r} is none of the functions that a program may use")
     return eval(text, {"__builtins__": {"setattr": setattr}})
 
 
@@ -103,20 +103,20 @@ CLASSES = {
     for node in ast.parse(source).body
     if isinstance(node, ast.ClassDef)
 }
-"""The text of each custom function, by name."""
+"""Source of each custom function, by name."""
 
 WRITING_CLASSES = frozenset(["Written", "WrittenPair"])
-"""Those that write to their first argument."""
+"""Custom functions that write to their first argument."""
 
 
 def class_of(op: str) -> str | None:
-    """The custom function that an operation such as `Double.apply` calls, or None where it calls none."""
+    """Return the name of the custom function that an operation such as `Double.apply` calls, or None."""
     name, _, method = op.partition(".")
     return name if method == "apply" and name in CLASSES else None
 
 
 def custom_function(name: str, namespace: Any) -> Any:
-    """A custom function of the menu, built in a torch-shaped namespace."""
+    """Build a custom function in a torch-shaped namespace."""
     scope = {"torch": namespace, "__name__": "functions"}
     exec(CLASSES[name], scope)
     return scope[name]

@@ -1,7 +1,7 @@
-"""What a case is: a small ordinary PyTorch program that witnesses rules, and how cases are listed and run.
+"""Cases: small ordinary PyTorch programs that witness rules; listing and running them.
 
-The cases themselves live in ``specs/cases`` (one module a chapter). Parsing a case into a Program lives in
-``conformance``; here a case runs as it stands, with ``torch`` bound to any torch-shaped namespace.
+The cases live in ``specs/cases`` (one module a chapter). Here a case runs as it is, with ``torch`` bound to
+any torch-shaped namespace; ``conformance/program`` parses cases into Programs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SEED = re.compile(r"\bseed (\d{3}_[0-9a-f]{16}\.txt)")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One witness program, with the rules its docstring names and where its text stands."""
+    """One witness program, with the rules that its docstring names and the position of its text."""
 
     chapter: str
     name: str
@@ -44,8 +44,9 @@ class Case:
 
     @property
     def is_program(self) -> bool:
-        """Whether it speaks of tensors alone, so that it can be read as a program; one about not being looked
-        at cannot, since a trace is made by looking.
+        """True if it can be read as a program, because all its rules are about tensors.
+
+        Cases about not being observed cannot: running a program means observing it.
         """
         return self.chapter != "observed" and all(
             RULES[rule].in_programs for rule in self.rules if rule in RULES
@@ -53,21 +54,21 @@ class Case:
 
     @property
     def devices(self) -> int:
-        """How many devices besides the CPU it speaks of, up to two."""
+        """Number of accelerators that it uses: 0, 1 or 2."""
         return ("cuda" in self.text) + ("cuda:1" in self.text)
 
     def holds_for(self, torch_version: str) -> bool:
-        """Whether that torch release knows all its rules."""
+        """True if all its rules hold for that torch release."""
         return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
 
     def departed_by(self, torch_version: str) -> bool:
-        """Whether that torch release is on record as breaking one of its rules."""
+        """True if that torch release is known to diverge from one of its rules."""
         return any(RULES[rule].departed_by(torch_version) for rule in self.rules if rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What running a case came to; ``line`` and ``source`` are where it failed, None where it passed."""
+    """The result of running a case; ``line`` and ``source`` are those that failed, None if it passed."""
 
     case: Case
     passed: bool
@@ -82,17 +83,17 @@ class CaseResult:
 
 
 class NotAsExpected(AssertionError):
-    """A line did something else than the case says."""
+    """A line of a case did not do what the case says."""
 
 
 def rule_of(exc: BaseException) -> str | None:
-    """The rule an exception refuses by: the one it carries, else what its words classify to."""
+    """Return the rule of a refusal: the one it carries, or the one that its wording belongs to."""
     return getattr(exc, "rule", None) or classify(type(exc).__name__, str(exc))
 
 
 @contextlib.contextmanager
 def refused(rule: str) -> Iterator[None]:
-    """The one line inside must be refused by exactly that rule."""
+    """Check that the line inside is refused by that rule."""
     try:
         yield
     except Exception as exc:
@@ -107,14 +108,14 @@ def refused(rule: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def warned(rule: str) -> Iterator[None]:
-    """The one line inside must succeed and warn by exactly that rule."""
+    """Check that the line inside succeeds and warns by that rule."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     actual = [getattr(w.message, "rule", None) or classify_warning(str(w.message)) for w in caught]
     if rule not in actual:
-        heard = "; ".join(str(warning.message) for warning in caught) or "silence"
-        raise NotAsExpected(f"expected a warning by {rule}, got {heard}")
+        texts = "; ".join(str(warning.message) for warning in caught) or "silence"
+        raise NotAsExpected(f"expected a warning by {rule}, got {texts}")
 
 
 def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
@@ -133,7 +134,7 @@ def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
 
 @cache
 def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
-    """Every case below ``folder``, by chapter and in the order of the files."""
+    """Read all cases below ``folder``, by chapter, in the order of the files."""
     found = []
     for path in sorted(folder.glob("*.py")):
         if path.stem.startswith("_"):
@@ -146,14 +147,14 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
 
 @cache
 def _code(path: Path, cuda: str) -> Any:
-    """The chapter's module without the imports of torch and of ours, which are whatever it is run with."""
+    """Compile a chapter's module without its imports of torch and specs, which are bound when it is run."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if not _is_given(node)]
-    return compile(tree if cuda == "cuda" else _Elsewhere(cuda).visit(tree), str(path), "exec")
+    return compile(tree if cuda == "cuda" else _OnDevice(cuda).visit(tree), str(path), "exec")
 
 
-class _Elsewhere(ast.NodeTransformer):
-    """Has another kind of device stand for `cuda`."""
+class _OnDevice(ast.NodeTransformer):
+    """Replaces `cuda` by another kind of device."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -178,7 +179,7 @@ def _is_given(node: ast.stmt) -> bool:
 
 @cache
 def _called(path: Path) -> tuple[str, ...]:
-    """The custom functions that a chapter imports from the menu."""
+    """Names of the custom functions that a chapter imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return tuple(
@@ -192,7 +193,7 @@ def _called(path: Path) -> tuple[str, ...]:
 def functions(
     chapter: str, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda"
 ) -> dict[str, Callable[[], None]]:
-    """The chapter's case functions with ``torch`` bound to ``namespace``; ``cuda`` is what stands for it."""
+    """Return a chapter's cases with ``torch`` bound to ``namespace``, and the device ``cuda`` for `cuda`."""
     scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
     for name in _called(folder / f"{chapter}.py"):
         scope[name] = custom_function(name, namespace)
@@ -205,7 +206,7 @@ _OURS = frozenset({"refused", "warned"})
 
 @contextlib.contextmanager
 def _plain_state(namespace: Any) -> Iterator[None]:
-    """Grad mode on and every warning shown each time, whatever a case did before or does now."""
+    """Turn grad mode on and show every warning each time; restore both afterwards."""
     set_enabled = getattr(namespace, "set_grad_enabled", None)
     set_always = getattr(namespace, "set_warn_always", None)
     was_always = namespace.is_warn_always_enabled() if set_always else False
@@ -223,9 +224,7 @@ def _plain_state(namespace: Any) -> Iterator[None]:
 
 
 def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda") -> CaseResult:
-    """Run one case as it stands, but for what stands for ``cuda``; whatever it raises is its failure, with
-    the line that raised.
-    """
+    """Run one case, with the device ``cuda`` for `cuda`; an exception fails the line that raised it."""
     function = functions(case.chapter, namespace, folder, cuda)[case.name]
     try:
         with _plain_state(namespace), warnings.catch_warnings():
@@ -237,7 +236,7 @@ def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "
 
 
 def _failure(case: Case, exc: Exception, path: Path) -> CaseResult:
-    """The failing line is the last one of the case's own file that the traceback passes."""
+    """Return the result of a failed case; the line is the last one of the case's file in the traceback."""
     lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == str(path)]
     line = (lines[-1] if lines else None) or case.line
     source = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()

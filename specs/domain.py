@@ -1,8 +1,7 @@
-"""Where ops are drawn and where not: value domains and avoidances, each with its reason, all in this one
-place.
+"""Domains and avoidances: the values on which ops are drawn, and the calls that are not drawn, with reasons.
 
-The predicates look at raw arrays, so a generator can ask them about intermediate values too, not only about
-what it draws itself. Whether a result is exact at all is the op's own ``exact`` and ``ulp``.
+The predicates read raw arrays, so that a generator can apply them to intermediate values too. The exactness
+of results is declared by the op (``exact``, ``ulp``).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from specs.memory import overlaps_itself, overlaps_partly
 
 @dataclass(frozen=True)
 class Domain:
-    """Operand values an op is drawn on: ``holds(array)``, and why the rest is left out."""
+    """Operand values on which an op is drawn: ``holds(array)``, and the ``reason`` to leave out the rest."""
 
     holds: Callable[[Any], Any]
     reason: str
@@ -26,9 +25,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Avoidance:
-    """Calls an op is not drawn with: ``meets(operands, attributes)`` tells one, ``reason`` says what would
-    differ.
-    """
+    """Calls that are not drawn: ``meets(operands, attributes)`` is true for them; ``reason`` says why."""
 
     meets: Callable[[tuple[Any, ...], Mapping[str, Any]], Any]
     reason: str
@@ -40,33 +37,33 @@ def _powers_of_two(x: Any) -> bool:
 
 
 DOMAINS = {
-    "any": Domain(lambda x: True, "nothing is left out"),
+    "any": Domain(lambda x: True, "no value is left out"),
     "nonzero": Domain(
         lambda x: bool(np.all(np.asarray(x) != 0)),
-        "at zero the value or a derivative is inf or nan, and what nan compares to is nobody's rule",
+        "at zero the value or a derivative is inf or nan, and comparisons with nan are not specified",
     ),
     "positive": Domain(
         lambda x: bool(np.all(np.asarray(x) > 0)),
-        "outside, the value or a derivative is nan or inf",
+        "at other values the result or a derivative is nan or inf",
     ),
     "power_of_two": Domain(
         _powers_of_two,
-        "a quotient by anything else rounds, so that sums of it depend on the order of summation",
+        "dividing by other numbers rounds, so that sums depend on the order of summation",
     ),
     "zero_or_power_of_two": Domain(
         lambda x: _powers_of_two(np.where(np.asarray(x) == 0, 1, x)),
-        "a quotient by anything else rounds; where there is a zero nothing is divided",
+        "dividing by other numbers rounds; nothing is divided by zeros",
     ),
     "moderate": Domain(
         lambda x: bool(np.all(np.abs(np.asarray(x)) <= 8)),
-        "further out the function saturates or overflows, and libraries differ in where",
+        "at larger values the function saturates or overflows, and libraries differ in where",
     ),
 }
-"""Domains of operand values, by the name an op's ``domain`` gives."""
+"""Domains by the name in an op's ``domain``."""
 
 
 def _count(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> int:
-    """How many elements of operand 0 go into one element of a reduction."""
+    """Number of elements of operand 0 that are reduced to one."""
     shape = np.shape(operands[0])
     dim = attributes.get("dim")
     dims = (dim,) if isinstance(dim, int) else dim or range(len(shape))
@@ -76,7 +73,7 @@ def _count(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> int:
 AVOIDANCES = {
     "inexact_count": Avoidance(
         lambda operands, attributes: not _powers_of_two(_count(operands, attributes)),
-        "dividing by a count that is no power of two rounds (and by zero gives nan)",
+        "dividing by a count that is not a power of two rounds (and dividing by zero gives nan)",
     ),
     "odd_ties": Avoidance(
         lambda operands, attributes: not _powers_of_two(_ties(operands, attributes)),
@@ -86,36 +83,34 @@ AVOIDANCES = {
         lambda operands, attributes: any(
             overlaps_partly(operands[0], value, attributes.get("foreign", False)) for value in operands[1:]
         ),
-        "what is overwritten already when it is read depends on how much the processor takes at once",
+        "the result depends on the CPU's vector width: elements may be overwritten before they are read",
     ),
     "self_overlapping_target": Avoidance(
         lambda operands, attributes: overlaps_itself(operands[0]),
-        "an element that is written several times ends up with whichever the loop writes last",
+        "an element written several times keeps the value that the loop writes last",
     ),
     "gradient_shares_a_grad": Avoidance(
         lambda operands, attributes: any(np.shares_memory(operands[0], grad) for grad in operands[1:]),
-        "accumulating into that grad then writes what is still being read",
+        "accumulating into that grad writes memory that is still being read",
     ),
     "data_of_other_rank": Avoidance(
         lambda operands, attributes: np.ndim(operands[0]) != np.ndim(operands[1]),
-        "a gradient of the old rank is then held against strides that are not there",
+        "torch then compares a gradient of the old rank with strides that do not exist",
     ),
     "data_of_complex_kind": Avoidance(
         lambda operands, attributes: "c" in {a.dtype.kind for a in operands} != {"c"},
-        "a formula that holds for real numbers only then meets a complex one that its op was never drawn on",
+        "a formula that holds for real numbers only would get complex ones",
     ),
     "inexact_power": Avoidance(
         lambda operands, attributes: operands[1] not in (0, 1, 2, 3, 4),
         "fractional and negative powers round",
     ),
 }
-"""Whole calls that are not drawn, by the names in an op's ``avoid`` (those of writes and of ``.data =``
-by the generator).
-"""
+"""Avoidances by the names in an op's ``avoid``; the generator applies those of writes and of ``.data =``."""
 
 
 def _ties(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
-    """How many elements share each extreme of a reduction of operand 0, at either end."""
+    """Numbers of elements that share each maximum and each minimum of a reduction of operand 0."""
     x = np.asarray(operands[0])
     axis = attributes.get("dim") or None
     if not x.size:
@@ -125,7 +120,7 @@ def _ties(operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
 
 
 def within(domain: str | Mapping[str, str], names: tuple[str, ...], operands: tuple[Any, ...]) -> bool:
-    """Whether raw operands lie in an op's ``domain`` (one name for all, or one per operand)."""
+    """True if operands lie in an op's ``domain`` (one name for all, or one for each operand)."""
     if isinstance(domain, str):
         return domain == "any" or all(DOMAINS[domain].holds(value) for value in operands)
     return all(DOMAINS[domain[n]].holds(v) for n, v in zip(names, operands, strict=True) if n in domain)

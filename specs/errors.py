@@ -1,6 +1,6 @@
-"""How an implementation of ours says no: an exception that carries the rule it obeys.
+"""Refusals: exceptions that carry the rule they obey.
 
-Which class and which words a refusal has is the rule's business (``specs/rules``), not the caller's.
+Their class and wording come from the rule (``specs/rules``), not from the caller.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from specs.rule import RULES
 
 
 class Refusal(Exception):
-    """A refusal by rule; raised as a subclass that also is the Python class torch raises there.
+    """A refusal by a rule, raised as a subclass that is also the exception class that torch raises.
 
-    ``says`` is worded with ``details`` when somebody asks.
+    The text is formatted from ``says`` and ``details`` on demand.
     """
 
     rule: str
@@ -48,13 +48,13 @@ _CLASSES = {
 
 
 def admit(base: type[Exception]) -> type[Exception]:
-    """Have rules refuse with an exception class that an implementation brings along; a decorator."""
+    """Let rules refuse with an exception class of an implementation; a decorator."""
     _CLASSES[base.__name__] = _with(base)
     return base
 
 
 class _Blank(dict):
-    """Details a caller left out read as ``?`` instead of failing the refusal itself."""
+    """Details, with ``?`` for those that a caller left out."""
 
     def __missing__(self, key: str) -> str:
         return "?"
@@ -62,13 +62,13 @@ class _Blank(dict):
 
 @cache
 def _of(rule: str, release: str) -> tuple[type[Refusal], str]:
-    """The class and the words with which that torch release refuses by ``rule``."""
+    """Class and text of a refusal by ``rule`` in that torch release."""
     spec = RULES.get(rule)
     return (_CLASSES[spec.error_in(release)], spec.says) if spec else (_CLASSES["RuntimeError"], "")
 
 
 def refusal(rule: str, **details: Any) -> Refusal:
-    """The exception that refuses by ``rule``, worded with ``details``."""
+    """Return the exception of a refusal by ``rule``, with ``details`` for its text."""
     error, says = _of(rule, torch_release())
     exception = error()
     exception.rule, exception.says, exception.details = rule, says, details
@@ -76,7 +76,7 @@ def refusal(rule: str, **details: Any) -> Refusal:
 
 
 class NotInForce(Exception):
-    """Stands for the refusal of a knocked-out rule: nothing is said of what an op does instead."""
+    """Raised in place of the refusal of a knocked-out rule: the op's result is then not specified."""
 
 
 def refuse(rule: str, **details: Any) -> NoReturn:
@@ -87,20 +87,20 @@ def refuse(rule: str, **details: Any) -> NoReturn:
 
 
 def need_kernel(name: str, x: Any, lacking: str) -> None:
-    """Refuse an array whose dtype the op has no loop for; ``lacking`` are numpy's letters of kinds."""
+    """Refuse an array of a dtype without a kernel; ``lacking`` are numpy's letters of kinds."""
     if x.dtype.kind in lacking:
         refuse("op/no-kernel", name=name, dtype=x.dtype)
 
 
 _SINGLE = 3.4028234663852886e38
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": _SINGLE, "complex64": _SINGLE}
-"""The largest number of a dtype, or of either part, that holds fewer than Python's floats do."""
+"""The largest number of each dtype (or of its parts) that is narrower than Python's floats."""
 
 
 def need_fit(value: Any, dtype: np.dtype) -> None:
-    """Refuse a number, or an array of one, that elements of that dtype cannot hold; a bool holds any.
+    """Refuse a number, or an array of one element, that does not fit the dtype; a bool holds any.
 
-    NB: an integer below zero wraps around in an unsigned dtype, a float does not.
+    A negative integer wraps around in an unsigned dtype; a negative float does not.
     """
     if dtype.kind == "b":
         return
@@ -118,7 +118,7 @@ def need_fit(value: Any, dtype: np.dtype) -> None:
 
 
 def warning(rule: str, **details: Any) -> Warning:
-    """The warning of ``rule``, carrying the rule, of the class torch warns with, worded with ``details``."""
+    """Return the warning of ``rule``, of torch's class, with ``details`` for its text."""
     spec = RULES.get(rule)
     category: type[Warning] = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
     made = category(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)

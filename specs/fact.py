@@ -1,8 +1,8 @@
 """The observable facts of a tensor, in the order they are read, and how each is compared.
 
-Reading is an action: in PyTorch it regenerates a stale view's history, and can be refused. So the order below
-is part of the semantics, and both sides read in it. How facts are obtained lives in the adapters, how traces
-are compared in the conformance package.
+Reading is an action: in PyTorch it regenerates a stale view's history, and it can be refused. So the order
+below is part of the semantics, and both sides read in it. Facts are read by the adapters; traces are compared
+in ``conformance/comparison``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 class _Unseen:
-    """The one value that says an implementation does not show a fact."""
+    """The value of a fact that an implementation does not show."""
 
     __slots__ = ()
 
@@ -35,33 +35,37 @@ class Fact:
 
 
 DECLARED = (
-    Fact("value", "rounded", "the elements, as nested lists; zero equals minus zero, NaN equals NaN"),
+    Fact("value", "rounded", "the elements as nested lists; 0.0 equals -0.0, and NaN equals NaN"),
     Fact("dtype", "exact", "the dtype's PyTorch name"),
     Fact("shape", "exact", "the sizes"),
-    Fact("device", "exact", "where it is: cpu, or the number of the device that `cuda` stands for"),
-    Fact("is_leaf", "exact", "whether no recorded operation made it"),
-    Fact("requires_grad", "exact", "whether gradients are computed for it"),
-    Fact("retains_grad", "exact", "whether it is a non-leaf whose grad is kept; false on leaves"),
+    Fact("device", "exact", "cpu, or the number of the accelerator"),
+    Fact("is_leaf", "exact", "true unless a recorded operation made it"),
+    Fact("requires_grad", "exact", "true if gradients are computed for it"),
+    Fact("retains_grad", "exact", "true for a non-leaf whose grad is kept; false for leaves"),
     Fact("grad_fn", "exact", "the name of the node that made it, or None"),
-    Fact("output_nr", "exact", "which output of that node it is"),
-    Fact("is_view", "exact", "whether it is a differentiable view of another tensor"),
-    Fact("version", "change", "how far its version counter moved since the name was bound"),
-    Fact("grad", "grad", "None, or the facts of its grad in the order of GRAD_FACTS"),
+    Fact("output_nr", "exact", "its number among the outputs of that node"),
+    Fact("is_view", "exact", "true if it is a differentiable view of another tensor"),
+    Fact("version", "change", "increase of its version counter since the name was bound"),
+    Fact("grad", "grad", "None, or the facts of its grad, in the order of GRAD_FACTS"),
 )
 
 FACTS = tuple(fact.name for fact in DECLARED)
 """The reading order; an observed tensor is a tuple of values in this order."""
 
 GRAD_FACTS = ("dtype", "shape", "device", "value", "requires_grad", "is_leaf", "grad_fn")
-"""What is read of a grad that is not None, in this order."""
+"""The facts of a grad that is not None, in reading order."""
 
 DECLARED_TOPOLOGY = (
-    Fact("history", "exact", "the number of its node, and the nodes first met from it: name, edges"),
-    Fact("age", "exact", "the ranks of those nodes by sequence number, among all that are met"),
-    Fact("memory", "exact", "the first name on that storage, the offset there, the strides that matter"),
+    Fact("history", "exact", "the number of its node, and the nodes first reached from it: name, edges"),
+    Fact("age", "exact", "the ranks of those nodes by sequence number, among all that are reached"),
+    Fact(
+        "memory",
+        "exact",
+        "the first name on its storage, its offset, and the strides of dimensions above size 1",
+    ),
     Fact("grad_memory", "exact", "the same of its grad, which may share memory with any tensor or grad"),
 )
-"""What is read of all live tensors together, once, in the end; nodes are numbered as they are met."""
+"""The topology of all live tensors, read once after the last step; nodes are numbered as they are reached."""
 
 TOPOLOGY = tuple(fact.name for fact in DECLARED_TOPOLOGY)
 WIRING, WIRED = DECLARED_TOPOLOGY, TOPOLOGY
@@ -70,11 +74,11 @@ WIRING, WIRED = DECLARED_TOPOLOGY, TOPOLOGY
 POSITION = {name: index for index, name in enumerate(FACTS)}
 
 DENSITIES = ("each", "touched", "end")
-"""How much is looked at: after each step all it may have changed, only what it names, or nothing before the
-end; all that is live is looked at then.
+"""Densities of observing: after each step every tensor that it may have changed, only those that it names, or
+none. After the last step all live tensors are observed.
 """
 
 
 def refused(rule: str) -> tuple[str, str]:
-    """The value of a fact whose reading was refused by a rule."""
+    """Return the value of a fact whose reading is refused by a rule."""
     return ("refused", rule)

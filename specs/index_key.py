@@ -1,6 +1,6 @@
-"""Index tensors and masks as a numpy key: what they name, and whether it lies inside.
+"""Index tensors and masks as a numpy key, checked against the array that they index.
 
-The ops that read and write there are in ``ops/brackets``.
+The ops that read and write by such keys are in ``ops/indexing``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from specs.errors import refuse
 
 
 def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
-    """The numpy index with each tensor at its place, checked; a mask covers as many dimensions as it has."""
+    """Return the numpy key with each tensor at its place, checked; a mask covers all its dimensions."""
     count = max(places) + 1
     if count > x.ndim:
         refuse("op/index-count", count=count, ndim=x.ndim)
@@ -40,13 +40,13 @@ def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> 
 
 
 def need_mask_shape(mask: tuple[int, ...], shape: tuple[int, ...], dim: int) -> None:
-    """Refuse a mask that has not the sizes of the dimensions it stands for, from ``dim`` on."""
+    """Refuse a mask whose sizes differ from those of the dimensions that it covers, from ``dim`` on."""
     if tuple(mask) != tuple(shape[dim : dim + len(mask)]):
         refuse("op/mask-shape", mask=list(mask), x=list(shape), dim=dim)
 
 
 def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
-    """Which items of the key are integers, and the dimension that each indexes."""
+    """Positions of the integer tensors in the key, and the dimension that each indexes."""
     dim = 0
     for place, item in enumerate(key):
         if isinstance(item, np.ndarray) and item.dtype.kind == "i":
@@ -55,7 +55,7 @@ def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
 
 
 def room_of(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
-    """The shape of what the key names, inside ``x`` or not; the index tensors must broadcast."""
+    """Return the shape of ``x[key]`` without checking ranges; refuse index tensors that do not broadcast."""
     shape, probe = list(x.shape), list(key)
     for place, dim in _integers(x, key):
         shape[dim], probe[place] = 1, np.zeros_like(key[place])
@@ -66,7 +66,7 @@ def room_of(x: np.ndarray, key: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def need_elements(x: np.ndarray, key: tuple[Any, ...]) -> None:
-    """Refuse integers in a dimension without elements, unless the tensors together name no position."""
+    """Refuse integers in a dimension of size 0, unless the index tensors together are empty."""
     arrays = [item for item in key if isinstance(item, np.ndarray)]
     counts = [(np.count_nonzero(i),) if i.dtype.kind == "b" else i.shape for i in arrays]
     if 0 not in np.broadcast_shapes(*counts):
@@ -74,7 +74,7 @@ def need_elements(x: np.ndarray, key: tuple[Any, ...]) -> None:
 
 
 def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
-    """Refuse integers outside their dimension, if that has no more elements than ``most``."""
+    """Refuse integers outside their dimension, of dimensions of at most ``most`` elements."""
     for place, dim in _integers(x, key):
         size, index = x.shape[dim], key[place]
         if size <= most and (wrong := (index < -size) | (index >= size)).any():
@@ -82,7 +82,7 @@ def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> 
 
 
 def in_range(x: np.ndarray, key: tuple[Any, ...], room: tuple[int, ...]) -> tuple[Any, ...]:
-    """The key, whose integers are inside ``x``. NB: where it names no element, PyTorch takes any."""
+    """Return the key after checking the range of its integers; PyTorch accepts any if it selects nothing."""
     if 0 not in room:
         need_range(x, key)
         return key

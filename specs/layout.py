@@ -1,8 +1,7 @@
-"""How torch lays out the result of an elementwise op whose operands are not all laid out by rows.
+"""Memory layouts of results: the strides that torch chooses when operands are not all row-major.
 
-It matters to programs: whether a result can be viewed, whether ``reshape`` copies, whether a gradient is
-taken over. Numpy agrees only where operands agree among each other. What dense means to ``grad`` is the
-engine's business.
+Programs see them: a layout decides if a result can be viewed, if ``reshape`` copies, and if a gradient is
+stolen. Numpy chooses the same only if the operands agree. The layout of grads is decided in the engine.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from specs.memory import dense
 
 
 def without_elements(array: np.ndarray) -> np.ndarray:
-    """An empty array with the strides that torch gives one: no elements count as one; numpy gives it none."""
+    """Return an empty array with torch's strides, in which a size of 0 counts as 1."""
     return np.ndarray(array.shape, array.dtype, np.empty(1, array.dtype), strides=_by_rows(array))
 
 
 def _by_rows(array: np.ndarray) -> tuple[int, ...]:
-    """The strides of an array of that shape that lies by rows; no elements count as one."""
+    """Row-major strides of an array of that shape; a size of 0 counts as 1."""
     sizes = [max(n, 1) for n in array.shape]
     return tuple(accumulate(sizes[:0:-1], mul, initial=array.itemsize))[::-1] if sizes else ()
 
@@ -40,14 +39,14 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dt
 
 
 def means_its_strides(empty: np.ndarray) -> bool:
-    """Whether an empty array has its strides from a tensor; those that numpy gave it mean nothing."""
+    """True if an empty array has the strides of a tensor, not those that numpy gave it."""
     return empty.base is not None and empty.base.size == 1
 
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """``x`` as another dtype, with its strides: what is expanded or overlaps in ``x`` does so again."""
+    """Convert ``x`` to another dtype and keep its strides: expanded or overlapping elements stay so."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
-        x = x.real  # numpy would warn of it, in torch's words
+        x = x.real  # numpy would warn, as torch does
     if x.flags.c_contiguous or not x.size:
         return x.astype(dtype)
     steps = [stride // x.itemsize for stride in x.strides]
@@ -57,9 +56,9 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """``made``, a copy of ``x``, with the very strides of a dense ``x``, else in the order torch gives it.
+    """Give ``made``, a copy of ``x``, the strides of a dense ``x``; of others, the order that torch chooses.
 
-    Only those of dimensions of one element can differ. They lead nowhere, and yet torch looks at them when it
+    Only strides of dimensions of size 1 can differ. They address nothing, but torch reads them when it
     compares the layouts of a leaf and its grad.
     """
     strides = x.strides
@@ -74,16 +73,16 @@ def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
-    """``result`` in the order of dimensions that torch would choose; itself where it has that."""
+    """Return ``result`` in the order of dimensions that torch chooses; the same array if it has that."""
     stretched = False
-    odd = 1 in result.shape  # the strides of single elements count where they stay single
+    odd = 1 in result.shape  # strides of size-1 dimensions count if they stay of size 1
     for operand in operands:
         if isinstance(operand, np.ndarray) and (
             not operand.flags.c_contiguous or (odd and operand.strides != _by_rows(operand))
         ):
             if any(operand.strides):
                 break
-            stretched = True  # from one element, which tells no dimensions apart
+            stretched = True  # expanded from one element: all strides are equal
     else:
         if result.size and (not stretched or result.flags.c_contiguous):
             return result
@@ -93,14 +92,14 @@ def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndar
     order = _fastest_first(result.shape, [_strides(array, result.shape) for array in arrays])
     if order == list(range(result.ndim))[::-1]:
         return _with_strides(result, _by_rows(result))
-    # NB: here alone no elements count as none.
+    # Only here a size of 0 counts as 0.
     steps = accumulate((result.shape[d] for d in order), mul, initial=result.itemsize)
     strides = dict(zip(order, steps, strict=False))
     return _with_strides(result, tuple([strides[d] for d in range(result.ndim)]))
 
 
 def _with_strides(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """The elements of an array in memory that they fill, laid out by those strides; itself where it is so."""
+    """Copy an array into dense memory with those strides; the same array if it has them."""
     if array.strides == strides:
         return array
     slowest_first = sorted(range(array.ndim), key=lambda d: (strides[d], array.shape[d]), reverse=True)
@@ -110,15 +109,15 @@ def _with_strides(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
 
 
 def by_rows(array: np.ndarray) -> np.ndarray:
-    """The elements of an array lying by rows, the strides of single ones included; itself where it is so."""
+    """Return an array in row-major layout, also for dimensions of size 1; the same array if it has that."""
     return _with_strides(array, _by_rows(array))
 
 
 def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
-    """A copy of ``x[key]``, tensors and slices, in the order of dimensions that torch would choose.
+    """Copy ``x[key]``, for a key of tensors and slices, in the order of dimensions that torch chooses.
 
-    It goes by ``x`` without the dimensions that are indexed, which those of the indices replace, or come
-    before all others where they lie apart.
+    The strides of ``x`` decide, without the indexed dimensions. Dimensions of the indices replace those; they
+    come first if the indexed dimensions are not adjacent.
     """
     found = x[key].copy("C")
     if x.flags.c_contiguous and all(getattr(item, "ndim", 1) == 1 for item in key):
@@ -128,10 +127,10 @@ def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray
 
 
 def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np.ndarray) -> None:
-    """``out[key] = value`` for a copy of ``x``, element by element where ``value`` shares its memory or ``x``
-    shows an element more than once.
+    """Assign ``out[key] = value``, for ``out`` a copy of ``x``, with the effects of shared memory.
 
-    What was written before it is read is read as written, in the order in which torch goes through them.
+    If ``value`` shares memory with ``x``, or ``x`` shows an element more than once, elements are written one
+    by one in torch's order, so that an element written before it is read is read as written.
     """
     repeats = any(n > 1 and not s for n, s in zip(x.shape, x.strides, strict=True))
     if not repeats and not np.shares_memory(x, value):
@@ -152,7 +151,7 @@ def put_in_order(out: np.ndarray, x: np.ndarray, key: tuple[Any, ...], value: np
 
 
 def _offsets(array: np.ndarray) -> np.ndarray:
-    """How many bytes after the first each element begins."""
+    """Offsets of the elements from the first, in bytes."""
     offsets = np.zeros(array.shape, np.int64)
     for dim, stride in enumerate(array.strides):
         offsets += np.indices(array.shape)[dim] * stride
@@ -160,7 +159,7 @@ def _offsets(array: np.ndarray) -> np.ndarray:
 
 
 def _indexing(x: np.ndarray, key: tuple[Any, ...], shape: tuple[int, ...]) -> list[np.ndarray]:
-    """Arrays with the strides by which torch goes through ``x[key]``, of that shape, and the indices."""
+    """Arrays whose strides decide torch's order of iterating over ``x[key]``: ``x``, then the indices."""
     indices: list[Any] = []
     at: list[int] = []
     for item in key:
@@ -184,14 +183,14 @@ def _indexing(x: np.ndarray, key: tuple[Any, ...], shape: tuple[int, ...]) -> li
 
 
 def _strides(array: np.ndarray, shape: tuple[int, ...]) -> list[int]:
-    """Strides against a result of that shape, 0 where the operand is broadcast."""
+    """Strides of an operand in a result of that shape, 0 where it is broadcast."""
     lead = len(shape) - array.ndim
     own = zip(array.strides, array.shape, shape[lead:], strict=True)
     return [0] * lead + [0 if n == 1 != m else s // array.itemsize for s, n, m in own]
 
 
 def _fastest_first(shape: tuple[int, ...], strides: list[list[int]]) -> list[int]:
-    """Dimensions from the one that moves fastest, by the first operand that can tell two of them apart."""
+    """Dimensions, fastest first; of two, the first operand whose strides differ decides."""
     order = list(range(len(shape)))[::-1]
     for i in range(1, len(order)):
         at = i
@@ -206,7 +205,7 @@ def _fastest_first(shape: tuple[int, ...], strides: list[list[int]]) -> list[int
 
 
 def _compare(shape: tuple[int, ...], strides: list[list[int]], a: int, b: int) -> int:
-    """-1 if dimension ``a`` moves faster, 1 if ``b`` does, 0 if no operand says."""
+    """-1 if dimension ``a`` is faster, 1 if ``b`` is, 0 if no operand decides."""
     for own in strides:
         if own[a] and own[b]:
             if own[a] != own[b]:

@@ -1,4 +1,4 @@
-"""Predicates about the memory of raw arrays: dense, overlapping itself, overlapping another."""
+"""Predicates about the memory of arrays: dense, self-overlapping, overlapping another array."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ import numpy as np
 
 
 def overlaps_partly(written: np.ndarray, read: Any, foreign: bool = False) -> bool:
-    """Whether two windows share memory, are not the same, and are not both dense (torch refuses those).
+    """True if two arrays overlap without being the same, in a way that torch does not refuse.
 
-    Where one is ``foreign`` it does not know, and refuses nothing.
+    Torch refuses writes between two dense ones, unless their memory is ``foreign``: then it does not know
+    that they overlap.
     """
     if not isinstance(read, np.ndarray) or not np.may_share_memory(written, read):
         return False
     alike = written.shape == read.shape and written.strides == read.strides
-    if alike and written.ctypes.data == read.ctypes.data:  # NB: numpy takes long to tell an address
+    if alike and written.ctypes.data == read.ctypes.data:  # reading the address is slow in numpy
         return False
     return (foreign or not (dense(written) and dense(read))) and np.shares_memory(written, read)
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
-    """Whether two indices may show one element, but for dimensions with stride 0 (which torch refuses)."""
+    """True if two indices may show the same element; dimensions of stride 0, which torch refuses, aside."""
     if array.flags.c_contiguous:
         return False
     reach = 0
@@ -35,7 +36,7 @@ def overlaps_itself(array: np.ndarray) -> bool:
 
 
 def dense(array: np.ndarray) -> bool:
-    """Whether the elements fill a block of memory without holes or overlaps, in any order of dimensions."""
+    """True if the elements fill a block of memory without gaps or overlaps, in any order of dimensions."""
     if array.flags.c_contiguous:
         return True
     expected = array.itemsize

@@ -1,14 +1,13 @@
-"""What a rule is, and the rules themselves, read from ``specs/rules/*.toml`` (one file a chapter).
+"""Rules, read from ``specs/rules/*.toml`` (one file a chapter).
 
-An error kind is a rule with ``refuses``; a warning kind one with ``warns``. PyTorch's wordings, by version,
-lie beside it as patterns: they serve only to tell which kind an exception is, never as something compared.
-Which rules hold for a release is said here; which release is being modelled lives in ``force``.
+A kind of error is a rule with ``refuses``, a kind of warning one with ``warns``. PyTorch's wordings, by
+version, are patterns beside it: they classify exceptions and are never compared. A rule knows the releases
+for which it holds; the release that is modelled lives in ``active_rules``.
 
-A rule's ``level`` says who meets it: ``core`` everybody, ``extended`` who looks closer. ``library`` is what
-stands around the tensors: modules, context objects, Python's own protocols (float, copy, pickle), calls
-that no program makes, and what shows only to who does not look. No step of a program can hold such a
-thing, so these rules are witnessed by cases alone, and only where a namespace is shaped like torch;
-generated programs are not asked to reach them.
+The ``level`` of a rule: ``core`` rules are met by every user, ``extended`` ones by users of rarer features.
+``library`` rules are about things around the tensors: modules, context objects, Python's protocols (float,
+copy, pickle), calls that programs do not make, and effects that observing would hide. No step of a program
+can show those, so cases alone witness them, in torch-shaped namespaces only.
 """
 
 from __future__ import annotations
@@ -30,9 +29,7 @@ _RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": opera
 
 @dataclass(frozen=True)
 class Wording:
-    """How one range of torch releases words a refusal or a warning; ``error`` where its class is not the
-    rule's.
-    """
+    """The text of a refusal or a warning in some torch releases; ``error`` if its class is not the rule's."""
 
     pattern: str
     torch: str = ">=2.11"
@@ -45,7 +42,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class Departure:
-    """Where torch itself does otherwise: ``what`` it does, in which releases, and where that is reported."""
+    """A known divergence of torch from a rule: ``what`` it does instead, the report, and the releases."""
 
     what: str
     issue: str
@@ -56,8 +53,8 @@ class Departure:
 class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
-    ``id`` is ``chapter/what-is-so`` and permanent; ``says`` is the reference's own text of a
-    refusal, with ``{fields}``.
+    ``id`` is ``chapter/statement`` and permanent; ``says`` is the reference's own text of a refusal, with
+    ``{fields}``.
     """
 
     id: str
@@ -81,24 +78,22 @@ class Rule:
 
     @property
     def in_programs(self) -> bool:
-        """Whether programs can obey it or not: whether it speaks of tensors, not of what is built around
-        them.
-        """
+        """True if a program can witness it: it is about tensors, not about the library around them."""
         return self.level != "library"
 
     def holds_for(self, torch_version: str) -> bool:
-        """Whether the rule speaks of that torch release."""
+        """True if the rule holds for that torch release."""
         release = version_key(torch_version)
         return version_key(self.since) <= release and (
             self.until is None or release < version_key(self.until)
         )
 
     def departed_by(self, torch_version: str) -> bool:
-        """Whether that torch release is on record as doing otherwise; it does what the rule's mutant does."""
+        """True if that torch release is known to diverge; it then behaves as the rule's mutant does."""
         return self.departs is not None and within(torch_version, self.departs.torch)
 
     def error_in(self, torch_version: str) -> str:
-        """The Python class with which that torch release refuses."""
+        """Return the name of the exception class with which that torch release refuses."""
         said = (w.error for w in self.wordings if w.error and within(torch_version, w.torch))
         return next(said, self.error)
 
@@ -109,11 +104,11 @@ def version_key(text: str) -> tuple[int, ...]:
 
 
 def within(version: str, bounds: str) -> bool:
-    """Whether ``version`` keeps to bounds such as ``>=2.13,<2.15``."""
-    return all(_keeps_to(version, bound) for bound in bounds.split(","))
+    """True if ``version`` is within bounds such as ``>=2.13,<2.15``."""
+    return all(_satisfies(version, bound) for bound in bounds.split(","))
 
 
-def _keeps_to(version: str, bound: str) -> bool:
+def _satisfies(version: str, bound: str) -> bool:
     found = re.fullmatch(r"\s*(>=|<=|==|>|<)\s*([\d.]+)\s*", bound)
     if found is None:
         raise ValueError(f"{bound!r} is no version bound")
@@ -131,7 +126,7 @@ def _read(entry: dict) -> Rule:
 
 
 def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
-    """Every rule below ``folder`` by id, in the order of the chapters' files; a repeated id is an error."""
+    """Read all rules below ``folder``, by id, in the order of the files; a repeated id is an error."""
     rules: dict[str, Rule] = {}
     for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ()):
@@ -147,7 +142,7 @@ RULES = load()
 TURNS = sorted(
     {since for rule in RULES.values() for since in (rule.since, rule.until) if since}, key=version_key
 )
-"""The releases from which on some rule begins or ceases to hold."""
+"""Releases at which some rule begins or ceases to hold."""
 
 
 @cache
@@ -162,13 +157,11 @@ def _kinds(warns: bool) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 @cache
 def classify(error: str, message: str) -> str | None:
-    """The refusal that an exception of class name ``error`` with that ``message`` is, or None if no rule
-    words it so.
-    """
+    """Return the rule of a refusal, given its class name and message; None if no rule has that wording."""
     return next((rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)), None)
 
 
 @cache
 def classify_warning(message: str) -> str | None:
-    """The warning rule that words ``message`` so, or None."""
+    """Return the rule of a warning with that message; None if no rule has that wording."""
     return next((rule for rule, _, regex in _kinds(True) if regex.search(message)), None)
