@@ -21,6 +21,7 @@ from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
 from reference_impl.core.ready_queue import NodeTask, ReadyQueue
 from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.saved import SavedVariable, SavedVariableHooks
 from reference_impl.core.tensor import Tensor
 from specs.active_rules import on_change
 
@@ -296,6 +297,26 @@ def _retain_first(node: Node, grads: Grads) -> None:
         by("hook/runs-before-retain")
     engine._retain(node, grads)
     hooks.call_tensor_pre_hooks(node.tensor_pre_hooks(), grads)
+
+
+# -- saved variables -------------------------------------------------------------------------------
+
+_unpack_variable = SavedVariable.unpack
+_unpack_packed = SavedVariableHooks.unpack
+
+
+@without("saved_hooks/packed-has-no-version", SavedVariable, "unpack")
+def _check_packed_too(saved: SavedVariable, node: Node, or_detached: bool = False) -> Tensor:
+    if saved.hooks is not None:
+        saved.check_version()
+    return _unpack_variable(saved, node, or_detached)
+
+
+@without("saved_hooks/asked-each-time", SavedVariableHooks, "unpack")
+def _unpack_once(own: SavedVariableHooks, node: Node, saved: SavedVariable) -> Tensor:
+    data = own.unpack_hook(own.packed)
+    own.unpack_hook = lambda packed: data
+    return _unpack_packed(own, node, saved)
 
 
 on_change(_replace)

@@ -15,7 +15,7 @@ from reference_impl.autograd.anomaly_mode import (
     set_detect_anomaly,
 )
 from reference_impl.autograd.function import Function
-from reference_impl.autograd.graph import GradientEdge
+from reference_impl.autograd.graph import GradientEdge, SavedTensor
 from reference_impl.base import modes as grad_mode
 from reference_impl.base.device import making_on, place_in, place_of
 from reference_impl.base.dtypes import REAL
@@ -33,7 +33,6 @@ from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warn
 from reference_impl.core.access import array_of, node_of, set_flag, version_counter
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
-from reference_impl.core.saved import SavedTensor
 from reference_impl.core.tensor import Tensor, accumulator_of, wrap
 from reference_impl.namespace.composite import stack
 from specs.layout import laid_out_like

@@ -18,6 +18,7 @@ from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.graph_task import GraphTask
 from reference_impl.core.hooks import RemovableHandle
 from reference_impl.core.inplace import bump
+from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor
 
 __all__ = [
@@ -90,6 +91,21 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         yield
     finally:
         STATE.saved_tensors_hooks_disabled.pop()
+
+
+class _OfSaved(type):
+    """Lets every saved variable count as an instance."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, SavedVariable)
+
+
+class SavedTensor(metaclass=_OfSaved):
+    """PyTorch's name of a saved variable, which nobody makes by hand."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Raise RuntimeError."""
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden")
 
 
 class _Kept:

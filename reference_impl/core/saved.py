@@ -1,6 +1,6 @@
-"""What is kept for backward: snapshots of tensors, and the hooks that users put around keeping them.
+"""Saved variables: snapshots of tensors that backward needs, and the hooks that pack and unpack them.
 
-What keeps them, and when they are asked for, is the business of the nodes.
+Nodes decide what they save and when they need it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from reference_impl.core.tensor import Tensor
 
 
 class SavedVariable:
-    """A snapshot of a tensor at a certain version, kept for a node's formulas.
+    """A snapshot of a variable at a certain version.
 
-    An operand is kept as it is; an output as an alias, and gets its history back from the node that asks.
+    An operand is kept as it is. An output is kept as an alias, and gets its history back from the node that
+    unpacks it (from the node of ``written_view`` where it was written through a view).
     """
 
-    __slots__ = ("freed", "is_leaf", "is_output", "nr", "packed", "tensor", "version", "written_view")
+    __slots__ = ("freed", "hooks", "is_leaf", "is_output", "output_nr", "tensor", "version", "written_view")
 
     def __init__(self, tensor: Tensor, is_output: bool = False, written_view: bool = False) -> None:
         if tensor._inference:
@@ -33,120 +34,104 @@ class SavedVariable:
         self.version = tensor._version_counter[0]
         self.is_leaf = tensor._node is None
         self.is_output = is_output
-        self.nr = tensor._output_nr
+        self.output_nr = tensor._output_nr
         self.written_view = weakref.ref(tensor.grad_fn) if written_view else None
         self.tensor = alias(tensor) if is_output else tensor
-        # NB: torch lets go of the memory; here only the permission to use it ends.
+        # NB: PyTorch frees the memory; here the snapshot merely may not be used any more.
         self.freed = False
-        self.packed: SavedVariableHooks | None = None
+        self.hooks: SavedVariableHooks | None = None
         if STATE.saved_tensors_hooks and by("saved_hooks/pack-and-unpack"):
             pack, unpack = STATE.saved_tensors_hooks[-1 if by("saved_hooks/innermost-alone") else 0]
-            self.packed = SavedVariableHooks(tensor, self, pack, unpack)
+            self.hooks = SavedVariableHooks(tensor, self, tensor, pack, unpack)
 
     def unpack(self, node: Node, or_detached: bool = False) -> Tensor:
-        """The tensor, if it is still there and still what it was (or lost its history since, if that is
-        allowed).
-        """
+        """Return the tensor; refuse if it was freed, modified, or (unless ``or_detached``) detached since."""
         tensor = self.tensor
         if self.freed:
             refuse_by("save/freed-refused")
-        if self.packed is not None:
-            if tensor._version_counter[0] != self.version and not by("saved_hooks/packed-has-no-version"):
-                refuse_by("save/modified-refused", now=tensor._version_counter[0], then=self.version)
-            written = None if self.written_view is None else self.written_view()
-            return self.packed.unpack(written or node, self)
-        # What is kept as it was is first asked for its history, which a stale view makes anew or refuses.
+        if self.written_view is not None:
+            node = self.written_view() or node
+        if self.hooks is not None:
+            if tensor._version_counter[0] != self.version:
+                by("saved_hooks/packed-has-no-version")
+            return self.hooks.unpack(node, self)
+        # Reading the history first may regenerate it, or refuse.
         history = tensor._node if self.is_output else tensor.grad_fn
         if history is None and not (self.is_output or self.is_leaf or or_detached):
             refuse_by("save/detached-refused")
-        if tensor._version_counter[0] != self.version:
-            refuse_by("save/modified-refused", now=tensor._version_counter[0], then=self.version)
+        self.check_version()
         if not self.is_output:
             return tensor
         unpacked = alias(tensor)
-        written = None if self.written_view is None else self.written_view()
-        unpacked._node, unpacked._output_nr = written or node, self.nr
+        unpacked._node, unpacked._output_nr = node, self.output_nr
         return unpacked
 
+    def check_version(self) -> None:
+        """Refuse a tensor that was modified in place since it was saved."""
+        if self.tensor._version_counter[0] != self.version:
+            refuse_by("save/modified-refused", now=self.tensor._version_counter[0], then=self.version)
+
     def free(self) -> None:
-        """Let nobody have it any more."""
+        """Refuse to be unpacked from now on."""
         self.freed = True
-        self.packed = None
+        self.hooks = None
 
     def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
-        """Put hooks around this one saved tensor; refused where there are some, or it is gone."""
-        if self.packed is not None:
+        """Put hooks around this one saved variable, which may not have any yet."""
+        if self.hooks is not None:
             refuse_by("saved_hooks/one-pair-each")
         if self.freed:
             refuse_by("saved_hooks/freed-takes-none")
         given = self.tensor if self.is_output else self.tensor.detach()
         if by("saved_hooks/on-one-saved-tensor"):
-            self.packed = SavedVariableHooks(self.tensor, self, pack, unpack, given)
-
-
-class _OfSaved(type):
-    """What counts as a saved tensor: every snapshot."""
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, SavedVariable)
-
-
-class SavedTensor(metaclass=_OfSaved):
-    """PyTorch's name of a snapshot, which nobody makes by hand."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden")
+            self.hooks = SavedVariableHooks(self.tensor, self, given, pack, unpack)
 
 
 class SavedVariableHooks:
-    """What a pack hook made of a saved tensor, and what is needed to make the tensor of it again."""
+    """The result of a pack hook, with all that is needed to make a tensor of it again."""
 
-    __slots__ = ("accumulator", "data", "held", "node", "requires_grad", "unpack_hook")
+    __slots__ = ("accumulator", "node", "packed", "requires_grad", "unpack_hook")
 
     def __init__(
         self,
         tensor: Tensor,
         saved: SavedVariable,
+        given: Tensor,
         pack: Callable[[Tensor], Any],
         unpack: Callable[[Any], Tensor],
-        given: Tensor | None = None,
     ) -> None:
         self.requires_grad = saved.is_leaf and tensor.requires_grad
-        # A view that requires grad through its base alone has none, nor has what unpack gives of it.
+        # A view that requires grad through its base alone has no accumulator, nor has its unpacked tensor.
         self.accumulator = grad_accumulator(tensor) if self.requires_grad and tensor._requires_grad else None
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
-        given = tensor if given is None else given
         version = given._version_counter[0]
         with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext():
-            self.held = pack(given)
+            self.packed = pack(given)
         if given._version_counter[0] != version:
             refuse_by("saved_hooks/pack-in-place-refused")
-        self.data: Any = None  # what unpack gave, if it is asked once only
-        saved.tensor = alias(tensor)  # what was given is the hook's to keep
+        saved.tensor = alias(tensor)  # what the hook was given is the hook's to keep
 
-    def unpack(self, asking: Node, saved: SavedVariable) -> Tensor:
-        """What the unpack hook gives, with the history, or the flag, of what was saved."""
-        node = self.node
-        if node is None and not saved.is_leaf:
-            node = asking
-        if by("saved_hooks/asked-each-time"):
-            data = self.unpack_hook(self.held)
-        else:
-            data = self.data = self.unpack_hook(self.held) if self.data is None else self.data
+    def unpack(self, node: Node, saved: SavedVariable) -> Tensor:
+        """Return the result of the unpack hook, with the history, or the flag, of the saved tensor."""
+        history = node if self.node is None and not saved.is_leaf else self.node
+        by("saved_hooks/asked-each-time")
+        data = self.unpack_hook(self.packed)
         if not isinstance(data, Tensor):
             refuse_by("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
-        if node is None and not self.requires_grad and not data.requires_grad:
-            return data
-        if not by("saved_hooks/history-comes-back"):
-            return data
+        needs_history = history is not None or self.requires_grad or data.requires_grad
+        if needs_history and by("saved_hooks/history-comes-back"):
+            return self._with_history(data, history, saved.output_nr)
+        return data
+
+    def _with_history(self, data: Tensor, node: Node | None, output_nr: int) -> Tensor:
         if node is None and self.requires_grad and not dtypes.differentiable(data._array.dtype):
             refuse_by("requires_grad/float-or-complex-only", dtype=data.dtype)
         if data._inference and data._version_counter is not UNTRACKED:
             refuse_by("saved_hooks/unpack-gives-no-counter")
         unpacked = alias(data)
         if node is not None:
-            unpacked._node, unpacked._output_nr = node, saved.nr
+            unpacked._node, unpacked._output_nr = node, output_nr
         else:
             unpacked._requires_grad = self.requires_grad
             if self.accumulator is not None:
@@ -155,9 +140,7 @@ class SavedVariableHooks:
 
 
 class SavedNumber:
-    """A Python number standing where a tensor may: PyTorch wraps it into one, which is freed like any
-    other.
-    """
+    """A Python number in place of a tensor; PyTorch wraps it into one, which is freed like any other."""
 
     __slots__ = ("freed", "number", "wrapped")
 
@@ -167,10 +150,11 @@ class SavedNumber:
         self.freed = False
 
     def free(self) -> None:
-        """Let nobody have it any more."""
+        """Refuse to be unpacked from now on."""
         self.freed = True
 
     def unpack(self, node: Node) -> Any:
+        """Return the number."""
         if self.freed and self.wrapped:
             refuse_by("save/freed-refused")
         return self.number
