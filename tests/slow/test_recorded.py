@@ -199,14 +199,14 @@ def test_every_program_on_record_agrees(path):
 def few() -> record.Recorded:
     """A recording of a few cases and programs."""
     chosen = [case for case in cases() if case.chapter in ("version", "anomaly")]
-    return record.record(programs=6, chosen=chosen, workers=1)
+    return record.make_recording(programs=6, chosen=chosen, workers=1)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """A small recording, just made."""
     file = tmp_path_factory.mktemp("recorded") / "small.jsonl"
-    record.write(file, few().text)
+    record.write_file(file, few().text)
     return file
 
 
