@@ -14,9 +14,11 @@ read after the steps whose operation speaks of gradients and at the end, and uns
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
+from conformance.execution.modes import ModeStack
+from conformance.execution.op_reach import reach_of
 from conformance.execution.trace import (
     DONE,
     UNBOUND,
@@ -28,19 +30,8 @@ from conformance.execution.trace import (
     Trace,
     Unsupported,
 )
-from conformance.program import (
-    DELETE,
-    OPAQUE,
-    REST,
-    Device,
-    Dtype,
-    Function,
-    Program,
-    Ref,
-    Step,
-    decoration,
-)
-from specs.callbacks import WRITING_CLASSES, class_of, compiled
+from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, Program, Ref, Step, decoration
+from specs.callbacks import compiled
 from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN, refused
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
@@ -53,34 +44,6 @@ _observed: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Obs
 
 class _NameUnbound(Exception):
     """A step mentions a name that is not bound to anything usable."""
-
-
-def speaks_of_gradients(op: str) -> bool:
-    """Whether an operation may fill, clear or retain a grad by its own word."""
-    return "grad" in op or "backward" in op
-
-
-_ITS_OWN = OPAQUE | {
-    DELETE, ".grad", ".grad=", ".grad_dtype=", ".requires_grad=", "requires_grad_", "retain_grad",
-}  # fmt: skip
-"""What changes, by its word, no more than the one operand."""
-
-
-def may_change_others(op: str) -> bool:
-    """Whether an operation may, by its word, change what is neither its operand nor its result."""
-    if op in _ITS_OWN:
-        return False
-    if op == "step":  # of an optimizer, to what it holds
-        return True
-    if op.startswith("__"):
-        return op.startswith("__i") or op == "__setitem__"
-    return op.endswith(("_", "=")) or speaks_of_gradients(op) or class_of(op) in WRITING_CLASSES
-
-
-@cache
-def _word(op: str) -> tuple[bool, bool]:
-    """Both of an operation's words: whether it speaks of gradients, and whether it may change others."""
-    return speaks_of_gradients(op), may_change_others(op)
 
 
 class Runner:
@@ -104,8 +67,6 @@ class Runner:
         self._calls: list[tuple[int, tuple[Any, ...]]] = []
         self._raised: Exception | None = None
         self._seen_all = False
-        self._mode: tuple[str, ...] = ()
-        self._entered: list[Any] = []
         self._resolve = getattr(adapter, "resolve", None)
         self._observe = getattr(adapter, "observe", None)
         self._counter = getattr(adapter, "counter", None) or self._count
@@ -115,6 +76,7 @@ class Runner:
         self._fired = getattr(adapter, "fired", None)
         self._open = True
         self.session = adapter.start()
+        self._modes = ModeStack(adapter, self.session)
 
     def __enter__(self) -> Runner:
         return self
@@ -126,7 +88,7 @@ class Runner:
         """Leave the modes, let go of all values and end the session; a second call does nothing."""
         if self._open:
             self._open = False
-            self._leave(0)
+            self._modes.leave(0)
             # A tensor with a hook leads to the runner: left to each other they would wait for the collector.
             for held in (self.env, self._tensors, self._plain):
                 held.clear()
@@ -143,7 +105,7 @@ class Runner:
         outcome = self._perform(step)
         facts = _NO_FACTS
         if self.density != "end":
-            grads, others = _word(op)
+            grads, others = reach_of(op)
             everything = others and self.density == "each"
             self._seen_all = everything and grads
             facts = self.look(grads, None if everything else self._touched)
@@ -184,10 +146,10 @@ class Runner:
     def _perform(self, step: Step) -> Outcome:
         op, args, kwargs, out, mode = step
         decorated = None
-        if mode or self._mode:
+        if mode or self._modes.open:
             mode, decorated = decoration(mode)
-            if mode != self._mode:
-                failed = self._switch(mode)
+            if mode != self._modes.open:
+                failed = self._modes.switch(mode)
                 if failed is not None:
                     return failed
         if op == DELETE:
@@ -344,30 +306,7 @@ class Runner:
         """The version counter as an adapter without a shorter way shows it."""
         return self.adapter.facts(self.session, value).get("version")
 
-    # grad modes
-
-    def _switch(self, mode: tuple[str, ...]) -> Outcome | None:
-        """Leave and enter `with` blocks so that exactly `mode` is open."""
-        shared = 0
-        while shared < min(len(mode), len(self._mode)) and mode[shared] == self._mode[shared]:
-            shared += 1
-        self._leave(shared)
-        for name in mode[shared:]:
-            enter = getattr(self.adapter, "mode", None)
-            if enter is None:
-                return Unsupported(f"{self.adapter.name} has no grad modes")
-            manager = enter(self.session, name)
-            manager.__enter__()
-            self._entered.append(manager)
-            self._mode = (*self._mode, name)
-        return None
-
-    def _leave(self, depth: int) -> None:
-        while len(self._entered) > depth:
-            self._entered.pop().__exit__(None, None, None)
-        self._mode = self._mode[:depth]
-
-    # looking
+    # observing
 
     def look(self, grads: bool = True, touched: dict[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
         """The facts of the live names (or of those ``touched``, which are all alive); `grads` reads those of

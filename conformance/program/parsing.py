@@ -9,11 +9,19 @@ and `try` are observation, not program, and are passed over. Expectations (`asse
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from conformance.program.syntax import BINARY, IN_PLACE, REFLECTED, TUPLES
+from conformance.program.syntax import (
+    ARITHMETIC,
+    BUILTINS,
+    DTYPE_NAMES,
+    IN_PLACE_METHOD_OF,
+    METHOD_OF,
+    REFLECTED_METHOD_OF,
+    SIGN_OF,
+    TUPLES,
+)
 from conformance.program.value import (
     DELETE,
     GRAD_MODES,
@@ -28,25 +36,6 @@ from conformance.program.value import (
     is_device,
 )
 from specs.callbacks import CLASSES, MENU, class_of
-
-_FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")
-_COMPLEX = ("complex128", "cdouble", "complex64", "cfloat")
-_INTEGER = ("int64", "long", "int32", "int", "int16", "short", "int8", "uint8", "bool")
-DTYPE_NAMES = frozenset([*_FLOATING, *_COMPLEX, *_INTEGER])
-_OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Gt: ">",
-    ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
-_METHOD = {sign: op for op, sign in BINARY.items()}
-_REFLECTED = {sign: op for op, sign in REFLECTED.items()}
-_REFLECTED.update(
-    {">": "__lt__", "<": "__gt__", ">=": "__le__", "<=": "__ge__", "==": "__eq__", "!=": "__ne__"}
-)
-_IN_PLACE = {sign[:-1]: op for op, sign in IN_PLACE.items()}
-_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
-}  # fmt: skip
-_BUILTINS: dict[str, Callable[..., Any]] = {"float": float, "complex": complex, "int": int, "slice": slice}
 
 
 class ProgramError(ValueError):
@@ -175,7 +164,7 @@ class Lowering:
         raise ProgramError(node, f"cannot bind {ast.unparse(node)}", "names, and *_ at the end")
 
     def augment(self, target: ast.expr, sign: ast.operator, value: ast.expr) -> None:
-        op = _IN_PLACE.get(_OPERATORS.get(type(sign), ""))
+        op = IN_PLACE_METHOD_OF.get(SIGN_OF.get(type(sign), ""))
         if op is None:
             raise ProgramError(target, "this in-place operator has no place in a program")
         match target:
@@ -237,8 +226,8 @@ class Lowering:
                     if path in ("torch.inf", "torch.nan"):
                         return float(path[6:])
                     raise ProgramError(node, f"{path} is no value of a program")
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _BUILTINS:
-                return _BUILTINS[name](*(self.value(arg) for arg in args))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in BUILTINS:
+                return BUILTINS[name](*(self.value(arg) for arg in args))
             case ast.Lambda():
                 text = ast.unparse(node)
                 if text not in MENU:
@@ -250,7 +239,7 @@ class Lowering:
                     return -value
                 return self._temporary_of("__neg__", (value,))
             case ast.BinOp(left=left, op=sign, right=right):
-                parts = self._binary(node, left, _OPERATORS.get(type(sign), "?"), right)
+                parts = self._binary(node, left, SIGN_OF.get(type(sign), "?"), right)
                 return parts if not isinstance(parts, Step) else self._temporary_of(parts.op, parts.args)
         held = self.temporary()
         self.bind((held.name,), node)
@@ -263,12 +252,12 @@ class Lowering:
 
     def _binary(self, node: ast.expr, left: ast.expr, sign: str, right: ast.expr) -> Any:
         x, y = self.value(left), self.value(right)
-        if type(x) is Ref and sign in _METHOD:
-            return Step(_METHOD[sign], (x, y))
-        if type(y) is Ref and sign in _REFLECTED:
-            return Step(_REFLECTED[sign], (y, x))
-        if sign in _NUMBERS and type(x) is not Ref and type(y) is not Ref:
-            return _NUMBERS[sign](x, y)
+        if type(x) is Ref and sign in METHOD_OF:
+            return Step(METHOD_OF[sign], (x, y))
+        if type(y) is Ref and sign in REFLECTED_METHOD_OF:
+            return Step(REFLECTED_METHOD_OF[sign], (y, x))
+        if sign in ARITHMETIC and type(x) is not Ref and type(y) is not Ref:
+            return ARITHMETIC[sign](x, y)
         raise ProgramError(node, f"{ast.unparse(node)} is no expression of a program")
 
     def bind(self, out: tuple[str, ...], node: ast.expr) -> None:
@@ -307,9 +296,9 @@ class Lowering:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 self.emit("__neg__", (self.operand(operand),), out=out)
             case ast.BinOp(left=left, op=sign, right=right):
-                self._operator(node, left, _OPERATORS.get(type(sign), "?"), right, out)
+                self._operator(node, left, SIGN_OF.get(type(sign), "?"), right, out)
             case ast.Compare(left=left, ops=[compared], comparators=[right]):
-                self._operator(node, left, _OPERATORS.get(type(compared), "?"), right, out)
+                self._operator(node, left, SIGN_OF.get(type(compared), "?"), right, out)
             case _:
                 raise ProgramError(node, f"{ast.unparse(node)} is no operation on tensors")
 

@@ -84,21 +84,17 @@ def grade_recorded(
     paths = [path.absolute() for path in (in_place() if recordings is None else recordings)]
     chosen = [id for id in RULES if fnmatchcase(id, rules)]
     tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
-    said: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
+    models: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
     baselines: dict[str, CaseBaseline] = {}
     for path in paths:
         recording = read_recording(path)
         release = recording.origin.release
         if release not in baselines:
-            alike = [
-                read_recording(other) for other in paths if read_recording(other).origin.release == release
-            ]
-            on_record = {id for each in alike for id in each.cases}
-            wanted = [case for case in cases() if case.id in on_record and set(chosen) & set(case.rules)]
+            wanted = _wanted(paths, release, chosen)
             baselines[release] = CaseBaseline.of(spec, release, wanted, workers, tick)
             with reference.modelling(release):
                 for side in (subject, reference):
-                    said[side.name][side.version] = None
+                    models[side.name][side.version] = None
         of_cases = _cases(spec, path, baselines[release], workers, tick)
         tally += of_cases.tally
         for result in of_cases.results:
@@ -109,11 +105,8 @@ def grade_recorded(
             programs = _programs(spec, path, fail_fast, workers, tick)
         tally += programs
         counts = of_cases.compared, programs.totals.programs, of_cases.stale + programs.stale
-        made = recording.origin
-        replayed.append(
-            Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
-        )
-    told = {name: ", ".join(models) for name, models in said.items()}
+        replayed.append(_replayed(recording, *counts))
+    modelled = {name: ", ".join(each) for name, each in models.items()}
     rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in baselines)]
     return reported(
         subject,
@@ -121,15 +114,29 @@ def grade_recorded(
         list(witnessed.values()),
         rules_met,
         narrowed=rules != "*",
-        subject=Subject(subject.name, told[subject.name]),
+        subject=Subject(subject.name, modelled[subject.name]),
         against=RECORDED,
         seed=0,
         source=RECORDED,
         device=", ".join(dict.fromkeys(each.device for each in replayed)),
-        versions=versions_of(spec) | told,
+        versions=versions_of(spec) | modelled,
         recordings=tuple(replayed),
         times={RECORDED: time.perf_counter() - started},
     )
+
+
+def _wanted(paths: list[Path], release: str, rules: list[str]) -> list[Case]:
+    """Return the cases of the rules that recordings of that release hold."""
+    recordings = (read_recording(path) for path in paths)
+    on_record = {id for each in recordings if each.origin.release == release for id in each.cases}
+    return [case for case in cases() if case.id in on_record and set(rules) & set(case.rules)]
+
+
+def _replayed(recording: Recording, cases: int, programs: int, stale: int) -> Replayed:
+    """Return a recording's entry in the report."""
+    made = recording.origin
+    counts = cases, programs, stale
+    return Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
 
 
 # cases
@@ -176,7 +183,7 @@ def _cases(spec: str, path: Path, baselines: CaseBaseline, workers: int, tick: P
     jobs = [(spec, str(path), case.id) for case in chosen]
     traces = survive(_traced, jobs, workers=workers, chunk=40, preload=preload_for(spec))
     side = adapters.load(spec).name
-    findings: list[Finding] = []
+    own_findings: list[Finding] = []
     for done, (case, traced) in enumerate(zip(chosen, traces, strict=True), 1):
         tick(f"cases of {recording.name}", done, len(chosen))
         if isinstance(traced, Died):
@@ -188,17 +195,17 @@ def _cases(spec: str, path: Path, baselines: CaseBaseline, workers: int, tick: P
         found.compared += 1
         suite, own = _as_it_stands(spec, case, recording, baselines)
         if difference is not None:
-            (suite if difference.blames is Verdict.BROKEN_SUITE else findings).append(difference)
+            (suite if difference.blames is Verdict.BROKEN_SUITE else own_findings).append(difference)
         if suite:
-            findings += suite
+            own_findings += suite
             continue
         if own.adapter or by_trace.adapter:
             found.tally += Tally(broken=(f"case {case.id}: {own.adapter or by_trace.adapter}",))
         elif difference is None and (own.broken or by_trace.broken):
             blames = Verdict.BROKEN_SUITE if spec == REFERENCE else Verdict.NONCONFORMANCE
-            findings.append(broken_case(own if own.broken else by_trace, side, blames))
+            own_findings.append(broken_case(own if own.broken else by_trace, side, blames))
         found.results.append(max(own, by_trace, key=lambda each: _WORST.index(each.status)))
-    found.tally += Tally(findings=tuple(findings))
+    found.tally += Tally(findings=tuple(own_findings))
     return found
 
 

@@ -27,6 +27,7 @@ from conformance.comparison.tolerance.aliasing import (
     nodes_of,
     sharing,
 )
+from conformance.comparison.tolerance.gradients import CROWD, GradientsOfRun
 from conformance.comparison.tolerance.op_effects import (
     ALIASES,
     CASTS,
@@ -65,9 +66,6 @@ KEYWORDS = {
     "grad_variables": "seeds", "grad_outputs": "seeds",
 }  # fmt: skip
 """The parts of arguments that are passed by keyword."""
-
-CROWD = 100
-"""How many tensors a run of the engine may reach for their gradients to be told apart."""
 
 Look = tuple[Any, ...]
 """The facts of a name."""
@@ -309,42 +307,10 @@ class DataFlow:
             *(arrival.onto(frozenset()) for arrival in arrived.values())
         )
         create = any(given["create_graph"])
-        before: set[AbstractNode] = (
-            set()
-        )  # of the gradients of this run so far, through which the next may have come
-
-        crowded = len(arrived) > CROWD
-        kinds: dict[Rounded | None, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
+        made = GradientsOfRun(self.roundings, ran, begun, create, crowded=len(arrived) > CROWD)
 
         def gradient(arrival: Arrival, old: set[AbstractTensor]) -> AbstractTensor:
-            """What arrived, added to an old grad; it may still be, or look at, what it began as.
-
-            In a crowd those for tensors of one kind are told apart no more: under create_graph a gradient of
-            each gradient would double their number with every run.
-            """
-            level = arrival.onto(level_of(memory_of(old)))
-            kind = self.roundings[max(arrival.roundings)] if arrival.roundings else None
-            if crowded and kind in kinds:
-                made, memory, node = kinds[kind]
-                memory.level |= level
-            else:
-                memory, node = AbstractMemory(level), AbstractNode(self._rounding(index, step))
-                if kind is not None:  # it is of the dtype of where it arrived, not of the root's
-                    self.roundings[node.rounding] = kind
-                if create:
-                    node.parents = {*ran, *nodes_of(begun)}
-                    node.keeps = {memory}.union(*(each.keeps for each in ran))
-                    node.operands = set().union(*(each.operands for each in ran))
-                    node.rounds = any(each.rounds for each in ran)
-                made = memory.owner = AbstractTensor({memory}, {Family(node)}, create)
-                kinds[kind] = made, memory, node
-            for carrier in arrival.carriers:
-                memory.may_be(carrier)
-            if create:
-                node.parents |= nodes_of(old) | before
-                before.add(node)
-            made.join(families_of(sharing(begun, arrival.carriers)))
-            return made
+            return made.gradient(arrival, old, lambda: self._rounding(index, step))
 
         captures = step.op == "torch.autograd.grad"
         everyone = not captures and all(value is None for value in given["inputs"])

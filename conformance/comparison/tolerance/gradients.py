@@ -1,0 +1,78 @@
+"""The gradients that one run of the engine makes, as `dataflow` follows them.
+
+What arrives where is worked out in `aliasing.carry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from conformance.comparison.tolerance.aliasing import (
+    AbstractMemory,
+    AbstractNode,
+    AbstractTensor,
+    Arrival,
+    Family,
+    families_of,
+    level_of,
+    memory_of,
+    nodes_of,
+    sharing,
+)
+
+CROWD = 100
+"""Above this many reached tensors, gradients are tracked by kind instead of one by one."""
+
+
+class GradientsOfRun:
+    """The gradients made so far in one run of the engine.
+
+    In a crowd those of tensors of one kind share one entry: under create_graph a gradient of each gradient
+    would double their number with every run.
+    """
+
+    def __init__(
+        self,
+        roundings: Any,
+        ran: Iterable[AbstractNode],
+        begun: set[AbstractTensor],
+        create_graph: bool,
+        crowded: bool,
+    ) -> None:
+        self._roundings, self._ran, self._begun = roundings, list(ran), begun
+        self._create, self._crowded = create_graph, crowded
+        self._before: set[AbstractNode] = set()
+        self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
+
+    def gradient(
+        self, arrival: Arrival, old: set[AbstractTensor], rounding: Callable[[], int]
+    ) -> AbstractTensor:
+        """Add what arrived to an old grad; the sum may still be, or be a view of, what it began as."""
+        level = arrival.onto(level_of(memory_of(old)))
+        kind = self._roundings[max(arrival.roundings)] if arrival.roundings else None
+        if self._crowded and kind in self._kinds:
+            made, memory, node = self._kinds[kind]
+            memory.level |= level
+        else:
+            memory, node = AbstractMemory(level), AbstractNode(rounding())
+            if kind is not None:  # it has the dtype of where it arrived, not the root's
+                self._roundings[node.rounding] = kind
+            if self._create:
+                self._record(node, memory)
+            made = memory.owner = AbstractTensor({memory}, {Family(node)}, self._create)
+            self._kinds[kind] = made, memory, node
+        for carrier in arrival.carriers:
+            memory.may_be(carrier)
+        if self._create:  # later gradients may have come through earlier ones
+            node.parents |= nodes_of(old) | self._before
+            self._before.add(node)
+        made.join(families_of(sharing(self._begun, arrival.carriers)))
+        return made
+
+    def _record(self, node: AbstractNode, memory: AbstractMemory) -> None:
+        """Let a gradient's node depend on all that the run passed."""
+        node.parents = {*self._ran, *nodes_of(self._begun)}
+        node.keeps = {memory}.union(*(each.keeps for each in self._ran))
+        node.operands = set().union(*(each.operands for each in self._ran))
+        node.rounds = any(each.rounds for each in self._ran)

@@ -1,0 +1,36 @@
+"""The reach of a step, by the name of its operation: what must be observed after it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from conformance.program import DELETE, OPAQUE
+from specs.callbacks import WRITING_CLASSES, class_of
+
+
+def speaks_of_gradients(op: str) -> bool:
+    """Tell by its name whether an operation may fill, clear or retain a grad."""
+    return "grad" in op or "backward" in op
+
+
+CHANGES_ITS_OPERAND = OPAQUE | {
+    DELETE, ".grad", ".grad=", ".grad_dtype=", ".requires_grad=", "requires_grad_", "retain_grad",
+}  # fmt: skip
+"""Operations that change their one operand alone."""
+
+
+def may_change_others(op: str) -> bool:
+    """Tell by its name whether an operation may change what is neither its operand nor its result."""
+    if op in CHANGES_ITS_OPERAND:
+        return False
+    if op == "step":  # of an optimizer, to what it holds
+        return True
+    if op.startswith("__"):
+        return op.startswith("__i") or op == "__setitem__"
+    return op.endswith(("_", "=")) or speaks_of_gradients(op) or class_of(op) in WRITING_CLASSES
+
+
+@cache
+def reach_of(op: str) -> tuple[bool, bool]:
+    """Return whether an operation may change grads, and whether it may change other tensors."""
+    return speaks_of_gradients(op), may_change_others(op)
