@@ -1,11 +1,18 @@
 """A reference implementation of PyTorch's autograd in numpy: ``import reference_impl as torch``.
 
-Read in this order: tensor, modes, graph, views, record, apply, write, dispatch, ready, task, engine,
-autograd; rule_marks says how a line is tied to the rule it embodies. Forward mode has rooms of its own
-(tangents, autograd.forward_ad, autograd.pushing), and so have devices (devices, meeting). The torch-shaped
-namespace (dtypes, size, factories, random, casts, attributes, copying, printing, plain, selections, composed,
-joint, products, resized, surface, nn, optim, functional, gradcheck, anomaly_mode, checkpoint) stands around
-that machine. It models one torch release at a time: `set_torch_release("2.13")`.
+Read the folders from the bottom up; each imports only folders below it.
+
+* ``base``: `session` (all mutable state), `modes`, `rules` (ties lines to the rules they embody), dtypes,
+  devices.
+* ``core``: autograd itself. Read `tensor`, `graph`, `saved`, `record`, `apply`, `views`, `inplace`, `hooks`,
+  `graph_task`, `ready_queue`, `engine`. Fidelity fills `extension_points`; the folders named after it read a
+  tensor's raw state through `access`.
+* ``fidelity``: PyTorch's rarer conduct, one theme a file. ``forward``: forward mode.
+* ``namespace``: the public methods, factories and functions; `install` binds their names.
+* ``autograd``, ``nn``, ``optim``, ``utils``: PyTorch's packages of these names.
+
+`mutants` holds what replaces functions while a rule is knocked out. One torch release is modelled at a time:
+`set_torch_release("2.13")`.
 """
 
 import math
@@ -109,20 +116,20 @@ cdouble = complex128
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
 
-for _module in (cuda, random, testing):  # `import torch.random` is PyTorch's way to say it
+for _module in (cuda, random, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
-autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # people reach it that way
+autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # as in PyTorch
 
 for _name, _function in (legacy.LEGACY | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
-# Made of the namespace's own functions, hence last.
+# These need the namespace's functions.
 from reference_impl import fidelity, mutants, nn, optim, utils  # noqa: E402, F401
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
-autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # in torch, too, it hides its module
+autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # hides its module, as in PyTorch
 legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
     queue_callback=queue_callback
 )

@@ -137,9 +137,9 @@ def grad(
         keep = _keeps(retain_graph, create_graph)
         how = {"create_graph": create_graph, "allow_unused": True}
         *rows, last = _rows(roots, given)
-        found = [grad(roots, targets, row, retain_graph=True, **how) for row in rows]
-        found.append(grad(roots, targets, last, retain_graph=keep, **how))
-        result = [None if column[0] is None else stack(column) for column in zip(*found, strict=True)]
+        batches = [grad(roots, targets, row, retain_graph=True, **how) for row in rows]
+        batches.append(grad(roots, targets, last, retain_graph=keep, **how))
+        result = [None if column[0] is None else stack(column) for column in zip(*batches, strict=True)]
         return _complete(result, targets, allow_unused, materialize_grads, create_graph)
     seeds = _seeds(roots, given, create_graph)
     accumulate = not by("grad_call/leaves-grad-alone")

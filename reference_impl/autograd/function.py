@@ -16,7 +16,7 @@ from reference_impl.autograd.function_node import FunctionCtx, FunctionNode, as_
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.access import set_history
+from reference_impl.core.access import make_output_of
 from reference_impl.core.graph import LAST, Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.custom_jvp import propagate
@@ -151,7 +151,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         outputs = [None if leaf is None else leaf.detach() for leaf in leaves]
         for out in outputs:
             if out is not None:
-                set_history(out, node)
+                make_output_of(out, node)
         return tuple(outputs)
 
     return once

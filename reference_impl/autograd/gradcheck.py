@@ -15,7 +15,7 @@ from reference_impl.autograd import grad
 from reference_impl.autograd.forward_check import check_forward, check_undefined_forward
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by, refuse_by, warn
-from reference_impl.core.access import array_of, set_history
+from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import ones_like, zeros_like
@@ -84,8 +84,8 @@ def gradgradcheck(
         own, coming = args[: len(given)], args[len(given) :]
         outputs = _differentiable(func(*own))
         wanted = [x for x in own if isinstance(x, Tensor) and x.requires_grad]
-        found = grad(outputs, wanted, coming, create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
+        grads = grad(outputs, wanted, coming, create_graph=True, allow_unused=True)
+        return tuple(g for g in grads if g is not None)
 
     return gradcheck(gradients, (*given, *seeds), **how)
 
@@ -131,15 +131,15 @@ def _check(
     wanted = _wanted(inputs)
     numeric = [list(numerical(func, inputs, x, eps)) for _, x in wanted]
     for at, out in enumerate(outputs):
-        for (number, x), found in zip(wanted, numeric, strict=True):
+        for (number, x), rows in zip(wanted, numeric, strict=True):
             if at not in places:
-                if any(np.any(rows[at]) for rows in found):
+                if any(np.any(row[at]) for row in rows):
                     refuse_by("gradcheck/plain-outputs-are-constant", at=at)
                 continue
             _compare(
                 out,
                 x,
-                np.stack([rows[at] for rows in found]) if found else None,
+                np.stack([row[at] for row in rows]) if rows else None,
                 (at, number),
                 atol,
                 rtol,
@@ -170,17 +170,17 @@ def _check_forward(
 def _compare(
     out: Tensor,
     x: Tensor,
-    found: np.ndarray | None,
+    differences: np.ndarray | None,
     where: tuple[int, int],
     atol: float,
     rtol: float,
     nondet_tol: float,
 ) -> None:
     """Compare one output's Jacobian by one input with the differences."""
-    if found is None:
+    if differences is None:
         return
     for part, unit in (("imaginary", 1j), ("real", 1)) if out.is_complex() else (("", 1),):
-        expected = found.imag if part == "imaginary" else found.real
+        expected = differences.imag if part == "imaginary" else differences.real
         expected = _by_parts(expected, x)
         actual, again = (analytical(out, x, unit) for _ in range(2))
         if not np.allclose(actual, expected, rtol, atol):
@@ -246,8 +246,8 @@ def analytical(out: Tensor, x: Tensor, unit: Any = 1) -> np.ndarray:
 def _check_linear(outputs: tuple[Tensor, ...], wanted: list[tuple[int, Tensor]]) -> None:
     """Check that zero gradients stay zero, and keep dtype and shape."""
     tensors = [x for _, x in wanted]
-    found = grad(outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True)
-    for g, x in zip(found, tensors, strict=True):
+    grads = grad(outputs, tensors, [zeros_like(x) for x in outputs], retain_graph=True, allow_unused=True)
+    for g, x in zip(grads, tensors, strict=True):
         if g is None:
             continue
         if np.any(array_of(g)):
@@ -270,7 +270,7 @@ class UndefinedGrad(Node):
 def _without_gradient(x: Tensor) -> Tensor:
     """An alias behind a node that passes on no gradient."""
     out = x.detach()
-    set_history(out, UndefinedGrad((gradient_edge(x),)))
+    make_output_of(out, UndefinedGrad((gradient_edge(x),)))
     return out
 
 
@@ -282,7 +282,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
         cut = [_without_gradient(x) if at in missing else x for at, x in enumerate(outputs)]
         seeds = [ones_like(x) for x in cut]
         try:
-            found = grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
+            grads = grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
         except RuntimeError as error:
             warnings.warn(
                 "Backwards compatibility: New undefined gradient support checking feature is on by default"
@@ -293,7 +293,7 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads: zeros come of them, or none"
             ) from error
-        if len(missing) == count and any(g is not None and np.any(array_of(g)) for g in found):
+        if len(missing) == count and any(g is not None and np.any(array_of(g)) for g in grads):
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined"
             )
@@ -314,8 +314,8 @@ def get_numerical_jacobian(
     """The numerical Jacobians of a function's first output; ``fn`` takes the inputs as one tuple."""
     _warn_of("get_numerical_jacobian", grad_out)
     targets = [x for _, x in _wanted(_tensors(inputs))] if target is None else list(_tensors(target))
-    found = [list(numerical(lambda *args: fn(args), _tensors(inputs), x, eps)) for x in targets]
-    return tuple(wrap(np.stack([rows[0] for rows in each])) for each in found)
+    differences = [list(numerical(lambda *args: fn(args), _tensors(inputs), x, eps)) for x in targets]
+    return tuple(wrap(np.stack([rows[0] for rows in each])) for each in differences)
 
 
 def get_analytical_jacobian(
@@ -324,6 +324,6 @@ def get_analytical_jacobian(
     """The Jacobians from backward, and whether they are reproducible and of the right shape and dtype."""
     _warn_of("get_analytical_jacobian", grad_out)
     tensors = [x for _, x in _wanted(_tensors(inputs))]
-    found = [(analytical(output, x), analytical(output, x)) for x in tensors]
-    same = all(np.allclose(a, b, 0, nondet_tol) for a, b in found)
-    return tuple(wrap(a) for a, _ in found), same, True, True
+    pairs = [(analytical(output, x), analytical(output, x)) for x in tensors]
+    same = all(np.allclose(a, b, 0, nondet_tol) for a, b in pairs)
+    return tuple(wrap(a) for a, _ in pairs), same, True, True

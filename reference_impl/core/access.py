@@ -66,7 +66,7 @@ def set_gradient_edge(x: Tensor, node: Node | None, output_nr: int) -> None:
     x._node, x._output_nr = node, output_nr
 
 
-def set_history(x: Tensor, node: Node) -> None:
+def make_output_of(x: Tensor, node: Node) -> None:
     """Make ``x`` the next output of ``node``."""
     x._node = node
     x._output_nr = node.add_output(x)

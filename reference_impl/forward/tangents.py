@@ -221,11 +221,11 @@ def same_layout(a: Tensor, b: Tensor) -> bool:
 
 def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
     """Zeros in new memory, with the layout of ``like``."""
-    made = wrap(np.zeros(_elements(like), dtype))
+    out = wrap(np.zeros(_elements(like), dtype))
     strides = [s * dtype.itemsize for s in like.stride()]
-    memory, offset = storage_of(made), like.storage_offset() * dtype.itemsize
-    set_memory(made, np.ndarray(array_of(like).shape, dtype, memory, offset, strides), memory)
-    return made
+    memory, offset = storage_of(out), like.storage_offset() * dtype.itemsize
+    set_memory(out, np.ndarray(array_of(like).shape, dtype, memory, offset, strides), memory)
+    return out
 
 
 # -- jvp -------------------------------------------------------------------------------------------

@@ -106,10 +106,10 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to other positions; the rest keep their order."""
     ndim = x.ndim
     here = [source] if isinstance(source, int) else list(source)
-    there = [destination] if isinstance(destination, int) else list(destination)
-    if len(here) != len(there):
-        raise RuntimeError(f"{len(here)} dimensions cannot be moved to {len(there)} places")
-    moved = dict(zip([axis_of(d, ndim) for d in there], [axis_of(d, ndim) for d in here], strict=True))
+    target = [destination] if isinstance(destination, int) else list(destination)
+    if len(here) != len(target):
+        raise RuntimeError(f"{len(here)} dimensions cannot be moved to {len(target)} places")
+    moved = dict(zip([axis_of(d, ndim) for d in target], [axis_of(d, ndim) for d in here], strict=True))
     if not ndim:
         return x.alias()
     rest = iter([d for d in range(ndim) if d not in moved.values()])

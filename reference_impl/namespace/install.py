@@ -1,7 +1,6 @@
-"""The tensor's methods and the namespace's functions: every op of the table, and what is no op in PyTorch's
-sense either.
+"""Installs methods of `Tensor` and functions of the namespace: the ops of the table, and everything else.
 
-The semantics are elsewhere; here names are tied to them.
+This module only binds names; the functions are defined elsewhere.
 """
 
 from __future__ import annotations
@@ -38,12 +37,20 @@ from specs.kind import NUMBERS
 from specs.op import Overloads
 
 FUNCTIONS: dict[str, Any] = {}
-"""The ops as functions of the namespace: ``torch.maximum(x, y)``."""
+"""The functions of the namespace by name: ``torch.maximum``."""
 
 
 def install() -> None:
-    """Make every op of the table a method of `Tensor` and a function of the namespace."""
+    """Install every method, property, operator and function."""
     ops.load()
+    _install_ops()
+    _install_variants()
+    _install_methods()
+    _install_functions()
+
+
+def _install_ops() -> None:
+    """Install the ops of the table and the internal ones, as methods and functions."""
     own = {
         op.name: Overloads(op.name, [op])
         for op in (
@@ -59,23 +66,28 @@ def install() -> None:
     for name in (*ops.ALL, *ops.IN_PLACE, *own):
         overloads = own.get(name) or ops.overloads(name)
         if not overloads.ops[0].operands:
-            continue  # makes a tensor from nothing: `factories`
+            continue  # a factory
         function = dispatch(overloads)
         FUNCTIONS[name] = _taking_tuples(function, overloads)
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     METHODS["reshape"] = _reshaping(vars(Tensor)["reshape"])
     for operator, name in ops.OPERATORS.items():
-        setattr(
-            Tensor,
-            operator,
-            _operator(getattr(Tensor, name)) if operator in _COMPARISONS else getattr(Tensor, name),
-        )
+        method = getattr(Tensor, name)
+        setattr(Tensor, operator, _operator(method) if operator in _COMPARISONS else method)
+
+
+def _install_variants() -> None:
+    """Install ops with further arguments, and ops under their aliases."""
     for name, extended in composite.WRAPPED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])
         setattr(Tensor, name, FUNCTIONS[name])
     for name, same in composite.ALIASES.items():
         FUNCTIONS[name] = FUNCTIONS[same]
         setattr(Tensor, name, getattr(Tensor, same))
+
+
+def _install_methods() -> None:
+    """Install the methods and properties that are no ops."""
     for table in (
         METHODS,
         CASTS,
@@ -92,6 +104,10 @@ def install() -> None:
     ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
+
+
+def _install_functions() -> None:
+    """Install the functions that are no ops, as methods too if they are."""
     for functions in (non_differentiable, sorting, composite, einsum):
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
@@ -111,7 +127,7 @@ _COMPARISONS = frozenset({"__eq__", "__ne__"})
 
 
 def _operator(method: Any) -> Any:
-    """``==`` with something that is neither tensor nor number is Python's business."""
+    """Leave ``==`` with anything but tensors and numbers to Python."""
 
     def operator(self: Tensor, other: Any) -> Any:
         return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
@@ -120,7 +136,7 @@ def _operator(method: Any) -> Any:
 
 
 def _taking_tuples(function: Any, overloads: Overloads) -> Any:
-    """The function of an op: where its method takes ints one by one, it takes them as a tuple only."""
+    """Make the function of an op: it takes a tuple of ints, where the method also takes separate ints."""
     places = [at for op in overloads.ops for at, kind in enumerate(op._kinds) if kind.variadic]
     if not places:
         return function
@@ -134,7 +150,7 @@ def _taking_tuples(function: Any, overloads: Overloads) -> Any:
 
 
 def _method(function: Any, receiver: int) -> Any:
-    """A method whose receiver is not the first parameter: ``x.where(condition, y)``."""
+    """Make a method whose receiver is not the first parameter: ``x.where(condition, y)``."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(*args[:receiver], self, *args[receiver:], **kwargs)
@@ -192,7 +208,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def _reshaping(op: Any) -> Any:
-    """The op as a method that must copy sometimes."""
+    """Make the ``reshape`` method, which copies only if it must."""
 
     def reshape(self: Tensor, *shape: Any) -> Tensor:
         if not self._array.flags.c_contiguous and not by("view/reshape-copies-when-it-must"):
@@ -212,4 +228,4 @@ METHODS = {
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "retain_grad": retain_grad,
 }
-"""What a tensor can do that is no op: nothing is recorded, or (casts) under another name."""
+"""Methods that are no ops, by name."""

@@ -15,7 +15,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.dtypes import dtype
 from reference_impl.base.session import STATE
 from reference_impl.base.size import Size
-from reference_impl.core.access import array_of, set_history
+from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from specs.ops.helpers import axis_of
@@ -183,9 +183,9 @@ def unique(
 ) -> Any:
     """The sorted distinct elements; on request with the inverse indices and the counts."""
     array = array_of(x)
-    found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
+    distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(array.shape if dim is None else -1)
-    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
+    return _chosen(x, distinct, (return_inverse, inverse), (return_counts, counts))
 
 
 def unique_consecutive(
@@ -198,13 +198,13 @@ def unique_consecutive(
     first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
     starts = np.flatnonzero(first)
     counts = np.diff([*starts, len(rows)])
-    found = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
+    distinct = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
     inverse = (np.cumsum(first) - 1).reshape(array.shape if dim is None else -1)
-    return _chosen(x, found, (return_inverse, inverse), (return_counts, counts))
+    return _chosen(x, distinct, (return_inverse, inverse), (return_counts, counts))
 
 
-def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = underivable(_tensor(found), x, "unique")
+def _chosen(x: Tensor, distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+    first = underivable(_tensor(distinct), x, "unique")
     chosen = [_tensor(array) for wanted, array in more if wanted]
     return (first, *chosen) if chosen else first
 
@@ -212,7 +212,7 @@ def _chosen(x: Tensor, found: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any
 def underivable(out: Tensor, x: Tensor, name: str) -> Tensor:
     """Give the result of an op without a derivative a node that refuses backward."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
-        set_history(out, NotImplementedNode((gradient_edge(x),), name))
+        make_output_of(out, NotImplementedNode((gradient_edge(x),), name))
     return out
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from reference_impl.base.dtypes import differentiable
 from reference_impl.base.session import STATE
-from reference_impl.core.access import array_of, set_history
+from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
 
@@ -43,8 +43,8 @@ def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
     node = BackwardHookFunctionBackward([tensors[at] for at in places], told)
     aliases = list(tensors)
     for at in places:
-        made = aliases[at] = tensors[at].detach()
-        set_history(made, node)
+        out = aliases[at] = tensors[at].detach()
+        make_output_of(out, node)
     return aliases
 
 
@@ -69,8 +69,8 @@ class Watch:
         parts = list(result) if isinstance(result, (tuple, list)) else [result]
         if not STATE.enabled or not any(isinstance(x, Tensor) and x.requires_grad for x in parts):
             return result
-        made = _behind(parts, self._begin)
-        return type(result)(made) if isinstance(result, (tuple, list)) else made[0]
+        out = _behind(parts, self._begin)
+        return type(result)(out) if isinstance(result, (tuple, list)) else out[0]
 
     def _begin(self, grads: Grads) -> Grads:
         self.outputs = tuple(grads)

@@ -117,8 +117,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if input.ndim == 2 or not (input.is_contiguous() and flat and bias.is_contiguous()):
         return input.matmul(weight.t()).add_(bias)
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
-    made, shape = bias.addmm(rows, weight.t()), (*input.shape[:-1], weight.shape[0])
-    return made._unsafe_view(shape) if by("nn/linear-is-no-view") else made.view(shape)
+    out, shape = bias.addmm(rows, weight.t()), (*input.shape[:-1], weight.shape[0])
+    return out._unsafe_view(shape) if by("nn/linear-is-no-view") else out.view(shape)
 
 
 def _each(value: Any, count: int) -> tuple[int, ...]:

@@ -144,7 +144,7 @@ def binary_cross_entropy_with_logits(
 def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too.
 
-    NB: several nodes; PyTorch records fewer.
+    NB: other nodes; PyTorch computes ``xlogy(target, target) - target * input``.
     """
     losses = target.exp().mul(target.sub(input)) if log_target else target.mul(target.log().sub(input))
     return losses.sum().div(input.shape[0]) if reduction == "batchmean" else _reduce(losses, reduction)

@@ -59,9 +59,9 @@ class Module:
     # -- attributes ------------------------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
         for kind in _OWN:
-            found = self.__dict__.get(kind, {})
-            if name in found:
-                return found[name]
+            owned = self.__dict__.get(kind, {})
+            if name in owned:
+                return owned[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -181,10 +181,10 @@ class Module:
 
     def get_submodule(self, target: str) -> Module:
         """Find a module by its dotted name."""
-        found = self
+        owner = self
         for name in target.split(".") if target else ():
-            found = getattr(found, name)
-        return found
+            owner = getattr(owner, name)
+        return owner
 
     def get_parameter(self, target: str) -> Parameter:
         """Find a parameter by its dotted name."""
