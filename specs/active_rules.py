@@ -18,8 +18,25 @@ _fired: set[str] = set()
 _foreign: set[str] = set()
 """Rules of other releases."""
 _off: set[str] = set()
+"""The rules that are not active now: of the next two sets, the one that applies to the present calls."""
+_off_outside = _off
 """Rules of other releases, and those knocked out."""
 _release = NEWEST
+
+OF_CALLS = frozenset({
+    "detach/cuts", "detach/is-no-view", "detach/shares-storage", "inference/detached-counts",
+    "inference/tag-prevails", "inference/view-tag", "inference/views-are-none", "version/shared-by-detach",
+    "version/shared-by-views", "view/base-is-the-root", "view/multi-output-tag", "view/no-grad-tag",
+    "view/outputs-share-a-node", "view/reshape-copies-when-it-must", "view/shares-storage",
+    "view/tag-is-inherited",
+})  # fmt: skip
+"""The rules of views and of ``detach``. The engine makes such calls too: in those the rules do not fire, and
+knocking them out changes nothing.
+"""
+_off_in_engine: set[str] = set()
+"""The rules that are not active in calls of the engine."""
+_fired_outside: list[set[str]] = []
+"""The rules that had fired when the engine was entered."""
 _listeners: list[Callable[[Set[str]], None]] = []
 
 
@@ -40,6 +57,35 @@ def fired() -> frozenset[str]:
     return rules
 
 
+def enter_engine() -> None:
+    """Say that calls are the engine's own from now on."""
+    global _fired, _off
+    _fired_outside.append(_fired)
+    _fired, _off = set(), _off_in_engine
+
+
+def leave_engine() -> None:
+    """Undo the last `enter_engine`."""
+    global _fired, _off
+    inside, _fired = _fired, _fired_outside.pop()
+    _off = _off_in_engine if _fired_outside else _off_outside
+    inside -= OF_CALLS
+    _fired |= inside
+
+
+@contextmanager
+def user_code() -> Iterator[None]:
+    """In the block, which the engine may have reached, calls are the user's."""
+    if _off is not _off_in_engine:
+        yield
+        return
+    leave_engine()
+    try:
+        yield
+    finally:
+        enter_engine()
+
+
 def torch_release() -> str:
     """Return the torch release that is modelled."""
     return _release
@@ -48,10 +94,10 @@ def torch_release() -> str:
 def set_torch_release(version: str) -> None:
     """Model that torch release from now on, given any of its version strings."""
     global _release
-    _off.difference_update(_foreign)
+    _off_outside.difference_update(_foreign)
     _foreign.clear()
     _foreign.update(rule.id for rule in RULES.values() if not rule.holds_for(version))
-    _off.update(_foreign)
+    _off_outside.update(_foreign)
     _release = version
     _tell_listeners()
 
@@ -70,25 +116,27 @@ def modelling(version: str) -> Iterator[None]:
 @contextmanager
 def knocked_out(*rules: str) -> Iterator[None]:
     """Knock ``rules`` out within the block."""
-    added = set(rules) - _off
-    _off.update(added)
+    added = set(rules) - _off_outside
+    _off_outside.update(added)
     _tell_listeners()
     try:
         yield
     finally:
-        _off.difference_update(added)
+        _off_outside.difference_update(added)
         _tell_listeners()
 
 
 def on_change(listener: Callable[[Set[str]], None]) -> None:
     """Call ``listener`` with the rules that are not active: now, and whenever they change."""
     _listeners.append(listener)
-    listener(_off)
+    listener(_off_outside)
 
 
 def _tell_listeners() -> None:
+    _off_in_engine.clear()
+    _off_in_engine.update(_off_outside - OF_CALLS, _foreign)
     for listener in _listeners:
-        listener(_off)
+        listener(_off_outside)
 
 
 set_torch_release(NEWEST)

@@ -29,7 +29,7 @@ from reference_impl.base.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from reference_impl.base.rules import by, hold_warnings, refuse_by, release_warnings, warn
+from reference_impl.base.rules import by, enter_engine, leave_engine, refuse_by, warn
 from reference_impl.core.access import array_of, node_of, set_flag, version_counter
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
@@ -310,10 +310,10 @@ def _run(
         ):
             node = None
         wanted.append((Identity(()), 0) if node is None else (node, nr))
-    if accumulate and not by("backward/inputs-only"):
+    if accumulate and wanted and not by("backward/inputs-only"):
         wanted = []
-    hold_warnings()
+    enter_engine()
     try:
         return execute(edges, seeds, keep, create, accumulate, wanted)
     finally:
-        release_warnings()
+        leave_engine()

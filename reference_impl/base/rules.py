@@ -11,12 +11,24 @@ from contextlib import contextmanager
 from typing import Any
 
 from reference_impl.base.session import STATE
+from specs import active_rules
 from specs.active_rules import by, fired, knocked_out
 from specs.errors import refusal, warning
 
 __all__ = [
-    "Unspecified", "by", "fired", "hold_warnings", "is_warn_always_enabled", "knocked_out", "refuse_by",
-    "release_warnings", "set_warn_always", "warn", "warn_once", "warn_or_hold", "warning_at_once",
+    "Unspecified",
+    "by",
+    "enter_engine",
+    "fired",
+    "is_warn_always_enabled",
+    "knocked_out",
+    "leave_engine",
+    "refuse_by",
+    "set_warn_always",
+    "user_code",
+    "warn",
+    "warn_once",
+    "warn_or_hold",
 ]  # fmt: skip
 
 
@@ -62,22 +74,25 @@ def warn_or_hold(rule: str) -> None:
         warn(rule)
 
 
-def hold_warnings() -> None:
-    """Hold back what warns from now on, as PyTorch does with the warnings of its engine."""
+def enter_engine() -> None:
+    """Hold back warnings from now on, as PyTorch's engine does; its own calls mark no rules of calls."""
     STATE.held_warnings.append([])
+    active_rules.enter_engine()
 
 
-def release_warnings() -> None:
-    """Warn of what was held back since the last `hold_warnings`."""
+def leave_engine() -> None:
+    """Undo the last `enter_engine`, and warn of what was held back."""
+    active_rules.leave_engine()
     for rule in STATE.held_warnings.pop() or ():
         warn(rule)
 
 
 @contextmanager
-def warning_at_once() -> Iterator[None]:
-    """Hold nothing back: what users wrote runs here."""
+def user_code() -> Iterator[None]:
+    """In the block, which the engine may have reached, run what users wrote: no warning is held back."""
     STATE.held_warnings.append(None)
     try:
-        yield
+        with active_rules.user_code():
+            yield
     finally:
         STATE.held_warnings.pop()

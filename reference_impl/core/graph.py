@@ -16,8 +16,9 @@ import numpy as np
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
+from reference_impl.core.detach import shallow_copy_and_detach
 from reference_impl.core.hooks import Hooks, NodeHooks, RemovableHandle, attach, call_post_accumulate
-from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.core.tensor import Tensor
 
 Edge = tuple["Node | None", int]
 Grads = list["Tensor | None"]
@@ -196,7 +197,7 @@ class AccumulateGrad(Node):
 def _first_grad(leaf: Tensor, grads: Grads, num_expected_refs: int) -> Tensor:
     """Return the tensor that becomes the ``grad`` of a leaf that has none: the incoming one, or a copy."""
     if not STATE.enabled and extension_points.can_steal(grads, leaf, num_expected_refs):
-        return grads[0].detach()  # type: ignore[union-attr]
+        return shallow_copy_and_detach(grads[0])  # type: ignore[arg-type]
     if STATE.enabled:
         by("double/first-grad-is-a-copy")
     return extension_points.clone_obey_contract(grads[0], leaf)
@@ -233,8 +234,3 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
     else:
         by("leaf/edges-end-in-accumulators")
     return accumulator
-
-
-def alias(tensor: Tensor) -> Tensor:
-    """Return the same elements under the same version counter, without history."""
-    return wrap(tensor._array, tensor, tensor._plain)

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from reference_impl.base import dtypes
-from reference_impl.base.rules import by, refuse_by, warning_at_once
+from reference_impl.base.rules import by, refuse_by, user_code
 from reference_impl.core import extension_points
 from reference_impl.core.tensor import Tensor
 
@@ -147,7 +147,7 @@ def _call(hook: Callable[..., Any], *given: Any) -> Any:
     """Call a hook, and let its exception end the backward."""
     extension_points.on_hook_call()
     try:
-        with warning_at_once():
+        with user_code():
             return hook(*given)
     except Exception:
         by("hook/error-ends-the-backward")

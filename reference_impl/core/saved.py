@@ -15,8 +15,9 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
-from reference_impl.core.graph import Node, alias, grad_accumulator
-from reference_impl.core.tensor import Tensor
+from reference_impl.core.graph import Node, grad_accumulator
+from reference_impl.core.tensor import Tensor, alias
+from specs.active_rules import user_code
 
 
 class SavedVariable:
@@ -106,7 +107,7 @@ class SavedVariableHooks:
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         version = given._version_counter[0]
-        with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext():
+        with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext(), user_code():
             self.packed = pack(given)
         if given._version_counter[0] != version:
             refuse_by("saved_hooks/pack-in-place-refused")
@@ -116,7 +117,8 @@ class SavedVariableHooks:
         """Return the result of the unpack hook, with the history, or the flag, of the saved tensor."""
         history = node if self.node is None and not saved.is_leaf else self.node
         by("saved_hooks/asked-each-time")
-        data = self.unpack_hook(self.packed)
+        with user_code():
+            data = self.unpack_hook(self.packed)
         if not isinstance(data, Tensor):
             refuse_by("saved_hooks/unpack-gives-a-tensor", type=type(data).__name__)
         needs_history = history is not None or self.requires_grad or data.requires_grad

@@ -194,16 +194,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same elements without history, under a version counter of its own."""
-        alias = wrap(self._array, self, self._plain)
-        if by("version/data-has-its-own"):
-            alias._version_counter = alias_counter(self._inference)
-        if not by("data/cuts"):
-            alias._node, alias._output_nr, alias._requires_grad = (
-                self.grad_fn,
-                self._output_nr,
-                self._requires_grad,
-            )
-        return alias
+        return variable_data(self)
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -278,3 +269,17 @@ def accumulator_of(tensor: Tensor) -> AccumulateGrad | None:
     """The living node that fills a leaf's ``grad``, if any."""
     reference = tensor._accumulator
     return None if reference is None else reference()
+
+
+def alias(tensor: Tensor) -> Tensor:
+    """The same elements under the same version counter, without history."""
+    return wrap(tensor._array, tensor, tensor._plain)
+
+
+def variable_data(tensor: Tensor) -> Tensor:
+    """The same elements without history, under a version counter of its own."""
+    out = alias(tensor)
+    by("data/cuts")
+    if by("version/data-has-its-own"):
+        out._version_counter = alias_counter(tensor._inference)
+    return out

@@ -110,8 +110,7 @@ def as_view(source: Tensor, view: Tensor, multi: bool) -> None:
         inherits = creation_meta is CreationMeta.DEFAULT and by("view/tag-is-inherited")
         if inherits or (parent.creation_meta is CreationMeta.INFERENCE and by("inference/tag-prevails")):
             creation_meta = parent.creation_meta
-    if not by("version/shared-by-views"):
-        view._version_counter = [0]
+    by("version/shared-by-views")
     view._view = made = ViewOf(base, creation_meta, view._version_counter[0])
     changes = view._array.dtype is not source._array.dtype
     if changes or (parent is not None and parent.replay):

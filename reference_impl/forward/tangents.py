@@ -32,9 +32,9 @@ from reference_impl.core.access import (
     view_of,
 )
 from reference_impl.core.engine import execute
-from reference_impl.core.graph import alias, gradient_edge
+from reference_impl.core.graph import gradient_edge
 from reference_impl.core.record import METADATA, Kernel, all_inference, real_part
-from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.core.tensor import Tensor, alias, wrap
 
 TANGENT, VIEW = "_tangent", "_forward_view"
 Window = tuple[Tensor, Callable[[Tensor], Tensor]]

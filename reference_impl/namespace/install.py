@@ -5,19 +5,15 @@ This module only binds names; the functions are defined elsewhere.
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
-from reference_impl.base.version_counter import alias_counter
-from reference_impl.core import as_strided, extension_points, hooks
+from reference_impl.core import as_strided, detach, extension_points, hooks, retain
 from reference_impl.core.dispatch import dispatch
-from reference_impl.core.graph import alias
 from reference_impl.core.tensor import Tensor
-from reference_impl.core.views import CreationMeta, ViewOf
 from reference_impl.namespace import (
     attributes,
     composite,
@@ -158,55 +154,6 @@ def _method(function: Any, receiver: int) -> Any:
     return method
 
 
-def detach(self: Tensor) -> Tensor:
-    """The same elements without history, under the same version counter; not a view."""
-    made = alias(self)
-    if not by("detach/cuts"):
-        made._node, made._output_nr, made._requires_grad = self.grad_fn, self._output_nr, self._requires_grad
-    if not by("detach/shares-storage"):
-        made._array = made._storage = self._array.copy()
-    if not by("version/shared-by-detach"):
-        made._version_counter = [0]
-    elif self._inference and by("inference/detached-counts"):
-        made._version_counter = alias_counter(self._inference)
-    if not by("detach/is-no-view"):
-        made._view = ViewOf(self, CreationMeta.DEFAULT, made._version_counter[0])
-    return made
-
-
-def detach_(self: Tensor) -> Tensor:
-    """Drop the history in place; refused on views."""
-    if (STATE.inference or self._inference) and by("inference/detach-in-place-is-nothing"):
-        return self
-    if self._view is not None:
-        refuse_by("detach/view-refused")
-    self.__dict__.pop("_tangent", None)
-    if by("detach/in-place-makes-a-leaf"):
-        self._requires_grad = False
-        self._node = None
-        self._output_nr = 0
-    if not by("retain/outlives-detach-in-place"):
-        self._retains = False
-    if not by("detach/keeps-version"):
-        self._version_counter[0] += 1
-    return self
-
-
-def retain_grad(self: Tensor) -> None:
-    """Ask for a non-leaf's gradient to be kept in ``grad``."""
-    if not self.requires_grad:
-        refuse_by("retain/needs-requires-grad")
-    if self._node is None and by("retain/leaf-is-noop"):
-        return
-    if self._retains and by("retain/twice-is-once"):
-        return
-    node = self.grad_fn
-    if node is not None:
-        node.retained = [*(node.retained or ()), (self._output_nr, weakref.ref(self))]
-    if by("retain/flag"):
-        self._retains = True
-
-
 def _reshaping(op: Any) -> Any:
     """Make the ``reshape`` method, which copies only if it must."""
 
@@ -219,13 +166,13 @@ def _reshaping(op: Any) -> Any:
 
 
 METHODS = {
-    "detach": detach,
-    "detach_": detach_,
+    "detach": detach.detach,
+    "detach_": detach.detach_,
     "_without_memory": lambda self: extension_points.zero_gradient(self),
     "_is_recorded": lambda self: STATE.enabled,
     "_warn_of_list": lambda self: warn("op/list-as-tuple-warns"),
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
-    "retain_grad": retain_grad,
+    "retain_grad": retain.retain_grad,
 }
 """Methods that are no ops, by name."""
