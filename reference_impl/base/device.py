@@ -1,7 +1,7 @@
-"""Devices: where a tensor's memory lies, and where gradients belong. Which tensors may meet: ``meeting``.
+"""Devices of tensors, of new memory and of gradients. ``fidelity.cross_device`` checks operands.
 
-Besides the CPU there are virtual CUDA devices: the rules of real ones, on numpy. A storage is marked as
-memory of one of them; all that shares it is there. Programs that never leave the CPU pay one question an op.
+The CUDA devices are virtual: numpy memory under the rules of real devices. The storage carries the mark, so
+all that share it are on one device. `STATE.devices` counts such memory; at 0 ops skip all checks.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor
 
 COUNT = 2
-"""How many virtual CUDA devices there are."""
+"""The number of virtual CUDA devices."""
 
 _ELSEWHERE = ("mps", "meta", "xpu", "hpu", "mtia", "xla")
-"""Kinds of devices that PyTorch knows and that are not here."""
+"""Kinds of devices that PyTorch knows and the reference lacks."""
 
 
 class device:
-    """A place where tensors live: the CPU, or a CUDA device by its number (without one, the current)."""
+    """``torch.device``: the CPU, or a CUDA device, by its number or without one.
+
+    Raises RuntimeError for unknown kinds, AssertionError for kinds that PyTorch knows."""
 
     __slots__ = ("index", "type")
     type: str
@@ -71,8 +73,8 @@ def _numbered(index: int) -> device:
     return device("cuda", index)
 
 
-def found(where: Any) -> device:
-    """The device that is meant (None: the CPU; CUDA by itself: the first); refused if there is none."""
+def find_device(where: Any) -> device:
+    """Find a device: None stands for the CPU, "cuda" for the first CUDA device; refuse a missing one."""
     if where is None:
         return CPU
     meant = device(where)
@@ -86,7 +88,7 @@ def found(where: Any) -> device:
 
 
 class _Memory(np.ndarray):
-    """Memory of a device; how much of it there is anywhere decides whether ops ask where operands are."""
+    """Memory of a CUDA device, counted in `STATE.devices`."""
 
     place: device
 
@@ -103,27 +105,27 @@ def _memory_of(place: device) -> type[_Memory]:
 
 
 def on(place: device, memory: np.ndarray) -> np.ndarray:
-    """That memory, as memory of that device."""
+    """Mark memory as memory of a device."""
     if place is CPU:
         return memory.view(np.ndarray) if isinstance(memory, _Memory) else memory
     return memory.view(_memory_of(place))
 
 
 def place_of(tensor: Tensor) -> device:
-    """The device that a tensor is on."""
+    """The device of a tensor."""
     storage = tensor._storage
     return storage.place if isinstance(storage, _Memory) else CPU
 
 
 def ambient_for(tensor: Tensor) -> device | None:
-    """What `STATE.place` is to be for memory beside that of a tensor."""
+    """The value of `STATE.place` for memory beside that of a tensor."""
     storage = tensor._storage
     return storage.place if isinstance(storage, _Memory) else None
 
 
 @contextmanager
 def making_on(place: device | None) -> Iterator[None]:
-    """In the block new memory is that device's."""
+    """Make new memory on a device in the block."""
     was, STATE.place = STATE.place, None if place is CPU else place
     try:
         yield
@@ -132,9 +134,7 @@ def making_on(place: device | None) -> Iterator[None]:
 
 
 class Placed(tuple):
-    """The shape and dtype of gradients that belong on a device other than the CPU; counts as its memory does,
-    which may be gone by then.
-    """
+    """The shape, dtype and CUDA device of a gradient, counted in `STATE.devices`: memory may be gone."""
 
     place: device
 
@@ -143,7 +143,7 @@ class Placed(tuple):
 
 
 def geometry(shape: tuple[int, ...], dtype: Any, place: device | None) -> tuple[tuple[int, ...], Any]:
-    """What a node's metadata says of gradients: shape, dtype, and the device where it is not the CPU."""
+    """The input metadata of a node: shape and dtype, and the device if it is not the CPU."""
     if place is None or place is CPU:
         return shape, dtype
     placed = Placed((shape, dtype))
@@ -153,12 +153,12 @@ def geometry(shape: tuple[int, ...], dtype: Any, place: device | None) -> tuple[
 
 
 def place_in(metadata: Any) -> device:
-    """The device that such metadata tells."""
+    """The device in input metadata."""
     return metadata.place if type(metadata) is Placed else CPU
 
 
 def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, for which new memory is where its first tensor is."""
+    """Make a function whose new memory is on the device of its first tensor."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -172,12 +172,12 @@ def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
 
 # -- gradients -------------------------------------------------------------------------------------
 def ambient_in(metadata: list[Any]) -> device | None:
-    """What `STATE.place` is to be while a node runs that has such metadata."""
+    """The value of `STATE.place` while a node with this metadata runs."""
     return metadata[0].place if metadata and type(metadata[0]) is Placed else None
 
 
 def copied_to_device(g: Tensor, metadata: Any) -> Tensor:
-    """A gradient where it belongs; refused if it came from elsewhere and is more than one element."""
+    """Move a 0-d gradient to the device in ``metadata``; refuse any other on the wrong device."""
     want, got = place_in(metadata), place_of(g)
     if want is got:
         return g

@@ -17,7 +17,7 @@ from reference_impl.base.session import STATE
 
 
 class NoSuchDtype(NotImplementedError):
-    """PyTorch has a dtype here that numpy has not."""
+    """Raised for a dtype that PyTorch has and numpy lacks."""
 
 
 class dtype:
@@ -64,63 +64,63 @@ bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16)
 int16 = dtype("int16", np.int16)
 int8 = dtype("int8", np.int8)
 uint8 = dtype("uint8", np.uint8)
-# NB: no complex32, which numpy has not: a stand-in would round otherwise.
+# NB: there is no complex32; numpy lacks it, and a wider stand-in would round differently.
 
 ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, bfloat16, int16, int8, uint8)
 BY_NUMPY = {known.numpy: known for known in ALL}
 _COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy, bfloat16.numpy: complex64.numpy}
 WIDER = {float16.numpy: float32.numpy, bfloat16.numpy: float32.numpy}
-"""What is computed in the second for the first, and rounded once when it is done."""
+"""The dtype in which a narrow dtype is computed; the result is rounded once."""
 REAL = "fV"
-"""Numpy's kinds of real floating-point numbers."""
+"""Numpy's kinds of real floating-point dtypes; bfloat16 is "V"."""
 DIFFERENTIABLE = "fcV"
-"""Numpy's kinds that can carry gradients."""
+"""Numpy's kinds of dtypes that can carry gradients."""
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 STATE.default_dtype = float32
 
 
 def _named(name: str) -> dtype:
-    """The one object there is of each dtype, which pickling goes by."""
+    """Find a dtype by name, for pickle: there is one object for each."""
     return next(known for known in ALL if known.name == name)
 
 
 def default() -> dtype:
-    """What Python floats become."""
+    """The dtype of Python floats."""
     return STATE.default_dtype
 
 
 def set_default(to: dtype) -> None:
-    """Make Python floats become that floating-point dtype from now on."""
+    """Set the dtype of Python floats; TypeError for a dtype that is not floating-point."""
     if not to.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     STATE.default_dtype = to
 
 
 def printed(numpy: np.dtype) -> bool:
-    """Whether a tensor's repr names this dtype: where its elements would not be read back as such."""
+    """Return True if a tensor's repr names this dtype, as its elements alone do not imply it."""
     complex_too = _COMPLEX.get(STATE.default_dtype.numpy, complex64.numpy)
     return numpy not in (STATE.default_dtype.numpy, int64.numpy, bool_.numpy, complex_too)
 
 
 def of(numpy: np.dtype) -> dtype:
-    """PyTorch's name for a numpy dtype."""
+    """The dtype for a numpy dtype."""
     return BY_NUMPY[numpy]
 
 
 def differentiable(numpy: np.dtype) -> bool:
-    """Whether elements of that type can carry gradients."""
+    """Return True if the dtype can carry gradients."""
     return numpy.kind in DIFFERENTIABLE
 
 
 def complex_of(numpy: np.dtype) -> np.dtype:
-    """The complex dtype of that precision."""
+    """The complex dtype with the precision of a real one."""
     if numpy not in _COMPLEX or (numpy == bfloat16.numpy and not by("op/bfloat16-meets-complex")):
         raise NoSuchDtype(f"numpy has no complex dtype as narrow as {numpy}")
     return _COMPLEX[numpy]
 
 
 def of_number(number: Any) -> np.dtype:
-    """The dtype a Python number has when it stands alone."""
+    """The dtype of a Python number."""
     if isinstance(number, bool):
         return bool_.numpy
     if isinstance(number, int):
@@ -129,8 +129,9 @@ def of_number(number: Any) -> np.dtype:
 
 
 def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dtype:
-    """torch.result_type: dimensioned tensors decide within a category, then 0-d tensors, then Python
-    numbers.
+    """``torch.result_type``: tensors with dimensions come first, then 0-d tensors, then Python numbers.
+
+    A later group counts only if its category is higher.
     """
     ranks: list[np.dtype | None] = [None, None, None]
     for array in arrays:
@@ -147,15 +148,14 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
         if result is None:
             result = candidate
         elif CATEGORY[candidate.kind] > CATEGORY[result.kind]:
-            # A weaker operand of a higher category lifts the category only: complex keeps the width of the
-            # floats.
+            # It lifts the category only: a complex number keeps the precision of the floats.
             result = complex_of(result) if candidate.kind == "c" and result.kind in REAL else candidate
     assert result is not None
     return result
 
 
 def castable(result: np.dtype, target: np.dtype) -> bool:
-    """torch.can_cast: never down a category (complex, float, integer, bool)."""
+    """``torch.can_cast``: never to a lower category (complex, float, integer, bool)."""
     return CATEGORY[result.kind] <= CATEGORY[target.kind]
 
 

@@ -1,7 +1,7 @@
-"""``grad_dtype``: which dtype a leaf's grad has, where it is not that of the leaf.
+"""``grad_dtype``: the dtype of a leaf's grad, if it differs from the leaf's.
 
-Nearly no tensor has one of its own, so it lies in the tensor's ``__dict__``, and nobody looks before
-somebody has set one (``STATE.grad_dtypes``).
+Few tensors have one, so it is kept in the tensor's ``__dict__``, and read only once any has been set
+(``STATE.grad_dtypes``).
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class OwnDtype:
-    """Stands in a node's metadata for the dtype ``of`` a tensor whose gradients are cast ``to`` another, or
-    not at all (None).
-    """
+    """In input metadata, the dtype ``of`` a tensor whose gradients are cast ``to`` another, or not (None)."""
 
     def __init__(self, of: np.dtype, to: np.dtype | None) -> None:
         self.of, self.to = of, to
@@ -30,29 +28,29 @@ class OwnDtype:
 
 
 def grad_dtype_of(tensor: Tensor) -> Any:
-    """What a node's metadata says of a tensor's dtype: that dtype, or an `OwnDtype`."""
+    """The dtype of a tensor in input metadata: its own, or an `OwnDtype`."""
     dtype = tensor._array.dtype
     return tensor.__dict__.get("_grad_dtype", dtype) if STATE.grad_dtypes else dtype
 
 
 def cast_to(dtype: Any) -> np.dtype | None:
-    """What gradients are cast to where a node's metadata says ``dtype``; None if they are not."""
+    """The dtype that gradients are cast to for a metadata ``dtype``; None if they are not cast."""
     return dtype.to if isinstance(dtype, OwnDtype) else dtype
 
 
 def _get(self: Tensor) -> dtypes.dtype | None:
-    """The dtype its grad has; None if any."""
+    """The dtype of the tensor's grad; None stands for any."""
     node = self.grad_fn
     if node is not None:
         refuse_by("grad/own-dtype-read-on-leaves")
-    found = cast_to(grad_dtype_of(self) if node is None else node.metadata[self._output_nr][1])
-    return None if found is None else dtypes.of(found)
+    dtype = cast_to(grad_dtype_of(self) if node is None else node.metadata[self._output_nr][1])
+    return None if dtype is None else dtypes.of(dtype)
 
 
 def _set(self: Tensor, dtype: Any) -> None:
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         refuse_by("grad/own-dtype-type", type=type(dtype).__name__)
-    grad = self.grad  # NB: which warns of a non-leaf
+    grad = self.grad  # warns of a non-leaf
     if dtype is not None and grad is not None and grad._array.dtype != dtype.numpy:
         refuse_by("grad/own-dtype-fits-the-grad", want=dtype, got=grad.dtype)
     if self._node is not None:

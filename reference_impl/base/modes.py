@@ -1,4 +1,4 @@
-"""The grad modes and inference mode: whether what happens now is recorded.
+"""Grad mode and inference mode: the switches that decide if ops are recorded.
 
 Context managers and decorators alike, as PyTorch's are.
 """
@@ -16,17 +16,17 @@ from reference_impl.base.session import STATE
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops on tensors that require grad are recorded now."""
+    """Return True if ops on tensors that require grad are recorded."""
     return STATE.enabled
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether what is made now are inference tensors."""
+    """Return True in inference mode."""
     return STATE.inference
 
 
 class _Mode:
-    """A grad mode for a block or a function; remembers what it replaced, so that modes nest."""
+    """A grad mode for a block or a function; modes nest."""
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
@@ -60,7 +60,7 @@ class _Mode:
         return in_mode
 
     def _each_turn(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A generator function whose body runs in the mode, and whose caller does not."""
+        """Wrap a generator function: its body runs in the mode, its caller does not."""
 
         @functools.wraps(function)
         def generating(*args: Any, **kwargs: Any) -> Any:
@@ -89,7 +89,7 @@ class _Mode:
 
 
 class no_grad(_Mode):
-    """Nothing is recorded in the block."""
+    """Record nothing in the block."""
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(not by("mode/no-grad-records-nothing"))
@@ -99,7 +99,7 @@ class no_grad(_Mode):
 
 
 class enable_grad(_Mode):
-    """Recording is on in the block, also inside ``no_grad``."""
+    """Record in the block, also inside ``no_grad``."""
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(True if by("mode/enable-grad-inside") else STATE.enabled)
@@ -109,7 +109,7 @@ class enable_grad(_Mode):
 
 
 class set_grad_enabled(_Mode):
-    """Sets the mode at once; as a context manager or a decorator it gives back the old one.
+    """Set the mode at once; as a context manager or a decorator, restore the old one.
 
     Raises TypeError for anything but a bool.
     """
@@ -134,7 +134,7 @@ class set_grad_enabled(_Mode):
 
 
 class set_multithreading_enabled(_Mode):
-    """Says, for nothing here depends on it, whether backwards may use several threads."""
+    """Store a flag for threads in backward; nothing here depends on it."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -152,14 +152,14 @@ class set_multithreading_enabled(_Mode):
 
 
 def is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` was last given."""
+    """Return the flag that `set_multithreading_enabled` stored."""
     return STATE.multithreading
 
 
 class inference_mode(_Mode):
-    """Nothing is recorded in the block, and what is made there can be neither saved nor written outside.
+    """Record nothing in the block; tensors made there can be neither saved nor tracked outside.
 
-    ``inference_mode(False)`` is the opposite, whatever it stands in: grad mode and no inference mode.
+    ``inference_mode(False)`` turns grad mode on and inference mode off, whatever surrounds it.
     """
 
     def __init__(self, mode: Any = True) -> None:

@@ -1,4 +1,4 @@
-"""The shape of a tensor and how it is laid out: values of their own in PyTorch's namespace."""
+"""``torch.Size``, ``torch.memory_format``, ``torch.layout``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, SupportsIndex
 
 
 class Size(tuple):
-    """A shape: a tuple of ints that stays a shape when it is cut or joined."""
+    """A shape: a tuple of ints that stays a `Size` when sliced or concatenated."""
 
     def numel(self) -> int:
-        """How many elements a tensor of this shape has."""
+        """The number of elements of a tensor of this shape."""
         return math.prod(self)
 
     def __getitem__(self, at: Any) -> Any:
-        found = super().__getitem__(at)
-        return Size(found) if isinstance(at, slice) else found
+        item = super().__getitem__(at)
+        return Size(item) if isinstance(at, slice) else item
 
     def __add__(self, other: tuple[Any, ...]) -> Size:
         return Size(tuple(self) + tuple(other))
@@ -33,7 +33,7 @@ class Size(tuple):
 
 
 class memory_format:
-    """How a new tensor is to be laid out."""
+    """The layout of a new tensor."""
 
     __slots__ = ("name",)
 
@@ -45,7 +45,7 @@ class memory_format:
 
 
 class layout(memory_format):
-    """How elements are stored at all; dense ones with strides are the only ones there are."""
+    """The kind of storage; only ``strided`` exists."""
 
     __slots__ = ()
 

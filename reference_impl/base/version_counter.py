@@ -9,7 +9,7 @@ from reference_impl.base.session import STATE
 
 
 class _Untracked(list[int]):
-    """The version counter of inference tensors: reading it is refused, counting does nothing."""
+    """The version counter of inference tensors: reading it is refused, writing does nothing."""
 
     def __getitem__(self, index: Any) -> Any:
         refuse_by("inference/has-no-version")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import CPU, device, found, making_on, place_of
+from reference_impl.base.device import CPU, device, find_device, making_on, place_of
 from reference_impl.base.dtypes import dtype
 from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
@@ -59,7 +59,7 @@ def moved(self: Tensor, target: dtype, place: device, copy: bool = False) -> Ten
 def _found_for(x: Tensor, where: Any) -> device:
     """Find the named device. As in PyTorch, a stale view may refuse before a missing device does."""
     try:
-        return found(where)
+        return find_device(where)
     except Refusal:
         if STATE.enabled and x.requires_grad:
             x.grad_fn  # noqa: B018  may refuse_by

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import CPU, found, on, place_of
+from reference_impl.base.device import CPU, find_device, on, place_of
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
@@ -51,7 +51,7 @@ def new_leaf(
         place = there
     if where:
         asked = where.pop("device", None)
-        place = place if asked is None else found(asked)
+        place = place if asked is None else find_device(asked)
         _check_plain(**where)
     leaf = wrap(array)
     if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import found, place_of
+from reference_impl.base.device import find_device, place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.size import Size
 from reference_impl.core.tensor import Tensor
@@ -18,7 +18,7 @@ def legacy(dtype: dtypes.dtype, device: Any = "cpu") -> Callable[..., Tensor]:
 
     def make(*given: Any) -> Tensor:
         if len(given) == 1 and isinstance(given[0], Tensor):
-            return _alias_of(given[0], dtype, found(device))
+            return _alias_of(given[0], dtype, find_device(device))
         if len(given) == 1 and not isinstance(given[0], (int, Size)):
             return tensor(given[0], dtype=dtype, device=device)
         return empty(*given, dtype=dtype, device=device)

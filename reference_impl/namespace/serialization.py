@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.device import found, making_on, place_of
+from reference_impl.base.device import find_device, making_on, place_of
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import (
     array_of,
@@ -60,7 +60,7 @@ def _reduced(self: Tensor, protocol: Any) -> Any:
 
 
 def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
-    with making_on(found(place)):
+    with making_on(find_device(place)):
         out = wrap(array)
     if by("copy/pickle-keeps-the-flag"):
         set_flag(out, requires_grad)
