@@ -1,0 +1,63 @@
+"""The README and the documents: their samples print what they show, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_SAMPLES = [page for page in PAGES if "```console" in page.read_text()]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (\w+\.py)\n")
+NAMED = re.compile(r"`((?:specs|reference_impl|conformance|tests|benchmarks)/[\w/.-]+)`")
+COMMANDS = {"autograd-conformance": ("-m", "conformance"), "python": ()}
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command prints in a folder."""
+    verb, *rest = command.split()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "AUTOGRAD_CONFORMANCE_DEVICE": "cpu"}
+    done = subprocess.run(
+        [sys.executable, *COMMANDS[verb], *rest], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    died = "Segmentation fault\n" if done.returncode == -signal.SIGSEGV else ""
+    return done.stdout + done.stderr + died
+
+
+@pytest.mark.skipif(not version("torch").startswith("2.13."), reason="the samples are of torch 2.13")
+@pytest.mark.parametrize("page", WITH_SAMPLES, ids=lambda page: page.name)
+def test_samples_print_what_they_show(page, tmp_path):
+    """A block of Python that begins with a file's name is that file; `...` stands for what is left out."""
+    for language, text in BLOCK.findall(page.read_text()):
+        if language == "python" and (name := FILE.match(text)):
+            (tmp_path / name[1]).write_text(text)
+        for sample in text.split("$ ")[1:] if language == "console" else ():
+            command, _, expected = sample.partition("\n")
+            found = printed(command, tmp_path)
+            assert doctest.OutputChecker().check_output(expected, found, FLAGS), f"{command}\n{found}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\w\S*\]\(([\w./-]+)[^):]*\)", BLOCK.sub("", page.read_text())):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_is_a_landing_page():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    for name in NAMED.findall(page.read_text()):
+        assert (ROOT / name).exists(), name
