@@ -1,4 +1,4 @@
-"""How we look: programs drawn, run, observed, compared, reduced and reported.
+"""The harness: programs are drawn, run, observed, compared, reduced and reported.
 
 The public calls are `check` and `programs`; nothing is imported before they are called, so that a part costs
 only itself.

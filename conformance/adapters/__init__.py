@@ -1,9 +1,9 @@
-"""Adapters: how an implementation is driven and looked at, and finding the one a user names.
+"""Adapters: how an implementation is driven and observed, and loading the one a user names.
 
 An adapter is a module or an object with these names; nothing of ours is inherited:
 
     name, version                          words for the report
-    start() -> session                     begin a program; `session` is passed back, never looked into
+    start() -> session                     begin a program; `session` is passed back, never inspected
     perform(session, step, (args, kwargs)) do one step on the implementation's own values, give its own values
     facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest
                                            (`version` raw; a grad None or a tuple in the order of GRAD_FACTS)
@@ -15,8 +15,8 @@ and, where there is more to say, these:
     stop(session)                          end a program
     mode(session, name)                    a context manager for a grad mode, or inference mode
     dtype(name)                            the implementation's own dtype
-    wiring(session, values, facts)         how the values (by name) hang together in the end: by name, the
-                                           facts `specs.fact.WIRING`, UNSEEN where one cannot be told;
+    wiring(session, values, facts)         the topology of the values (by name) in the end: by name, the
+                                           facts `specs.fact.TOPOLOGY`, UNSEEN where one cannot be told;
                                            `facts` are those of each that were just observed
 
 `perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
@@ -68,7 +68,7 @@ def checked(adapter: Any, spec: str) -> Any:
 
 
 def capabilities(adapter: Any) -> Capabilities:
-    """What an adapter says it can do."""
+    """Return the capabilities that an adapter declares, or the default."""
     return getattr(adapter, "capabilities", None) or Capabilities()
 
 

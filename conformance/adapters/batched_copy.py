@@ -1,4 +1,4 @@
-"""What is seen of tensors on devices, brought over in one copy, so that the device is waited for once."""
+"""One copy from device to host for all elements observed at a step, so that the device is waited for once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _VALUE, _GRAD, _GRAD_VALUE = POSITION["value"], POSITION["grad"], GRAD_FACTS.ind
 
 
 class BufferSlot(int):
-    """Where in a parcel the elements of a tensor are."""
+    """The index of a tensor's elements in a batch."""
 
 
 class BatchedCopy:
-    """Tensors whose elements are to be seen, each taken in once."""
+    """Tensors whose elements are to be observed, each added once."""
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
@@ -26,17 +26,17 @@ class BatchedCopy:
         self.tensors.append(x)
         return BufferSlot(len(self.tensors) - 1)
 
-    def opened(
+    def fill(
         self, seen: Mapping[str, tuple[Any, ...]], read: Callable[[Callable[[], Any]], Any]
     ) -> dict[str, tuple[Any, ...]]:
-        """The facts with elements in the places of the parcel; ``read`` tells what a failed reading shows."""
+        """Return the facts with elements in place of slots; ``read`` gives the fact of a failed reading."""
         try:
-            values = self._brought()
+            values = self._copied()
         except Exception:  # of one of them: each by itself
             values = [read(x.tolist) for x in self.tensors]
         return {name: _filled(facts, values) for name, facts in seen.items()}
 
-    def _brought(self) -> list[Any]:
+    def _copied(self) -> list[Any]:
         """The elements of each as nested lists, in one copy of bytes.
 
         The largest elements come first, so that all lie where they may; below autograd nothing is recorded,

@@ -1,4 +1,4 @@
-"""What an implementation says it can do, before anything is drawn for it."""
+"""The capabilities that an implementation declares before anything is drawn for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from specs.fact import FACTS
 
 MOVING = frozenset(["devices", "two_devices"])
-"""What it takes to leave the CPU: something that `cuda` stands for, and a `cuda:1` besides."""
+"""Features of implementations with devices: something that `cuda` stands for, and a `cuda:1` too."""
 
 FEATURES = MOVING | {
     "modes", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks", "functions",
@@ -18,7 +18,8 @@ FEATURES = MOVING | {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What may be drawn for an implementation and what it shows; the defaults mean everything on the CPU.
+    """The features that may be drawn for an implementation, and the facts it shows; the defaults mean
+    everything on the CPU.
 
     `ops` are operations as steps spell them (None: all); `shapes` is "any" or "scalar".
     """
@@ -33,5 +34,5 @@ class Capabilities:
 
     @property
     def limited(self) -> bool:
-        """Whether it lacks anything that can be done on the CPU."""
+        """Tell whether it lacks anything that can be done on the CPU."""
         return replace(self, features=self.features - MOVING) != Capabilities()

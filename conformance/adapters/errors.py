@@ -1,4 +1,4 @@
-"""What goes wrong with an adapter itself, as opposed to the implementation behind it."""
+"""Errors of an adapter itself, as opposed to the implementation behind it."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Reference(TorchShaped):
 
     @staticmethod
     def orderly() -> bool:
-        """Whether the last backward had to call hooks in the order it did."""
+        """Tell whether the last backward had to call hooks in the order it did."""
         return not STATE.unordered_hooks
 
     @staticmethod
@@ -101,9 +101,9 @@ class Reference(TorchShaped):
     def observe(
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
     ) -> dict[str, tuple[Any, ...]]:
-        """What the same readings of the public attributes give, taken from raw state where that is the same.
+        """Return what the public attributes show, read from raw state where that is the same.
 
-        Looking goes through the machine wherever looking may change something: a view's history.
+        Where observing may change something (a view's history), the public attribute is read.
         """
         names = _NAMES
         tensor = reference_impl.Tensor
@@ -138,7 +138,7 @@ class Reference(TorchShaped):
         return seen
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
-        """What the same readings of the public attributes give, taken from raw state but of a view."""
+        """Return what the public attributes of a gradient show, read from raw state unless it is a view."""
         if type(grad) is not reference_impl.Tensor or view_of(grad) is not None:
             return super().gradient(grad)
         array, node = array_of(grad), node_of(grad)
@@ -170,7 +170,7 @@ class Reference(TorchShaped):
 
     @staticmethod
     def lies(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
-        """What the same readings of the public attributes give, from raw state."""
+        """Return what the public attributes show of a tensor's memory, read from raw state."""
         if type(x) is not reference_impl.Tensor:
             return lies(name, x, shape, owners)
         array, storage = array_of(x), storage_of(x)
@@ -225,7 +225,7 @@ def _steps(shape: Sequence[int], strides: tuple[int, ...], itemsize: int) -> tup
 
 
 def _on_open_sum(node: Any) -> bool:
-    """Whether a sum lies behind that node whose operands may be added in another order."""
+    """Tell whether a sum whose operands may be added in another order lies behind a node."""
     met: set[Any] = set()
     stack = [node]
     while stack:

@@ -1,4 +1,4 @@
-"""How the tensors of a torch-shaped namespace hang together: whose histories meet, and who shares memory.
+"""Graph and storage topology: shared history and shared memory of all live tensors.
 
 Read once, when a program is over: what is numbered here is numbered among all that is live.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from specs.fact import POSITION, UNSEEN
 
 Lies = Callable[[str, Any, Sequence[int], dict[int, str]], tuple[Any, ...]]
-"""What tells where a tensor lies: `lies`, or a shorter way to the same."""
+"""The reader of a tensor's memory: `lies`, or a shorter way to the same."""
 
 _SHAPE, _NODE, _GRAD = POSITION["shape"], POSITION["grad_fn"], POSITION["grad"]
 _NEW: Any = object()
@@ -21,8 +21,8 @@ _NEW: Any = object()
 def topology(
     tensors: Mapping[str, Any], facts: Mapping[str, tuple[Any, ...]], lies: Lies
 ) -> dict[str, tuple[Any, ...]]:
-    """The facts `specs.fact.WIRING` of each tensor and of its grad, if it has one by the ``facts`` that were
-    just read.
+    """Return the facts `specs.fact.TOPOLOGY` of each tensor and of its grad, if it has one by the ``facts``
+    that were just read.
     """
     numbers: dict[Any, int | None] = {None: None}
     owners: dict[int, str] = {}

@@ -52,7 +52,7 @@ class Torch(TorchShaped):
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = self._moved = False
-        self._parcel: BatchedCopy | None = None
+        self._batch: BatchedCopy | None = None
         if device == "cuda":
             exactly(namespace.backends)
         namespace.set_num_threads(1)
@@ -70,7 +70,7 @@ class Torch(TorchShaped):
         return super().place(name)
 
     def _moves(self) -> None:
-        """Have it looked where tensors are, which takes longer."""
+        """Have devices observed too, which takes longer."""
         self._moved, self.listed = True, self._taken
 
     def _find(self, op: str) -> Any:
@@ -108,16 +108,16 @@ class Torch(TorchShaped):
         if not self._moved:
             # NB: not by `super()`, which takes longer to find it.
             return TorchShaped.observe(self, session, tensors, since, grads)
-        parcel = self._parcel = BatchedCopy(self.namespace)
+        batch = self._batch = BatchedCopy(self.namespace)
         try:
             seen = super().observe(session, tensors, since, grads)
         finally:
-            self._parcel = None
-        return parcel.opened(seen, self._read) if parcel.tensors else seen
+            self._batch = None
+        return batch.fill(seen, self._read) if batch.tensors else seen
 
     def _taken(self, x: Any) -> Any:
-        """The elements; of what is on a device a place in the parcel, as long as one is packed."""
-        return x.tolist() if x.is_cpu or self._parcel is None else self._parcel.take(x)
+        """The elements; of what is on a device a slot in the batch, as long as one is open."""
+        return x.tolist() if x.is_cpu or self._batch is None else self._batch.take(x)
 
     def refusal(self, error: BaseException) -> str | None:
         """As for any namespace; after an error that leaves nothing of a CUDA context the process is given
@@ -146,9 +146,7 @@ class Torch(TorchShaped):
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 
     def hardware(self) -> dict[str, str | None]:
-        """What stands for `cuda`: its `device_name`, its `driver` and the version of the `cuda` runtime, each
-        None where there is none.
-        """
+        """Return the `device_name`, `driver` and `cuda` runtime in use, None where there is none."""
         if self.device == standin.NAME:
             return {"device_name": "stand-in (PrivateUse1)", "driver": None, "cuda": None}
         if self.device == "cpu":
@@ -158,7 +156,7 @@ class Torch(TorchShaped):
 
     @property
     def versions(self) -> dict[str, str]:
-        """What a report says about the torch it ran against."""
+        """Return the versions that a report names for this torch."""
         return {"torch": self.version}
 
 
@@ -195,7 +193,9 @@ def _driver() -> str | None:
 
 
 def _device(torch: Any, wanted: str) -> tuple[str, str]:
-    """What `cuda` stands for, and why it is nothing; raises AdapterError where what is wanted is missing."""
+    """Return what `cuda` stands for, and why it stands for nothing; raise AdapterError where the wanted
+    device is missing.
+    """
     if wanted not in DEVICES:
         hint = f"{DEVICE_VARIABLE} is one of {', '.join(DEVICES)}"
         raise AdapterError(f"there is no device {wanted!r}", hint)

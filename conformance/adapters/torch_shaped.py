@@ -82,7 +82,7 @@ class TorchShaped:
         _WARNINGS.restore()
 
     def _record(self) -> None:
-        """Be in grad mode, which to ask costs less than to say."""
+        """Turn grad mode on (checking first is cheaper than setting it)."""
         if not self.namespace.is_grad_enabled():
             self.namespace.set_grad_enabled(True)
 
@@ -155,17 +155,17 @@ class TorchShaped:
     """The kind of device that `cuda` is in the namespace."""
 
     count = 2
-    """How many of them there are."""
+    """The number of such devices."""
 
     def beyond(self, case: Case) -> str:
-        """Why a case is beyond what stands for `cuda` here, or nothing."""
+        """Return why a case cannot run on what stands for `cuda` here, or nothing."""
         return "needs a second CUDA device" if case.devices > self.count else ""
 
     def place(self, name: str) -> str:
         """A program's device by the namespace's own name."""
         return name.replace("cuda", self.stands_for_cuda)
 
-    # looking
+    # observing
 
     def where(self, x: Any) -> str:
         """A tensor's device by a program's name."""
@@ -240,7 +240,7 @@ class TorchShaped:
     def wiring(
         self, session: None, tensors: dict[str, Any], facts: dict[str, tuple[Any, ...]]
     ) -> dict[str, tuple[Any, ...]]:
-        """How the tensors of these facts and their grads hang together; see `specs.fact.WIRING`."""
+        """Return the topology of the tensors of these facts and their grads; see `specs.fact.TOPOLOGY`."""
         warnings.filters = _IGNORE
         seen = topology(tensors, facts, self.lies)
         warnings.filters = _RECORD
@@ -249,7 +249,7 @@ class TorchShaped:
     lies = staticmethod(lies)
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
-        """What is seen of a gradient, in the order of GRAD_FACTS."""
+        """Return the facts of a gradient, in the order of GRAD_FACTS."""
         node = grad.grad_fn
         return (
             self._dtype_names[grad.dtype],
@@ -295,13 +295,13 @@ class TorchShaped:
             return self._shown(error)
 
     def _shown(self, error: Exception) -> Any:
-        """What a reading that failed shows."""
+        """Return the fact that a failed reading shows."""
         rule = self.refusal(error)
         return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
 
 
 def _grad_of(x: Any) -> Any:
-    """The grad of what warns to be asked for it.
+    """Read the grad of a tensor that warns when it is read.
 
     NB: a warning looks for its line in the code of its function, which takes long in a long one.
     """

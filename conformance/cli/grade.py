@@ -28,7 +28,7 @@ from conformance.report import as_json, as_junit, as_markdown, terminal
 
 
 class Against(StrEnum):
-    """Who is right where implementations differ."""
+    """The side that is right where implementations differ."""
 
     TORCH = "torch"
     REFERENCE = "reference"
@@ -36,7 +36,7 @@ class Against(StrEnum):
 
 
 class Source(StrEnum):
-    """Where the choices behind a program come from."""
+    """The source of the choices behind a program."""
 
     HYPOTHESIS = "hypothesis"
     PRNG = "prng"

@@ -1,4 +1,4 @@
-"""Finding what a verb is pointed at, adapters and files, with one clear line where that fails."""
+"""Load the adapters and files that a command names, with one clear line where that fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTRACT = "the adapter contract stands at the top of conformance/adapters/__ini
 
 
 class DeviceChoice(StrEnum):
-    """What `cuda` in a program stands for under torch."""
+    """The device that `cuda` in a program stands for under torch."""
 
     AUTO = "auto"
     CUDA = "cuda"

@@ -30,7 +30,7 @@ ABSENT = object()
 """The value of a fact whose name is not live."""
 
 USUAL = {"device": "cpu", "retains_grad": False, "output_nr": 0, "is_view": False, "version": 0, "grad": None}
-"""What a new tensor mostly shows; a row is printed only where it shows something else."""
+"""The usual facts of a new tensor; a row is printed only for others."""
 
 
 Key = tuple[str | None, str]

@@ -1,5 +1,5 @@
-"""Where the verbs print: a console that is wide enough for a table, also without a terminal, and a progress
-bar.
+"""The console that commands print to, wide enough for a table also without a terminal, and the
+progress bar.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What a user can mend, in one line with a hint. Programming errors are not caught here: they keep their
-traceback.
-"""
+"""Mistakes that a user can fix, in one line with a hint. Programming errors keep their traceback."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from conformance.report import Verdict
 
 
 class Trouble(Exception):
-    """A mistake of the user's: what is wrong, a hint how to mend it, and the exit code."""
+    """A user's mistake: the problem, a hint how to fix it, and the exit code."""
 
     def __init__(self, what: str, hint: str, code: Verdict = Verdict.BAD_USAGE) -> None:
         super().__init__(what, hint)

@@ -92,7 +92,7 @@ class _Comparing:
 
     @property
     def rounding(self) -> RoundingBounds:
-        """Which values may be off by how much; worked out when the first values differ."""
+        """The error bounds of values; worked out when the first values differ."""
         if self._rounding is None:
             self._rounding = RoundingBounds(self._expected, self._rounding_ops)
         return self._rounding
@@ -123,7 +123,7 @@ class _Comparing:
         if not self.partial and facts == found:
             for seen in facts.values():
                 self.compared += len(seen)
-                if seen[-1] is UNSEEN:  # a grad that nobody looked at
+                if seen[-1] is UNSEEN:  # a grad that nobody read
                     self.compared -= 1
                     self.unseen += 1
         else:
@@ -157,15 +157,15 @@ class _Comparing:
                 self.differ(index, name, "bound", kind(None), kind(got), expected)
 
     def near(self, x: Any, y: Any, bound: Tolerance, moved: Callable[[], list[Any]]) -> bool:
-        """Whether values are as near as the bound says, or as shaking ``moved`` the first, if there is one at
-        all.
+        """Tell whether values are as near as the bound says, or as perturbing ``moved`` the first, if a bound
+        applies at all.
         """
         if near(x, y, bound) or not bound.terms:
             return near(x, y, bound)
         return within_reach(x, y, moved())
 
     def moved(self, index: int, name: str, of: Callable[[Any], Any]) -> Callable[[], list[Any]]:
-        """What shaking makes of a name's value, or of its grad's."""
+        """Return a function that gives a name's value, or its grad's, in each perturbed run."""
         return lambda: [of(trace[index].facts.get(name)) for trace in self._perturbed()]
 
     def calls(self, index: int, expected: Observation, wanted: Calls, got: Calls) -> None:
@@ -174,7 +174,7 @@ class _Comparing:
             self.differ(index, None, "calls", wanted, got, expected)
 
     def _alike(self, index: int, x: Any, y: Any, moved: Callable[[], list[Any]]) -> bool:
-        """Whether functions were given the same: nothing, gradients, or tuples of those."""
+        """Tell whether functions were given the same: nothing, gradients, or tuples of those."""
         if x == y or x is UNSEEN or y is UNSEEN:
             return True
         if not (isinstance(x, tuple) and isinstance(y, tuple)) or len(x) != len(y):
@@ -201,8 +201,8 @@ class _Comparing:
             ):
                 self.differ(index, name, f"grad.{fact}", x, y, expected)
 
-    def wiring(self, last: int, expected: Trace, actual: Trace) -> None:
-        """How tensors hang together in the end, if all else agrees."""
+    def topology(self, last: int, expected: Trace, actual: Trace) -> None:
+        """Compare the topology at the end, if all else agrees."""
         hung, found = expected.topology or {}, actual.topology or {}
         if hung == found:
             hidden = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
@@ -246,14 +246,14 @@ def compare(
             stopped = next(o.outcome for o in (y, x) if type(o.outcome) is Unsupported)
             return Incomparable(stopped.why, index, state.compared, state.unseen)
     if expected.topology is not None and actual.topology is not None and not state.found:
-        state.wiring(len(expected) - 1, expected, actual)
+        state.topology(len(expected) - 1, expected, actual)
     if state.found:
         return Diverge(tuple(state.found), state.compared, state.unseen)
     return Agree(state.compared, state.unseen)
 
 
 def kind(seen: tuple[Any, ...] | None) -> str:
-    """What a name is bound to, as a word."""
+    """Return in a word the kind of value that a name is bound to."""
     if seen is None:
         return "unbound"
     if len(seen) == 1:

@@ -14,7 +14,7 @@ from conformance.execution.trace import Trace
 
 
 class Decision(StrEnum):
-    """What a judgement comes to; each blames somebody else."""
+    """The outcome of a judgement; each blames somebody else."""
 
     AGREE = "agree"
     NONCONFORMANCE = "nonconformance"
@@ -94,7 +94,7 @@ def _crash(tie: Comparison, *traces: Trace) -> int | None:
 
 
 def _earlier(found: Comparison, step: int) -> bool:
-    """Whether a difference was found before that step."""
+    """Tell whether a difference was found before that step."""
     return isinstance(found, Diverge) and found.first.step < step
 
 

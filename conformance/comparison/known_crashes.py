@@ -1,5 +1,6 @@
-"""The crashes on record (``specs/known.toml``), and whether a crash is one of them. What a run makes of it:
-``grading``.
+"""The crashes on record (``specs/known.toml``), and matching a crash against them.
+
+A run counts and reports them in `conformance.grading`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ class KnownCrash:
     program: str
 
     def speaks_of(self, version: str) -> bool:
-        """Whether that release of torch is in the record's range."""
+        """Tell whether that release of torch is in the record's range."""
         return within(version, self.torch)
 
     def tells(self, words: Iterable[str], error: str) -> bool:
-        """Whether a program that says these words (``words_of``) and died with ``error`` died of this."""
+        """Tell whether a program of these words (``words_of``) that died with ``error`` matches this
+        record.
+        """
         rest = iter(words)
         return re.search(self.error, error) is not None and all(
             any(re.fullmatch(pattern, word) for word in rest) for pattern in self.steps
@@ -71,7 +74,7 @@ def records() -> tuple[KnownCrash, ...]:
 
 
 def words_of(program: Program) -> tuple[str, ...]:
-    """What a program says in order, as records tell it: each step's operation, its modes before it."""
+    """Return a program's operations in order, each after its modes, as records spell them."""
     return tuple(word for step in program for word in (*step.mode, step.op))
 
 

@@ -1,7 +1,7 @@
-"""Where torch is on record as departing from a rule, and whether a difference is just that.
+"""Rules that torch is on record as breaking, and whether one explains a difference.
 
-The records are the ``departs`` of ``specs/rules``. None excuses anything by its looks: torch must do, from
-the first step to the last, what the reference does without the rule. Crashes on record are ``known``'s.
+The records are the ``departs`` of ``specs/rules``. Likeness excuses nothing: torch must do, from first to
+last step, what the reference does without the rule. Crashes on record stand in `known_crashes`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from specs.rule import RULES
 
 @dataclass(frozen=True, slots=True)
 class KnownDivergence:
-    """Rules that torch broke, and the reference's trace without them, which is torch's as far as they can be
-    compared.
+    """Rules that torch broke, and the reference's trace without them, which equals torch's as far as they can
+    be compared.
     """
 
     rules: tuple[str, ...]
@@ -28,7 +28,7 @@ class KnownDivergence:
 def known_divergence(
     reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]
 ) -> KnownDivergence | None:
-    """The rules from which torch, of that version, departed, if they explain all of the difference.
+    """Return the rules on record that this version of torch broke, if they explain all of the difference.
 
     ``again`` runs the program on the reference once more, under whatever rules are in force then.
     """
@@ -44,8 +44,8 @@ def known_divergence(
 
 
 def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:
-    """Whether what is left without the rules leaves nothing of the difference: no other one, nor an end of
-    what can be compared (torch's own, too) before the difference is reached.
+    """Tell whether nothing of the difference remains without the rules: no other difference, and no end of
+    what can be compared (also torch's) before the difference is reached.
     """
     if isinstance(without, Agree) or not isinstance(found, Diverge):
         return isinstance(without, Agree)

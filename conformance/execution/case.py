@@ -24,7 +24,7 @@ _FLAGS = frozenset(["is_leaf", "requires_grad", "retains_grad", "output_nr", "gr
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What must be so after `step`: a fact of a name, or that a rule refused or warned from `start` on.
+    """A fact that must hold after `step`, or a rule that must refuse or warn from `start` on.
 
     `fact` is one of FACTS, `grad.<fact>`, `outcome` or `warnings`; for the last two `value` is the rule.
     """

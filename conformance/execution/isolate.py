@@ -1,4 +1,4 @@
-"""Runs work where it may die: in processes of its own, each leaving breadcrumbs.
+"""Run work in subprocesses, so that a crash is a result; each records what it was running.
 
 `survive` maps a function over items and yields results in the items' order whatever the number of workers or
 the size of chunks. An item that kills its process (or hangs) is tried once more, alone; if that dies too, it
@@ -34,8 +34,8 @@ TIMEOUT = 30.0
 """Seconds one item may take before it counts as hanging."""
 
 FOR_ONE = ("torch", "conformance.grading.sources")
-"""What fresh processes find already imported, so that no item is timed while it imports torch; what is not
-installed is passed over.
+"""Modules that fresh processes find imported, so that no item is timed while it imports torch; those not
+installed are passed over.
 """
 
 WITHOUT_TORCH = (
@@ -65,7 +65,7 @@ class Died:
 
 
 class Crumbs:
-    """What a process is at, written to shared memory before it does it (so that it survives the process)."""
+    """A process's record of what it is running, in shared memory, so that it survives the process."""
 
     def __init__(self, path: str) -> None:
         with open(path, "r+b") as file:
@@ -170,7 +170,7 @@ class _Worker:
     since: float = 0.0
 
     def overdue(self, timeout: float) -> bool:
-        """Whether the item it is at has taken too long."""
+        """Tell whether the current item has taken too long."""
         item = self.crumbs.at()
         now = time.monotonic()
         if item != self.at:

@@ -261,7 +261,7 @@ def _from_call(form: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:
 
 
 def _from_given(form: Any) -> Any:
-    """What a function was given: a tensor's facts, None, or a tuple of those."""
+    """Read what a function was given: a tensor's facts, None, or a tuple of those."""
     if isinstance(form, list):
         return tuple(map(_from_given, form))
     return form if form is None else _from_fact("grad", form)

@@ -219,7 +219,7 @@ class Runner:
         return value
 
     def _recorded(self, function: Function) -> Callable[..., Any]:
-        """The function, taking down what it is called with and what it raises."""
+        """Wrap a callback so that its calls and exceptions are recorded."""
         call, step = compiled(function.text), len(self.steps)
 
         def recorded(*given: Any) -> Any:
@@ -233,7 +233,7 @@ class Runner:
         return recorded
 
     def _given(self, value: Any) -> Any:
-        """What a function was called with, tensors by their facts."""
+        """Return what a function was called with, tensors by their facts."""
         if type(value) in (tuple, list):
             return tuple(map(self._given, value))
         return value if value is None else self._gradient(value)

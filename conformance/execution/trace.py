@@ -1,4 +1,4 @@
-"""What running a program leaves behind: outcomes, observations, traces.
+"""The trace of a run: outcomes and observations.
 
 Plain frozen values. How they come about lives in `run`, how two traces are held against each other in
 `compare`.

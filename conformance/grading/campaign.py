@@ -32,13 +32,13 @@ SIZE = 100
 """Programs in a chunk; part of what a seed means, so not to be tuned by machine."""
 
 REDUCED = 4
-"""How many kinds of divergence a chunk reduces; what else it finds counts with the first of its kind."""
+"""The number of kinds of divergence that a chunk shrinks; the others count with the first of their kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """So many programs from one source and seed, from number ``first`` on; ``skip`` holds texts that killed a
-    process.
+    """A range of programs from one source and seed, from number ``first`` on; ``skip`` holds texts that
+    killed a process.
     """
 
     subject: str
@@ -51,7 +51,7 @@ class Chunk:
     skip: frozenset[str] = frozenset()
 
     def named(self, number: int) -> str:
-        """How a report speaks of a program."""
+        """Return the name of a program in a report."""
         return f"program {number}"
 
 
@@ -110,7 +110,7 @@ class Sums:
         return COUNTED_AS[found.decision]
 
     def fail(self, where: str, error: Exception, program: Program | None = None) -> None:
-        """Take down a failure of the suite itself, which costs no other program."""
+        """Record a failure of the suite itself, which costs no other program."""
         at = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
         text = "" if program is None else to_text(program)
@@ -123,7 +123,7 @@ class Sums:
         self.crashes.append(Crash(where, "suite", Verdict.BROKEN_SUITE, told, text))
 
     def kills(self, program: Program) -> bool:
-        """Whether the program is known to kill a process."""
+        """Tell whether the program is known to kill a process."""
         return bool(self.chunk.skip) and to_text(program) in self.chunk.skip
 
     def _count(self, found: Judgement, reference: Trace) -> None:
@@ -190,7 +190,7 @@ class Sums:
         self.crashes.append(Crash(where, side, Verdict.BROKEN_SUITE, error, to_text(cut), known))
 
     def _death(self, program: Program, density: str) -> tuple[str, int, str]:
-        """Which side crashed on the program, at which step, and of what."""
+        """Return which side crashed on the program, at which step, and with what error."""
         for side in (REFERENCE, TORCH) if self.participants.with_torch else (REFERENCE,):
             trace = run(program, adapters.load(side), density)
             for index, seen in enumerate(trace.observations):

@@ -1,7 +1,7 @@
-"""The witness cases on one implementation: held, broken or unsupported, and what a broken one shows.
+"""The witness cases on one implementation: held, broken or unsupported, and how a broken one fails.
 
 A torch-shaped implementation runs a case as it stands, any other runs the program that it parses to. What
-cases are lives in ``specs.case``; what their results mean for the rules in ``standing``.
+cases are lives in ``specs.case``; what their results mean for the rules in ``rule_status``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from specs.case import Case, cases, run_case
 from specs.fact import POSITION
 
 _SECOND = re.compile(r"cuda(:1\b|\(1\))")
-"""How a step speaks of a second device."""
+"""The spelling of a second device in a step."""
 
 
 def run_cases(
@@ -90,8 +90,8 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
 
 
 def lacks(limits: Capabilities, program: Program) -> str:
-    """What a program needs that an implementation says it has not, or nothing; shapes and dtypes are the
-    reference's.
+    """Return what a program needs that an implementation lacks by its capabilities, or nothing; shapes and
+    dtypes are the reference's.
     """
     missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
     if missing:
@@ -112,7 +112,7 @@ def lacks(limits: Capabilities, program: Program) -> str:
 
 
 def lacks_device(limits: Capabilities, program: Program) -> str:
-    """Whether a program moves where an implementation says that it cannot, in words, or nothing."""
+    """Return the device that a program needs and an implementation lacks, in words, or nothing."""
     said = [to_text(Program((step,))) for step in program]
     if "devices" not in limits.features and any("cuda" in step for step in said):
         return "needs a device besides the CPU"
@@ -143,7 +143,7 @@ def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
 
 
 def _told(broken: CaseFinding) -> str:
-    """What was expected and what was seen, in a line."""
+    """Return expected and actual in a line."""
     expected, actual = broken.expectation, broken.actual
     if expected.fact == "outcome":
         seen = ", ".join(map(words.outcome, actual)) or "no refusal"

@@ -1,7 +1,7 @@
 """The one public call: check an implementation, get a report.
 
 Here the work is handed out and put together. What a chunk of programs does lives in ``campaign``, cases in
-``run_cases``, what both mean for a rule in ``standing``; printing is the command line's.
+``cases``, what both mean for a rule in ``rule_status``; printing is the command line's.
 """
 
 from __future__ import annotations
@@ -116,13 +116,13 @@ def reported(
     to findings about them. What else is ``said`` are fields of the report.
     """
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
-    standing = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
+    statuses = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
     if narrowed:
         tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(rules)))
     return Report(
         totals=tally.totals,
         cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
-        rules=standing,
+        rules=statuses,
         findings=ordered_findings(tally),
         crashes=tally.crashes,
         incomparable=tally.incomparable,
@@ -134,14 +134,14 @@ def reported(
 
 
 def _device(side: Any) -> str:
-    """What stood for `cuda` on that side, or why nothing did."""
+    """Return what stood for `cuda` on that side, or why nothing did."""
     device, lacking = getattr(side, "device", "cpu"), getattr(side, "lacking", "")
     return f"{device} ({lacking})" if lacking else device
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
-    """The findings, those that blame the suite first, and in each because the rules first that fire most
-    rarely.
+    """Return the findings, those that blame the suite first; in each the rules that fire least often come
+    first.
     """
 
     def rarity(rule: str) -> tuple[int, str]:
@@ -234,7 +234,7 @@ def _cases(
 
 
 def despite_divergence(result: Witnessed, side: str) -> Witnessed:
-    """What a case of a rule comes to that torch is on record as departing from."""
+    """Return the result of a case of a rule that torch is on record as breaking."""
     if side == TORCH and result.held:
         return replace(result, status=BROKEN, why=STALE_RECORD)
     if side != REFERENCE and result.broken:
@@ -243,7 +243,7 @@ def despite_divergence(result: Witnessed, side: str) -> Witnessed:
 
 
 Work = Callable[[Chunk], Tally]
-"""What is done with a chunk; to be found by its name in other processes."""
+"""Worker function for one chunk; must be picklable by name."""
 
 
 def in_chunks(
@@ -295,11 +295,11 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
 
 
 def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
-    """What is to be said of a program that killed its process: who died, at which step, and whether it is on
-    record.
+    """Return the tally of a program that killed its process: the side that died, the step, and whether it is
+    on record.
     """
     who = TORCH if side == 0 else chunk.subject
-    # What dies when nobody looks may live when somebody does.
+    # A program that dies unobserved may live when it is observed.
     traces = (run_isolated(program, who, density) for density in DENSITIES)
     seen = (pair for trace in traces for pair in enumerate(trace.observations))
     # An error that no rule words may come before; it does not kill.

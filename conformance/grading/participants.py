@@ -47,8 +47,8 @@ class Participants:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What may be drawn: what the subject can do, and torch if it takes part (the reference does what
-        torch does).
+        """The features that may be drawn: the subject's, and torch's if it takes part (the reference can do
+        what torch can).
         """
         own = adapters.capabilities(adapters.load(self.subject))
         if not self.with_torch:

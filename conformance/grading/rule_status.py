@@ -1,5 +1,6 @@
-"""Where each rule stands after a check: what cases and findings together say of it. How they came about:
-``grading``.
+"""The status of each rule after a check, from what cases and findings say of it together.
+
+Cases and findings come from `cases` and `campaign`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from conformance.report.value import Finding, RuleResult, Status, Verdict, Witne
 def rule_statuses(
     rules: Iterable[str], tally: Tally, witnessed: Mapping[str, Sequence[Witnessed]], limited: bool
 ) -> dict[str, RuleResult]:
-    """The standing of each rule, in the order given; ``limited``: the implementation says that it cannot do
-    everything.
+    """Return the result of each rule, in the order given; ``limited``: the implementation says that it cannot
+    do everything.
 
     A case that fails convicts the rules it names. A divergence makes the rules behind its expected value
     suspect, but for those that a case clears; where a convicted rule explains it, or cases clear them all,
@@ -87,7 +88,7 @@ def _status(
 
 
 def _why(status: Status, cases: Sequence[Witnessed]) -> str:
-    """Why a rule is unsupported or not exercised, as its first case that is so says; else nothing."""
+    """Return why a rule is unsupported or not exercised, as its first such case says; else nothing."""
     if status is Status.UNSUPPORTED:
         said = (case.why for case in cases if case.unsupported and case.why)
         return next(said, "the adapter lacks what the rule speaks of")

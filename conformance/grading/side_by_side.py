@@ -22,7 +22,7 @@ Location = tuple[int, str | None, str]
 
 
 class SideBySide(NamedTuple):
-    """Where traces of one program diverge from the baseline, and what that comes to."""
+    """The divergences of traces of one program from the baseline, and the judgement on them."""
 
     baseline: Trace
     divergences: frozenset[Location]

@@ -62,7 +62,9 @@ def _hypothesis(seed: int, first: int, count: int, capabilities: Capabilities, t
 
 
 def firings(rule: str, programs: int) -> tuple[int, int]:
-    """How many steps of so many drawn programs (PRNG, seed 0) the rule fires in, and in how many programs."""
+    """Return in how many steps of so many drawn programs (PRNG, seed 0) the rule fires, and in how many
+    programs.
+    """
     steps = reached = 0
 
     def take(number: int, drawn: Drawn) -> None:

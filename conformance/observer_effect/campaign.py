@@ -1,6 +1,6 @@
-"""Many programs, each looked at more and less densely: how many come out otherwise, and why.
+"""Many programs, each observed more and less densely: how many differ, and why.
 
-What holds of one program is in ``looking``; here programs are drawn and counted, and what was found is told.
+Programs are drawn, counted and reported here; one program is examined in ``examine``.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class ObserverEffects(Sums):
             self.findings[number] = self._told(f"program {number}", drawn, found)
 
     def _told(self, where: str, drawn: Drawn, found: Dependent) -> Finding:
-        """The finding about a program that depends on being looked at, reduced."""
+        """The finding about a program that depends on being observed, reduced."""
         if found.unexplained is not None:
             density, judgement = found.unexplained
             if judgement.first is not None:

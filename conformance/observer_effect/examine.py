@@ -1,4 +1,4 @@
-"""Whether one program comes out otherwise when it is looked at, and why.
+"""Does observing a program change its result? If so, which rules explain it?
 
 Reading the history of a stale view makes it anew, so that how densely a program is observed is part of it.
 Torch is held against itself, over what shows at any density. Where that differs, the reference must do at
@@ -24,7 +24,7 @@ from specs.active_rules import knocked_out
 from specs.fact import DENSITIES, TOPOLOGY, UNSEEN
 
 PAIRS = (("each", "end"), ("each", "touched"))
-"""What agrees in both pairs agrees at all densities."""
+"""Traces that agree in both pairs agree at all densities."""
 
 _AGE = TOPOLOGY.index("age")
 _PARTICIPANTS = Participants(TORCH, REFERENCE)
@@ -34,7 +34,7 @@ Traces = Mapping[str, Trace]
 
 
 class Dependent(NamedTuple):
-    """How a program depends on being looked at: the densities that differ, and where they do first.
+    """A program's dependence on being observed: the densities that differ, and where they first do.
 
     `unexplained` is the first density at which the reference does otherwise than torch, with the judgement;
     `departs` are the rules that torch breaks there as is on record.
@@ -47,11 +47,10 @@ class Dependent(NamedTuple):
 
 
 def at_any_density(trace: Trace) -> Trace:
-    """What a trace shows however densely it was taken: outcome, warnings and calls of each step, and all
-    facts in the end.
+    """Return what a trace shows at any density: outcome, warnings and calls of each step, and all facts in
+    the end.
 
-    NB: but for the ages of nodes. A history that looking makes is as old as the looking, which says nothing
-    of what came of it.
+    The ages of nodes are left out: a history that an observation makes is as old as the observation.
     """
     *before, last = trace.observations
     bare = tuple(seen._replace(facts={}) for seen in before)
@@ -75,15 +74,13 @@ def compared(traces: Traces) -> dict[tuple[str, str], Comparison]:
 
 
 def differing(traces: Traces) -> tuple[tuple[str, str], Divergence] | None:
-    """Which two of the densities differ, and where they do first."""
+    """Return the two densities that differ, and their first divergence."""
     found = ((pair, each.first) for pair, each in compared(traces).items() if isinstance(each, Diverge))
     return next(found, None)
 
 
 def examine(program: Program, traces: Traces | None = None) -> Dependent | None:
-    """How the program depends on being looked at on torch, whose ``traces`` may be at hand; None if it does
-    not.
-    """
+    """Return how the program depends on being observed on torch, or None; ``traces`` may be at hand."""
     found = differing(traces or traces_on(TORCH, program))
     if found is None:
         return None
@@ -94,14 +91,14 @@ def examine(program: Program, traces: Traces | None = None) -> Dependent | None:
 
 
 def same_difference(program: Program, first: Divergence, other: Program, again: Divergence) -> bool:
-    """Whether two differences are of one kind: about one fact and, if of a step, after one operation."""
+    """Tell whether two differences are of one kind: about one fact and, if of a step, after one operation."""
     if first.fact != again.fact or type(first.expected) is not type(again.expected):
         return False
     return first.name is not None or program[first.step].op == other[again.step].op
 
 
 def shown_by_the_reference(program: Program, found: Dependent, smaller: Program) -> bool:
-    """Whether the smaller program depends on being looked at as the program does, by the reference."""
+    """Tell whether on the reference the smaller program depends on being observed as the program does."""
     with knocked_out(*found.departs):
         again = differing(traces_on(REFERENCE, smaller, found.densities))
     return again is not None and same_difference(program, found.first, smaller, again[1])
@@ -118,16 +115,16 @@ def with_reading(program: Program, reading: Reading) -> Program:
     """The program with ``name.grad_fn`` as one more step."""
     steps, after = program.steps, reading.after
     blocks, decorated = decoration(steps[after].mode)
-    look = Step(".grad_fn", (ref(reading.name),), mode=() if decorated else blocks)
-    return Program((*steps[: after + 1], look, *steps[after + 1 :]))
+    reading_step = Step(".grad_fn", (ref(reading.name),), mode=() if decorated else blocks)
+    return Program((*steps[: after + 1], reading_step, *steps[after + 1 :]))
 
 
 class Runs(NamedTuple):
-    """A program looked at more, and less, as traces of the same steps; the rules that looking obeyed."""
+    """A program observed more, and less, as traces of the same steps; the rules that observing obeyed."""
 
     more: Trace
     less: Trace
-    by_looking: frozenset[str]
+    by_observing: frozenset[str]
 
     @property
     def refused(self) -> set[int]:
@@ -136,13 +133,13 @@ class Runs(NamedTuple):
 
     @property
     def first(self) -> Divergence | None:
-        """Where they first differ, expected where more was looked at."""
+        """The first divergence, expected where more was observed."""
         found = compare(at_any_density(self.more), at_any_density(self.less))
         return found.first if isinstance(found, Diverge) else None
 
 
 def run_both(side: str, program: Program, densities: tuple[str, str], reading: Reading | None = None) -> Runs:
-    """The runs at two densities; with a reading, those with it and without, looked at in the end."""
+    """The runs at two densities; with a reading, those with it and without, observed in the end."""
     if reading is None:
         more, less = traces_on(side, program, densities).values()
         pairs = zip(more.observations, less.observations, strict=True)
@@ -155,8 +152,8 @@ def run_both(side: str, program: Program, densities: tuple[str, str], reading: R
 
 
 def reading_behind(program: Program, found: Dependent) -> Reading | None:
-    """The one reading, as late as can be, that makes the difference on the reference; None if it takes
-    more.
+    """Return the one reading, the latest there is, that makes the difference on the reference; None if it
+    takes more.
     """
     with knocked_out(*found.departs):
         for after in reversed(range(found.first.step)):
@@ -170,8 +167,8 @@ def reading_behind(program: Program, found: Dependent) -> Reading | None:
 
 
 def rules_behind(program: Program, found: Dependent, reading: Reading | None) -> tuple[str, ...]:
-    """The rules that the reference obeys in one run and not in the other, or for looking, and without which
-    the program comes out alike.
+    """Return the rules that the reference obeys in one run alone, or for observing, and without which the
+    runs agree.
     """
     with knocked_out(*found.departs):
         runs = run_both(REFERENCE, program, found.densities, reading)
@@ -182,7 +179,7 @@ def rules_behind(program: Program, found: Dependent, reading: Reading | None) ->
         {rule for seen in trace.observations[: first.step + 1] for rule in seen.fired} for trace in runs[:2]
     )
     behind = []
-    for rule in sorted(more ^ less | runs.by_looking):
+    for rule in sorted(more ^ less | runs.by_observing):
         with knocked_out(rule, *found.departs):
             if run_both(REFERENCE, program, found.densities, reading).first is None:
                 behind.append(rule)

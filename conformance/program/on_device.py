@@ -1,5 +1,4 @@
-"""A program with everything on a device: the steps of one that says nothing about devices, each factory told
-where.
+"""Moving a program to a device: its steps, with each factory told to make its tensor there.
 
 Both run in a campaign, for the same program ought to come to the same verdict in either place.
 """
@@ -19,7 +18,7 @@ ON_CUDA = ("device", Device("cuda"))
 
 
 def relocate(program: Program) -> Program | None:
-    """The program with all its leaves on the device; None if it says itself where something is."""
+    """Return the program with all its leaves on the device; None if it names a device itself."""
     if any(_says_where(step) for step in program):
         return None
     return Program(tuple([_there(step) for step in program]))

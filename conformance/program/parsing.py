@@ -1,4 +1,4 @@
-"""A PyTorch script read back as a program.
+"""Parsing: a PyTorch script read back as a program.
 
 Accepted is the straight line a program prints as, and what people write by hand: nested expressions become
 steps on temporaries (`_1`, `_2`) that are deleted when their statement is over, as Python drops them. `print`

@@ -1,4 +1,4 @@
-"""A program as a PyTorch script, and the script of a report.
+"""Printing: a program as a PyTorch script, and the script of a report.
 
 Here lives printing; `parsing` reads it back: the two are inverses. What a trace holds is
 rendered here only as far as a script needs it (a refused step is wrapped, a diverging fact is printed).
@@ -63,7 +63,7 @@ def _bound(value: Any) -> str:
 
 
 def _index(value: Any) -> str:
-    """What stands between the brackets of a subscript."""
+    """Return what stands between the brackets of a subscript."""
     if type(value) is tuple and value:
         return ", ".join(map(_index_item, value)) + ("," if len(value) == 1 else "")
     return _index_item(value)
@@ -126,7 +126,7 @@ def expression(step: Step) -> str:
 
 
 def targets(step: Step) -> str:
-    """What stands left of the equals sign, with it, or nothing."""
+    """Return what stands left of the equals sign, with it, or nothing."""
     if not step.out:
         return ""
     names = ", ".join("*_" if name == REST else name for name in step.out)
@@ -176,7 +176,7 @@ def to_text(program: Program) -> str:
 
 
 def _head(program: Program) -> Iterator[str]:
-    """What comes before the steps: the import, and the custom functions they call."""
+    """Return the lines before the steps: the import, and the custom functions that they call."""
     yield from ("import torch", "")
     called = [name for name in dict.fromkeys(class_of(step.op) for step in program.steps) if name is not None]
     for name in called:
@@ -215,4 +215,4 @@ READING = {
     "memory": "{0}.untyped_storage().data_ptr(), {0}.storage_offset(), {0}.stride()",
     "grad_memory": "{0}.grad.untyped_storage().data_ptr(), {0}.grad.storage_offset(), {0}.grad.stride()",
 }  # fmt: skip
-"""How a script reads each fact."""
+"""The expression that reads each fact in a script."""

@@ -13,7 +13,7 @@ from typing import Any
 from conformance.program.value import Program, Ref, Step, binds, decoration, reads
 
 CHECKS = 100
-"""How often `still_fails` is asked at most."""
+"""The most calls of `still_fails`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ MODES = (*GRAD_MODES, *SAVING_MODES, "autograd.graph.save_on_cpu")
 
 
 def grad_and_inference(mode: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether grad mode, and inference mode, is on in such a nesting."""
+    """Tell whether grad mode, and inference mode, is on in such a nesting."""
     grad, inference = True, False
     for each in mode:
         word = each.lstrip("@")
@@ -103,7 +103,7 @@ _DEVICE = re.compile(r"(cpu|cuda)(:\d+)?")
 
 
 def is_device(text: str) -> bool:
-    """Whether a string names a device."""
+    """Tell whether a string names a device."""
     return _DEVICE.fullmatch(text) is not None
 
 
@@ -195,17 +195,17 @@ def binds(step: Step) -> tuple[str, ...]:
 
 
 def is_path(op: str) -> bool:
-    """Whether the operation is reached from the namespace (`torch.ones`) or a custom function
+    """Tell whether the operation is reached from the namespace (`torch.ones`) or a custom function
     (`Double.apply`).
     """
     return "." in op[1:]
 
 
 def is_read(op: str) -> bool:
-    """Whether the operation reads an attribute (`.grad`)."""
+    """Tell whether the operation reads an attribute (`.grad`)."""
     return op[0] == "." and op[-1] != "="
 
 
 def is_assignment(op: str) -> bool:
-    """Whether the operation assigns an attribute (`.grad=`)."""
+    """Tell whether the operation assigns an attribute (`.grad=`)."""
     return op[0] == "." and op[-1] == "="

@@ -1,4 +1,4 @@
-"""What torch did, on record: its traces of cases and of drawn programs on one device, one JSON value a line.
+"""The format of recordings: torch's traces of cases and drawn programs on one device, one JSON value a line.
 
 The first line says where they come from, each other what became of one case or program;
 ``recorded.schema.json`` beside the specs describes both. Here lives the form; how a recording is made lives
@@ -31,7 +31,7 @@ from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY
 
 FORMAT = 1
 FOLDER = Path(specs.__file__).parent / "recorded"
-"""Where the recordings that come with the project are."""
+"""The folder of the recordings that come with the project."""
 
 TORCH = "torch"
 Entry = dict[str, Any]
@@ -46,12 +46,12 @@ class RecordingError(ValueError):
 
 
 class Stale(ValueError):
-    """What is on record is of another text than the case has now, or of none that a program can have."""
+    """The error of a record whose text is not the case's any more, or no program's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a recording comes from: its first line.
+    """The origin of a recording: its first line.
 
     `device` is what stood for `cuda` (cuda, standin or cpu), `device_name`, `driver` and `cuda` (the version
     of the CUDA runtime) are None where there is nothing to say; `left_out` names what was not recorded, by
@@ -78,7 +78,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Where it comes from, and its lines: by case id, and by the number of the drawn program."""
+    """The origin of a recording and its lines: by case id, and by the number of the drawn program."""
 
     name: str
     origin: Origin
@@ -199,7 +199,7 @@ def trace_of(form: Entry) -> Trace:
     if "wiring" in form:
         last = observations[-1]["facts"]
         if set(form["wiring"]) != {name for name, facts in last.items() if "plain" not in facts}:
-            raise RecordingError("the wiring on record is not that of what is live in the end")
+            raise RecordingError("the wiring on record is not that of the tensors live in the end")
         whole["wiring"] = {
             name: _after(_alone(name, last[name]), news) for name, news in form["wiring"].items()
         }
@@ -207,7 +207,7 @@ def trace_of(form: Entry) -> Trace:
 
 
 def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
-    """What was seen at a step, in full, by what is `known` of the names so far; brings that up to date."""
+    """Return an observation in full, from what is `known` of the names so far; bring that up to date."""
     facts = {name: _after(known.get(name), news) for name, news in step.get("seen", {}).items()}
     known.update(facts)
     whole: Entry = {"outcome": step.get("outcome", {"done": True}), "facts": facts}
@@ -219,7 +219,7 @@ def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
 
 
 def digest(case: Case) -> str:
-    """What tells the text of a case that is no program from any other, but for its layout and docstring."""
+    """Return a digest of the text of a case that is no program, without its layout and docstring."""
     (function,) = ast.parse(case.text).body
     assert isinstance(function, ast.FunctionDef)
     said = [ast.dump(statement) for statement in function.body[1:]]
@@ -256,7 +256,9 @@ def _after(before: Entry | None, news: Entry) -> Entry:
 
 
 def _new(value: Any, node: Any) -> Entry:
-    """What a name's first tensor is taken to be by its value and the node that made it, which is news."""
+    """Return the facts that a name's first tensor is taken to have, by its value and the node that
+    made it.
+    """
     leaf = node is None
     return {
         "dtype": "float32",
@@ -273,7 +275,7 @@ def _new(value: Any, node: Any) -> Entry:
 
 
 def _grad(value: Any, of: Entry) -> Entry:
-    """What a gradient is taken to be by its value and the tensor that it is of."""
+    """Return the facts that a gradient is taken to have, by its value and the tensor that it is of."""
     return {
         "dtype": of.get("dtype"),
         "shape": _sizes(value),
@@ -305,14 +307,14 @@ def _long(grad: Entry, of: Entry = _GIVEN) -> Entry:
 
 
 def _each(change: Any, given: Any) -> Any:
-    """What a function was given, with each gradient in it changed."""
+    """Return what a function was given, with each gradient in it changed."""
     if isinstance(given, list):
         return [_each(change, item) for item in given]
     return change(given) if isinstance(given, dict) else given
 
 
 def _alone(name: str, facts: Entry) -> Entry:
-    """How a tensor is taken to hang together with others: not at all."""
+    """Return the topology that a tensor is taken to have: it shares nothing."""
     strides: list[int] = []
     size = 1
     shape = facts.get("shape")
@@ -333,5 +335,5 @@ def _sizes(value: Any) -> list[int]:
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether two JSON values are the same to the letter: 1 is not 1.0 here, nor 0.0 minus zero."""
+    """Tell whether two JSON values are the same to the letter: 1 is not 1.0 here, nor 0.0 minus zero."""
     return x is y or repr(x) == repr(y)

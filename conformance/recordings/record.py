@@ -1,4 +1,4 @@
-"""Making a recording: the cases and drawn programs, run on the torch that is installed, and what was seen.
+"""Recording: the cases and drawn programs are run on the installed torch, and their traces written.
 
 Everything runs in processes that may die, and twice: what kills torch, crashes it or does not come out the
 same again is left out and named. The form of a recording lives in ``recorded``.
@@ -28,11 +28,11 @@ from conformance.recordings.format import FOLDER, TORCH, Entry, Origin, digest, 
 from specs.case import Case, cases
 
 PROGRAMS = 300
-"""How many programs a recording is drawn of."""
+"""The number of programs in a recording."""
 
 DIED, CRASHED, UNSTEADY = "died", "crashed", "unsteady"
-"""Why something is left out: its process died, torch raised what no rule words, or it came out otherwise the
-second time.
+"""Reasons for leaving something out: its process died, torch raised an error of no rule, or a repetition
+differed.
 """
 
 
@@ -95,11 +95,11 @@ def make_recording(
 
 
 MADE_WITH = ("python", "numpy", "reference")
-"""What a recording says the versions of, besides torch's own; programs are drawn beside the reference."""
+"""Packages whose versions a recording names, besides torch; programs are drawn beside the reference."""
 
 
 def place_for(torch: Any, folder: Path = FOLDER) -> Path:
-    """Where a recording of that torch and its device belongs."""
+    """Return the path of the recording of that torch and its device."""
     name = torch.hardware()["device_name"] if torch.device == "cuda" else None
     words = [torch.device, *"".join(c if c.isalnum() else " " for c in (name or "").lower()).split()]
     return folder / f"torch-{torch.version.partition('+')[0]}-{'-'.join(words)}.jsonl"
@@ -113,7 +113,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _case(id: str) -> tuple[Entry, str]:
-    """What became of one case: as it stands and, where it can be read as a program, its trace."""
+    """Return the entry of one case: as it stands and, if it can be read as a program, its trace."""
     torch, case = adapters.load(TORCH), case_of(id)
     came_to = run_case_on(case, torch)
     form: Entry = {"case": id, "status": came_to.status}
@@ -127,7 +127,7 @@ def _case(id: str) -> tuple[Entry, str]:
 
 
 def _program(job: tuple[int, int]) -> tuple[Entry, str]:
-    """What became of one drawn program."""
+    """Return the entry of one drawn program."""
     found: list[Drawn] = []
     seed, number = job
     limits = adapters.capabilities(adapters.load(TORCH))

@@ -1,4 +1,4 @@
-"""Holding an implementation against recordings: what torch did stands on record, so that none is needed.
+"""Grading against recordings: torch's recorded results take torch's place, so that none is needed.
 
 It is judged as with torch at hand: where the reference does not do as recorded the suite is at fault, and
 nobody else is blamed. The reference models the release that each recording is of. How recordings are made
@@ -54,10 +54,10 @@ from specs.fact import POSITION
 from specs.rule import RULES
 
 RECORDED = "recorded"
-"""What takes torch's place, in a report."""
+"""The name in a report of what takes torch's place."""
 
 STALE = "stale"
-"""What becomes of a case whose text has changed since; else it is held, broken or unsupported."""
+"""The status of a case whose text has changed since; else it is held, broken or unsupported."""
 
 _WORST = (UNSUPPORTED, HELD, BROKEN)
 
@@ -144,7 +144,9 @@ def _replayed(recording: Recording, cases: int, programs: int, stale: int) -> Re
 
 @dataclass(frozen=True)
 class CaseBaseline:
-    """What cases come to as they stand, on the reference that models a release and on the implementation."""
+    """The results of cases as they stand, on the reference that models a release and on the
+    implementation.
+    """
 
     cases: tuple[Case, ...]
     reference: dict[str, Witnessed]
@@ -164,7 +166,7 @@ class CaseBaseline:
 
 @dataclass
 class CaseResults:
-    """What the cases of one recording came to: those that blame the suite are among the findings alone."""
+    """The results of the cases of one recording; cases that blame the suite are among the findings alone."""
 
     results: list[Witnessed] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
@@ -226,7 +228,7 @@ def _as_it_stands(
 
 
 def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
-    """What a case's trace on record comes to for an implementation, and the difference if there is one."""
+    """Return the result of a case's recorded trace for an implementation, and the difference, if any."""
     spec, path, id = job
     recording, case = read_recording(Path(path)), case_of(id)
     form = recording.cases[id]
@@ -323,17 +325,19 @@ def _work(stretch: Any) -> Tally:
 
 
 def preload_for(spec: str) -> tuple[str, ...]:
-    """What processes that grade an implementation find imported: torch only where it is graded itself."""
+    """Return the modules that grading processes find imported: torch only where it is graded itself."""
     return PRELOAD if spec == TORCH else WITHOUT_TORCH
 
 
 def participants_for(spec: str, recording: Recording, trace: Trace) -> Participants:
-    """Who judges the program of a trace on record."""
+    """Return who judges the program of a recorded trace."""
     return Participants(spec, RECORDED, trace, recording.origin.torch)
 
 
 def lacking_for(spec: str, trace: Trace) -> str:
-    """What an implementation has not, by its own word, that a trace shows; the reference has everything."""
+    """Return what a trace shows that an implementation lacks by its capabilities; the reference has
+    everything.
+    """
     if spec == REFERENCE:
         return ""
     limits = adapters.capabilities(adapters.load(spec))

@@ -1,5 +1,5 @@
-"""What a check found, as a value, and its forms: ``as_json`` and ``as_junit`` for machines,
-``as_markdown`` and ``terminal`` for people, whose ``words`` they share.
+"""The report of a check as a value, and its forms: ``as_json`` and ``as_junit`` for machines, ``as_markdown``
+and ``terminal`` for people, whose ``words`` they share. ``findings`` makes the findings in it.
 
 How the value comes about lives in ``conformance.grading``.
 """

@@ -12,7 +12,7 @@ from conformance.report import words
 from conformance.report.value import Crash, Finding, Report, RuleResult, Status, Verdict
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML document may hold, not even escaped."""
+"""Characters that no XML document may hold, not even escaped."""
 
 
 def render(report: Report) -> str:
@@ -110,7 +110,7 @@ def _document(report: Report, suites: list[tuple[str, list[Xml.Element]]]) -> st
 
 
 def _took_part(report: Report) -> dict[str, str]:
-    """What the results depend on."""
+    """Return the settings that the results depend on."""
     return {
         "verdict": words.verdict(report),
         "against": report.against,

@@ -48,11 +48,11 @@ def _lines(report: Report, first: int) -> Iterator[str]:
 def _chapters(report: Report) -> Iterator[tuple[str, ...]]:
     """Of each chapter, and of all, how many rules stand where."""
     for chapter, rules in groupby(report.rules.values(), key=lambda rule: rule.chapter):
-        yield (chapter, *_standing(report, list(rules)))
-    yield ("**all**", *_standing(report, list(report.rules.values())))
+        yield (chapter, *_counted(report, list(rules)))
+    yield ("**all**", *_counted(report, list(report.rules.values())))
 
 
-def _standing(report: Report, rules: list[RuleResult]) -> Iterator[str]:
+def _counted(report: Report, rules: list[RuleResult]) -> Iterator[str]:
     counts = (report.count(status, rules) for status in Status)
     return (str(count) if count else "" for count in counts)
 

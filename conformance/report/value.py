@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 
 
 class Status(StrEnum):
-    """What a check can say about one rule."""
+    """The statuses of a rule after a check."""
 
     HELD = "held"
     BROKEN = "broken"
@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 class Verdict(IntEnum):
-    """What a check comes to; the number is the exit code of the command."""
+    """The verdict of a check; the number is the exit code of the command."""
 
     CONFORMS = 0
     NONCONFORMANCE = 1
@@ -70,7 +70,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """One rule's standing: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
+    """One rule's status: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
     ``cases``; ``why`` is the reason where it is unsupported or not exercised.
     """
 
@@ -89,12 +89,12 @@ class RuleResult:
 
 HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED = "held", "broken", "unsupported", "not exercised"
 CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
-"""What a case can come to; not exercised is one that whoever is right cannot run here."""
+"""Results of a case; it is not exercised where torch or the reference cannot run it here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """What one case came to on one implementation; ``line`` and ``why`` say where and how it broke.
+    """The result of one case on one implementation; ``line`` and ``why`` say where and how it broke.
 
     ``adapter`` is what the adapter itself raised, where its contract says that it does not.
     """
@@ -150,7 +150,7 @@ class Finding:
 
     @property
     def bucket(self) -> tuple[object, ...]:
-        """What two findings have in common when they are likely the same defect."""
+        """The properties that two findings share when they are likely the same defect."""
         return self.blames, self.flaky, self.fact, self.because, self.ops
 
 
@@ -187,7 +187,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one check found about ``subject``; frozen, and the same for the same seed whatever ran it.
+    """The results of one check of ``subject``; frozen, and the same for the same seed whatever ran it.
 
     ``known`` counts the programs in which torch departed from each rule, as is on record; ``recordings`` are
     those that took torch's place; ``unrun`` programs were still to come when the check was interrupted.
@@ -240,7 +240,7 @@ class Report:
         return tuple(r.id for r in self.rules.values() if r.status in (Status.BROKEN, Status.SUSPECT))
 
     def count(self, status: Status, rules: Iterable[RuleResult] | None = None) -> int:
-        """How many rules (of ``rules``, or all) stand at ``status``."""
+        """Return how many rules (of ``rules``, or all) have that status."""
         return sum(r.status is status for r in (self.rules.values() if rules is None else rules))
 
     def without_times(self) -> Report:
@@ -250,8 +250,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What became of programs that were looked at more and less densely: in ``totals`` those that come out
-    alike ``agree``, of the others the explained are ``known`` and the unexplained ``diverge``.
+    """The results for programs observed more and less densely: in ``totals`` those whose densities agree
+    ``agree``, of the others the explained are ``known`` and the unexplained ``diverge``.
 
     ``kinds`` holds for each set of rules that explains any the shortest program, which counts the others.
     """

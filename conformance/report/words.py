@@ -1,5 +1,6 @@
-"""Outcomes, fact values and what a report holds in words, for every form that people read. What they mean
-lives in ``conformance.execution.trace`` and ``conformance.report.value``.
+"""Outcomes, fact values and the parts of a report in words, for every form that people read.
+
+The values stand in `conformance.execution.trace` and `conformance.report.value`.
 """
 
 from __future__ import annotations
@@ -61,18 +62,18 @@ def value(found: Any) -> str:
 
 
 def title(report: Report) -> str:
-    """Who was graded against whom."""
+    """Return who was graded against whom."""
     return f"{report.subject.name} {report.subject.version} against {report.against}"
 
 
 def verdict(report: Report) -> str:
-    """What the check comes to."""
+    """Return the verdict in words."""
     as_far = ", as far as it was run: it was interrupted" if report.unrun else ""
     return f"{report.subject.name} {VERDICTS[report.verdict]}{as_far}"
 
 
 def counts(report: Report) -> dict[str, str]:
-    """How much the verdict rests on, and what took part, by a label each."""
+    """Return how much the verdict rests on, and what took part, by a label each."""
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
     departed = f"{t.known:,} diverge as is on record, " if t.known else ""
@@ -98,7 +99,7 @@ def counts(report: Report) -> dict[str, str]:
 
 
 def _again(t: Totals) -> str:
-    """What came of the programs that ran twice."""
+    """Return the results of the programs that ran twice."""
     return (
         "with everything on the device: "
         f"the same verdict for {t.placed - t.otherwise:,}, another for {t.otherwise:,}"
@@ -113,24 +114,24 @@ def recording_line(used: Replayed) -> str:
 
 
 def versions_line(found: Mapping[str, str]) -> str:
-    """What took part, with its version."""
+    """Return the versions that took part."""
     return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def crash_count(count: int, crashes: Iterable[Crash]) -> str:
-    """How many programs crashed, and how many of them as is on record."""
+    """Return how many programs crashed, and how many of those crashes are on record."""
     known = sum(crash.alike for crash in crashes if crash.known)
     return f"{count:,} crashed" + (f" ({known:,} known)" if known else "")
 
 
 def known_divergences(report: Report) -> list[str]:
-    """Where torch departed from a rule, as is on record."""
+    """Return the rules that torch broke, as is on record."""
     return [f"torch departs from {rule} in {programs:,} programs" for rule, programs in report.known.items()]
 
 
 def not_exercised(report: Report) -> list[str]:
-    """What nothing reached in this check, with the reason: rules, programs that move between devices, and
-    those that were to come when it was interrupted.
+    """Return what nothing reached in this check, with the reason: rules, programs that move between devices,
+    and those left when it was interrupted.
     """
     reasons: dict[str, list[str]] = {}
     for rule in report.rules.values():
@@ -143,7 +144,9 @@ def not_exercised(report: Report) -> list[str]:
 
 
 def divergence(finding: Finding) -> list[tuple[str, str]]:
-    """Where a divergence shows, what was expected and seen there, and why, by a label each."""
+    """Return where a divergence shows, expected and actual value, and the rules behind it, by a
+    label each.
+    """
     expected, actual = finding.sides
     rows = [
         ("at", finding.line),
@@ -160,7 +163,7 @@ def divergence(finding: Finding) -> list[tuple[str, str]]:
 
 
 def fact(finding: Finding) -> str:
-    """What differs, with whose it is."""
+    """Return the fact that differs, with the name that it is of."""
     return f"{finding.name}.{finding.fact}" if finding.name else finding.fact
 
 
@@ -172,12 +175,12 @@ def heading(found: Finding | Crash) -> str:
 
 
 def death(crash: Crash) -> str:
-    """What a crash died of, and in how many programs."""
+    """Return the error of a crash, and in how many programs it struck."""
     return crash.error + (f" ({crash.alike} programs)" if crash.alike > 1 else "")
 
 
 def on_record(crash: Crash) -> str:
-    """Whether a crash is on record."""
+    """Return whether a crash is on record, in words."""
     return f"known: {crash.known}" if crash.known else "not on record"
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from conformance.adapters.errors import AdapterError
 
 NAME = "standin"
-"""What the device is called."""
+"""The device's name."""
 
 LIMITS = {
     "streams": "work is done when it is asked for: no streams, no pinned memory, no random generator",
@@ -30,7 +30,7 @@ LIMITS = {
     "wording": "refusals name this device, and are the CPU kernel's where CUDA has words of its own",
     "age": "nodes are numbered in one row, where CUDA's threads count each for itself",
 }
-"""What a run on it cannot show, by a word each."""
+"""Limits of a run on it, by a word each."""
 
 SOURCES = tuple(Path(__file__).parent / name for name in ("device.h", "kernels.cpp"))
 _PROBLEM = "the stand-in device cannot be built"

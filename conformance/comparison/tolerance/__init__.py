@@ -1,1 +1,1 @@
-"""How far values may differ, and which values of a program rounding can reach."""
+"""The error bounds of values, and the data flow that says which values rounding can reach."""

@@ -1,6 +1,6 @@
-"""What tensors share and where they come from, as far as a program tells: memory, history, grads.
+"""Alias analysis: the memory, history and grads that tensors of a program may share.
 
-These are the things that `taint` moves along a program. Nothing is computed here: an object stands for
+`dataflow` moves these along a program. Nothing is computed here: an object stands for
 everything that the tensor, the memory or the node may be.
 """
 
@@ -15,7 +15,7 @@ EXACT: Roundings = frozenset()
 
 
 class AbstractMemory:
-    """Some elements: what reached them, and the other memory that may be the same.
+    """Some elements: the roundings that reached them, and the other memory that may be the same.
 
     `owner` is the tensor they were made for, which covers them all.
     """
@@ -39,7 +39,7 @@ class AbstractMemory:
 
 
 class AbstractNode:
-    """A recorded step: what it was made from, and what its gradient depends on.
+    """A recorded step: its operands' nodes, and what its gradient depends on.
 
     `keeps` is the memory that its gradient reads, `operands` the tensors whose memory it reads, whatever that
     is by then, `rounds` says that computing it rounds whatever comes in,
@@ -78,7 +78,7 @@ class Family:
 
 
 class AbstractTensor:
-    """What a name is bound to: its memory, its families, its grads. `made` is false on what is a leaf."""
+    """The tensor that a name is bound to: its memory, its families, its grads. `made` is false on a leaf."""
 
     __slots__ = ("families", "grads", "made", "memory")
 
@@ -144,7 +144,7 @@ class Arrival:
         return True
 
     def onto(self, old: Roundings) -> Roundings:
-        """What reaches the sum of it and an old gradient."""
+        """Return the roundings that reach the sum of it and an old gradient."""
         level = self.level | old
         return level | self.roundings if level else level
 

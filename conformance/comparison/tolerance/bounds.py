@@ -1,7 +1,7 @@
-"""The rounding tier: by how much which values of a program may be off.
+"""The rounding tier: error bounds of the values of a program.
 
 Everything is exact by construction and compared with `==`, but for what operations that round (the ops
-declare it) have reached. What they reached, `taint` finds out; here it is turned into a bound on differences.
+declare it) have reached. `dataflow` finds what they reached; here that becomes a bound on differences.
 
 Each rounding upstream of a value counts once: as many units in the last place as its op declares (one for an
 op that is exact on exact operands alone), in the dtype it was computed in, of the largest element it gave or
@@ -30,7 +30,7 @@ from specs.domain import AVOIDANCES
 from specs.fact import POSITION
 
 SLACK = 4
-"""How many times the sum of several roundings a value may be off; a single one is held to its own bound.
+"""The factor by which a value may exceed the sum of several roundings; one alone is held to its own bound.
 
 Measured on drawn programs of the rounding tier, of which many magnify: PyTorch and the reference were at most
 0.41 sums apart (3,000 programs). With every function made to be off by nine tenths of what its op declares,
@@ -61,7 +61,9 @@ def rounding_ops() -> Mapping[str, int]:
 
 
 def is_exact(step: Step) -> bool:
-    """Whether the overload that the arguments choose is exact on them, though others of its name round."""
+    """Tell whether the overload that the arguments choose is exact on them, though others of its
+    name round.
+    """
     from specs import ops
 
     types, keywords = tuple(map(type, step.args)), {name: type(value) for name, value in step.kwargs}
@@ -124,7 +126,7 @@ NO_TOLERANCE = Tolerance()
 
 
 class RoundingBounds:
-    """What may be off in a trace, worked out as far as it is asked about."""
+    """The error bounds of a trace, worked out as far as they are asked for."""
 
     def __init__(self, trace: Trace, ops: Mapping[str, int] | None = None) -> None:
         self._ops = rounding_ops() if ops is None else ops
@@ -135,15 +137,15 @@ class RoundingBounds:
             self._flow = DataFlow(trace, self._facts, self._rounds)
 
     def of(self, step: int, name: str) -> Tolerance:
-        """By how much the value of `name` may be off after `step`."""
+        """Return the error bound of the value of `name` after `step`."""
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.value(step, name))
 
     def of_grad(self, step: int, name: str) -> Tolerance:
-        """By how much the grad of `name` may be off after `step`."""
+        """Return the error bound of the grad of `name` after `step`."""
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.grad(step, name))
 
     def of_calls(self, step: int) -> Tolerance:
-        """By how much the gradients may be off that hooks are given in `step`."""
+        """Return the error bound of the gradients that hooks are given in `step`."""
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.passed(step))
 
     def _rounds(self, step: Step) -> bool:
@@ -183,7 +185,9 @@ Perturbed = Callable[[], Sequence[Trace]]
 
 
 def near(x: Any, y: Any, bound: Tolerance) -> bool:
-    """Whether nested numbers are equal (NaN to NaN), or off by no more than the bound at their magnitude."""
+    """Tell whether nested numbers are equal (NaN to NaN), or differ by no more than the bound at their
+    magnitude.
+    """
     if isinstance(x, list) or isinstance(y, list):
         if not (isinstance(x, list) and isinstance(y, list)) or len(x) != len(y):
             return False
@@ -217,7 +221,7 @@ def ulp_distance(x: Any, y: Any, dtype: Any) -> int | None:
 
 
 def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
-    """Whether nested numbers are equal, or no farther apart than GROWTH times what ``moved`` the first.
+    """Tell whether nested numbers are equal, or no farther apart than SLACK times what ``moved`` the first.
 
     A number that is moved over the edge of a function's domain may be any other; one that is moved by its own
     size may be infinite.
@@ -241,13 +245,13 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
 
 
 def _crosses_an_edge(seen: Sequence[float]) -> bool:
-    """Whether rounding decides if a number is finite, as of the logarithm of what a sum left that cancels."""
+    """Tell whether rounding decides if a number is finite, as in the logarithm of a sum that cancels."""
     finite = list(map(math.isfinite, seen))
     return not all(finite) and (any(finite) or len(set(map(repr, seen))) > 1)
 
 
 def _nears_a_pole(seen: Sequence[float]) -> bool:
-    """Whether rounding decides how large a large number is, as of the reciprocal of what such a sum left."""
+    """Tell whether rounding decides how large a number is, as in the reciprocal of a sum that cancels."""
     if not all(map(math.isfinite, seen)):
         return False
     least = min(map(abs, seen))

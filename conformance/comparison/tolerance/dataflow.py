@@ -1,4 +1,4 @@
-"""Which values and grads of a program the operations that round may have reached, and by which steps.
+"""Data flow: the values and grads of a program that rounding may have reached, and by which steps.
 
 A walk along what was observed of a program that follows memory (views, detached tensors, `.data`, and grads
 kept as they came share it, so that a write reaches them all), history (where a gradient goes) and grads.
@@ -67,7 +67,7 @@ KEYWORDS = {
 }  # fmt: skip
 """The parts of arguments that are passed by keyword."""
 
-Look = tuple[Any, ...]
+Seen = tuple[Any, ...]
 """The facts of a name."""
 
 _GRAD, _DTYPE, _DEVICE = POSITION["grad"], POSITION["dtype"], POSITION["device"]
@@ -87,14 +87,14 @@ class Rounded(NamedTuple):
 class DataFlow:
     """The walk, as far as it was asked about; it starts again when asked about an earlier step.
 
-    `looks` shows what each name was after each step, `rounds` says whether a step's operation rounds.
+    `seen` holds the facts of each name after each step, `rounds` says whether a step's operation rounds.
     `roundings` lists what was rounded, and so gives each its number.
     """
 
     def __init__(
-        self, trace: Trace, looks: Sequence[Mapping[str, Look]], rounds: Callable[[Step], bool]
+        self, trace: Trace, seen: Sequence[Mapping[str, Seen]], rounds: Callable[[Step], bool]
     ) -> None:
-        self._trace, self._looks, self._rounds = trace, looks, rounds
+        self._trace, self._seen, self._rounds = trace, seen, rounds
         # Called as a function it may turn the mode of a step into another.
         self._modes = all(step.op != "torch.set_grad_enabled" for step in trace.program)
         self._hands_on_grads = any(step.op == "register_post_accumulate_grad_hook" for step in trace.program)
@@ -107,15 +107,15 @@ class DataFlow:
         self._next = 0
 
     def value(self, step: int, name: str) -> Roundings:
-        """What had reached the value of `name` after `step`."""
+        """Return the roundings that had reached the value of `name` after `step`."""
         return level_of(memory_of(self._after(step).get(name, ())))
 
     def grad(self, step: int, name: str) -> Roundings:
-        """What had reached the grad of `name` after `step`."""
+        """Return the roundings that had reached the grad of `name` after `step`."""
         return level_of(memory_of(grads_of(self._after(step).get(name, ()))))
 
     def passed(self, step: int) -> Roundings:
-        """What had reached any of the gradients that passed in `step`, which runs the engine."""
+        """Return the roundings that had reached any gradient that passed in `step`, which runs the engine."""
         self._after(step)
         return self._passed
 
@@ -228,7 +228,7 @@ class DataFlow:
                 memory.write(level)
 
     def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
-        """What reaches the result of a computation: what reached its operands, and its own rounding."""
+        """Return the roundings that reach the result of a computation: its operands', and its own."""
         level = level_of(memory_of(operands))
         if level or self._rounds(step):
             level |= {self._rounding(index, step, gradient=False, from_exact=not level)}
@@ -265,7 +265,7 @@ class DataFlow:
             self._names[name] = self._made(index, step, operands, kind)
 
     def _made(self, index: int, step: Step, operands: set[AbstractTensor], kind: str) -> set[AbstractTensor]:
-        """What a result may be; ``kind`` is a word of `Op.aliases`."""
+        """Return what a result may be; ``kind`` is a word of `Op.aliases`."""
         memory = set() if kind == "never" else memory_of(operands)
         families = set() if kind == "never" else families_of(operands)
         own = AbstractMemory()
@@ -281,8 +281,8 @@ class DataFlow:
         return {made, *operands} if kind == "self" else {made}
 
     def _cast(self, index: int, step: Step) -> str:
-        """What a cast gives: a tensor that has the dtype is returned itself."""
-        before, after = self._looks[index - 1], self._looks[index]
+        """Return what a cast gives: a tensor that has the dtype is returned itself."""
+        before, after = self._seen[index - 1], self._seen[index]
         pairs = [(before.get(x), after.get(y)) for x in reads(step)[:1] for y in binds(step)]
         if step.kwargs or len(step.args) > 2 or not all(x and y for x, y in pairs):
             return "self"

@@ -36,7 +36,7 @@ def base(op: str) -> str:
 
 @cache
 def writes(op: str) -> bool:
-    """Whether a step changes its first operand's elements, by the name of its operation."""
+    """Tell by its name whether an operation changes its first operand's elements."""
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
     return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
@@ -44,7 +44,7 @@ def writes(op: str) -> bool:
 
 @cache
 def aliases(op: str) -> str:
-    """Whose memory a result shows, by the word of `Op.aliases`: for an unknown op, anybody's."""
+    """Return whose memory a result shows, by the word of `Op.aliases`: for an unknown op, anybody's."""
     from specs import ops
 
     return max((o.aliases for o in ops.load().get(base(op), ())), key=tuple(SHARING).index, default="self")
@@ -59,7 +59,7 @@ def _declared(name: str) -> list[Op]:
 
 @cache
 def keeps_values(op: str) -> bool:
-    """Whether a gradient may depend on elements of operands or result."""
+    """Tell whether a gradient may depend on elements of operands or result."""
     name = base(op)
     found = _declared(name)
     if name in CASTS or not found or any(o.composite for o in found):
@@ -69,7 +69,7 @@ def keeps_values(op: str) -> bool:
 
 @cache
 def hands_on(op: str) -> bool:
-    """Whether an operand may get the very gradient that came in, as where a formula reads no element."""
+    """Tell whether an operand may get the very gradient that came in, as where a formula reads no element."""
     found = _declared(base(op))
     if not found or any(o.composite for o in found):
         return aliases(op) != "never"
@@ -82,12 +82,12 @@ def hands_on(op: str) -> bool:
 
 @cache
 def overwrites(op: str) -> bool:
-    """Whether a step overwrites elements without looking at them."""
+    """Tell whether a step overwrites elements without reading them."""
     return any(o.overwrites for o in _declared(base(op)))
 
 
 def written_all_the_same(step: Step, rule: str) -> bool:
-    """Whether a refused step may have written all the same.
+    """Tell whether a refused step may have written all the same.
 
     So it may outside of inference mode, if a hook failed to pack a tensor, if an optimizer got part of the
     way, or if a view's history could not be regenerated.

@@ -1,5 +1,5 @@
-"""The reference with every rounding off by as much as it may be: how far values move tells how sensitive
-they are.
+"""The reference with every rounding perturbed by its bound; how far values move tells how
+sensitive they are.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from conformance.execution.trace import Trace
 from conformance.program import Program
 
 RUNS = 4
-"""How many times a program is shaken: a value that stays where it is in one run moves in another."""
+"""The number of perturbed runs: a value that stays where it is in one moves in another."""
 
 _FINEST = 2.0**12
 """Exact values are whole multiples of a fraction, in nearly all programs of one far coarser than this."""
 
 
 class PerturbedReference(Reference):
-    """The reference, whose inexact results are moved by what their op may be off, up or down by lot."""
+    """The reference with each inexact result perturbed by its ULP bound, up or down at random."""
 
     def __init__(self, seed: int) -> None:
         vars(self).update(vars(load("reference")))  # and so of the release that it models
@@ -60,5 +60,5 @@ def _adapters() -> tuple[PerturbedReference, ...]:
 
 
 def perturbed(program: Program, density: str) -> tuple[Trace, ...]:
-    """The program's traces with roundings off, another time in each."""
+    """Return the program's traces under perturbation, a different one in each."""
     return tuple(run(program, adapter, density) for adapter in _adapters())
