@@ -178,7 +178,7 @@ def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(folder):
 
 FILLED_ON_IMPORT = {
     "reference_impl/core/extension_points.py",
-    "reference_impl/mutants.py",
+    "reference_impl/mutants/replacing.py",
     "reference_impl/namespace/install.py",
 }
 """Files whose module-level containers are registries."""

@@ -142,10 +142,9 @@ def grad(
         result = [None if column[0] is None else stack(column) for column in zip(*batches, strict=True)]
         return _complete(result, targets, allow_unused, materialize_grads, create_graph)
     seeds = _seeds(roots, given, create_graph)
-    accumulate = not by("grad_call/leaves-grad-alone")
-    result = _run(roots, seeds, _keeps(retain_graph, create_graph), create_graph, targets, accumulate)
-    if accumulate:
-        return tuple(target.grad for target in targets)
+    by("grad_call/leaves-grad-alone")
+    keep = _keeps(retain_graph, create_graph)
+    result = _run(roots, seeds, keep, create_graph, targets, accumulate=False)
     return _complete(result, targets, allow_unused, materialize_grads, create_graph)
 
 
@@ -154,15 +153,16 @@ def _complete(
 ) -> tuple[Tensor | None, ...]:
     """Replace missing gradients by zeros if ``materialize_grads`` is set; refuse them unless allowed."""
     for index, (g, target) in enumerate(zip(result, targets, strict=True)):
-        if g is None and not allow_unused:
+        if g is not None:
+            continue
+        if not allow_unused:
             refuse_by("grad_call/unused-refused", index=index)
-        if g is None and materialize_grads and isinstance(target, GradientEdge):
+        if materialize_grads and isinstance(target, GradientEdge):
             refuse_by("edge/no-zeros-for-edges")
-        elif g is None and materialize_grads and by("grad_call/materialize-gives-zeros"):
-            result[index] = _filled(target, 0)
-            result[index].requires_grad_(create_graph)  # type: ignore[union-attr]
-        elif g is None and not by("grad_call/allow-unused-gives-none"):
-            result[index] = _filled(target, 0)
+        elif materialize_grads and by("grad_call/materialize-gives-zeros"):
+            result[index] = _filled(target, 0).requires_grad_(create_graph)
+        else:
+            by("grad_call/allow-unused-gives-none")
     return tuple(result)
 
 
@@ -203,45 +203,44 @@ def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ..
 
 
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Grads:
-    """The incoming gradients: as given, or 1 for a real root of one element."""
+    """Return the gradients to start with: as given, or 1 for a root of one real element."""
     filled: Grads = []
     for given, seed in zip(roots, seeds, strict=False):
         root = _shown(given)
         if not isinstance(root, Tensor):
             refuse_by("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
-            # As in PyTorch, `index` compares tensors with ==, which may itself refuse.
+            # PyTorch looks their numbers up with ==, which on tensors may itself refuse.
             if seed.shape != root.shape:
                 at, of = list(seeds).index(seed), list(roots).index(given)
-                refuse_by(
-                    "backward/gradient-shape",
-                    index=at,
-                    got=seed.shape,
-                    root=of,
-                    expected=root.shape,
-                )
+                shapes = {"got": seed.shape, "expected": root.shape}
+                refuse_by("backward/gradient-shape", index=at, root=of, **shapes)
             if seed.is_complex() != root.is_complex():
                 at, of = list(seeds).index(seed), list(roots).index(given)
-                refuse_by(
-                    "backward/gradient-complex-dtype", index=at, got=seed.dtype, root=of, expected=root.dtype
-                )
+                types = {"got": seed.dtype, "expected": root.dtype}
+                refuse_by("backward/gradient-complex-dtype", index=at, root=of, **types)
             filled.append(seed if by("backward/gradient-is-upstream") else _filled(root, 1))
         elif seed is not None:
             refuse_by("backward/gradient-type", type=type(seed).__name__)
         elif node_of(root) is None and not root.requires_grad:
             filled.append(None)
         else:
-            if array_of(root).size != 1:
-                refuse_by("backward/implicit-needs-scalar", shape=list(root.shape))
-            if array_of(root).dtype.kind not in REAL:
-                refuse_by("backward/implicit-needs-real", dtype=root.dtype)
-            one = _filled(root, 1 if by("backward/implicit-one") else 0)
-            set_flag(one, create_graph and not by("double/constant-root-grad"))
-            filled.append(one)
+            filled.append(_implicit_seed(root, create_graph))
     if len(filled) != len(roots):
-        # As in PyTorch, surplus gradients go unnoticed.
+        # Surplus gradients go unnoticed, as in PyTorch.
         refuse_by("backward/gradients-count", roots=len(roots), gradients=len(filled))
     return filled
+
+
+def _implicit_seed(root: Tensor, create_graph: bool) -> Tensor:
+    """Return a gradient of 1 for a root of one real element."""
+    if array_of(root).size != 1:
+        refuse_by("backward/implicit-needs-scalar", shape=list(root.shape))
+    if array_of(root).dtype.kind not in REAL:
+        refuse_by("backward/implicit-needs-real", dtype=root.dtype)
+    if create_graph:
+        by("double/constant-root-grad")
+    return _filled(root, 1 if by("backward/implicit-one") else 0)
 
 
 def _shown(root: Any) -> Any:
@@ -268,52 +267,52 @@ def _filled(like: Tensor, value: int) -> Tensor:
 
 
 def _run(
-    roots: Sequence[Tensor], seeds: Grads, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
+    roots: Sequence[Any], seeds: Grads, keep: bool, create: bool, targets: Sequence[Any], accumulate: bool
 ) -> Grads:
-    edges: list[Edge] = []
+    """Check roots and targets, and run the engine."""
     if len(roots) > 1 and not (
         by("backward/several-roots") if accumulate else by("grad_call/outputs-are-summed")
     ):
         roots, seeds = roots[:1], seeds[:1]
-    if not STATE.enabled and not by("mode/backward-under-no-grad"):
-        return [None] * len(targets)
-    for index, root in enumerate(roots):
-        if isinstance(root, GradientEdge):
-            edge: Edge = root[:2] if by("edge/is-a-root") else (None, 0)
-        else:
-            edge = gradient_edge(root)
-        if edge[0] is None:
-            refuse_by("backward/root-needs-grad", index=index)
-            return []
-        if not edge[0].edges and not by("backward/leaf-root"):
-            refuse_by("backward/root-needs-grad", index=index)
-        edges.append(edge)
-    wanted: list[Edge] = []
-    for index, target in enumerate(targets):
-        if isinstance(target, GradientEdge):
-            wanted.append(target[:2] if by("edge/stands-for-the-tensor") else (Identity(()), 0))
-            continue
-        if not isinstance(target, Tensor):
-            refuse_by("backward/inputs-type", index=index, type=type(target).__name__)
-        nr, node = target.output_nr, target.grad_fn
-        if node is None:
-            node = accumulator_of(target)
-        if accumulate and by("backward/inputs-retain-non-leaf"):
-            target.retain_grad()
-        if not target.requires_grad:
-            refuse_by("grad_call/input-needs-grad", index=index)
-        if (
-            node is not None
-            and node_of(target) is not None
-            and not accumulate
-            and not by("grad_call/non-leaf-input")
-        ):
-            node = None
-        wanted.append((Identity(()), 0) if node is None else (node, nr))
-    if accumulate and wanted and not by("backward/inputs-only"):
-        wanted = []
+    if not STATE.enabled:
+        by("mode/backward-under-no-grad")
+    edges = [_root_edge(index, root) for index, root in enumerate(roots)]
+    wanted = [_target_edge(index, target, accumulate) for index, target in enumerate(targets)]
+    if accumulate and wanted:
+        by("backward/inputs-only")
     enter_engine()
     try:
         return execute(edges, seeds, keep, create, accumulate, wanted)
     finally:
         leave_engine()
+
+
+def _root_edge(index: int, root: Any) -> Edge:
+    """Return where the gradient of a root goes; refuse a root that has no history and needs none."""
+    if isinstance(root, GradientEdge):
+        edge: Edge = root[:2] if by("edge/is-a-root") else (None, 0)
+    else:
+        edge = gradient_edge(root)
+    if edge[0] is None:
+        refuse_by("backward/root-needs-grad", index=index)
+    elif not edge[0].edges:
+        by("backward/leaf-root")
+    return edge
+
+
+def _target_edge(index: int, target: Any, accumulate: bool) -> Edge:
+    """Return where the gradient of a target arrives."""
+    if isinstance(target, GradientEdge):
+        return target[:2] if by("edge/stands-for-the-tensor") else (Identity(()), 0)
+    if not isinstance(target, Tensor):
+        refuse_by("backward/inputs-type", index=index, type=type(target).__name__)
+    nr, node = target.output_nr, target.grad_fn
+    if accumulate and by("backward/inputs-retain-non-leaf"):
+        target.retain_grad()
+    if not target.requires_grad:
+        refuse_by("grad_call/input-needs-grad", index=index)
+    if node is None:
+        node = accumulator_of(target)
+    elif not accumulate:
+        by("grad_call/non-leaf-input")
+    return (Identity(()), 0) if node is None else (node, nr)

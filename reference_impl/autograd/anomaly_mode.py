@@ -34,10 +34,11 @@ class _Watch:
         STATE.evaluating.append(node)
         try:
             outputs = node.apply(arrived, task)
-            if self.check_nan or not by("anomaly/nan-may-pass"):
-                for index, g in enumerate(outputs):
-                    if g is not None and np.isnan(array_of(g)).any():
-                        refuse_by("anomaly/nan-refused", name=node.name(), index=index)
+            if not self.check_nan and by("anomaly/nan-may-pass"):
+                return outputs
+            for index, g in enumerate(outputs):
+                if g is not None and np.isnan(array_of(g)).any():
+                    refuse_by("anomaly/nan-refused", name=node.name(), index=index)
         except Exception:
             if by("anomaly/tells-where"):
                 _tell(node)

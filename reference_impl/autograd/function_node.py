@@ -76,12 +76,10 @@ class FunctionNode(FunctionCtx, Node):
     def __init__(self, args: tuple[Any, ...]) -> None:
         self._tensors = [isinstance(arg, Tensor) for arg in args]
         self.needs_input_grad = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
-        if not by("function/needs-input-grad"):
-            self.needs_input_grad = (True,) * len(args)
+        by("function/needs-input-grad")
         inputs = [arg for arg in args if isinstance(arg, Tensor)]
-        self.recorded = STATE.enabled and any(x.requires_grad for x in inputs)
-        if self.recorded and not by("function/is-recorded"):
-            self.recorded = False
+        needed = STATE.enabled and any(x.requires_grad for x in inputs)
+        self.recorded = needed and by("function/is-recorded")
         super().__init__(tuple(gradient_edge(x) for x in inputs) if self.recorded else ())
         self._saved: list[SavedVariable | None] = []
         self._freed = False
@@ -120,8 +118,7 @@ class FunctionNode(FunctionCtx, Node):
 
     def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         given = [g if g is not None else self._undefined(number) for number, g in enumerate(grads)]
-        if not by("function/backward-gives-the-gradients"):
-            return [given[0]] * len(self.edges)
+        by("function/backward-gives-the-gradients")
         with user_code():
             results = as_tuple(self._forward_cls._backward()(self, *given))
         count = len(self._tensors)
@@ -134,12 +131,12 @@ class FunctionNode(FunctionCtx, Node):
     def _undefined(self, number: int) -> Tensor | None:
         """The gradient that backward gets for an output whose gradient is undefined."""
         metadata = self._zeros[number]
-        if metadata is None or not (self.materialize_grads or not by("function/undefined-may-stay-none")):
+        if metadata is None or (not self.materialize_grads and by("function/undefined-may-stay-none")):
             return None
-        if not by("function/undefined-becomes-zeros"):
-            return None
-        with making_on(place_in(metadata)):
-            return wrap(np.zeros(*metadata))
+        if by("function/undefined-becomes-zeros"):
+            with making_on(place_in(metadata)):
+                return wrap(np.zeros(*metadata))
+        return None
 
     def _checked(self, results: Sequence[Any]) -> list[Tensor | None]:
         """Pick the gradients of tensor inputs; refuse any other gradient."""

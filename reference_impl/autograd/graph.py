@@ -222,9 +222,10 @@ def register_multi_grad_hook(
                 seen[task] = [None] * len(nodes)
             seen[task][index] = g
             missing[task] -= 1
-            if not missing[task] or not by("edge/hook-of-all"):
-                del missing[task]
-                fn(seen.pop(task))
+            if missing[task] and by("edge/hook-of-all"):
+                return
+            del missing[task]
+            fn(seen.pop(task))
 
         return hook
 
@@ -258,8 +259,9 @@ def _call_with_first(tensors: Sequence[Tensor], fn: Callable[[Tensor], Any]) -> 
     called: WeakSet[GraphTask] = WeakSet()
 
     def hook(g: Tensor) -> None:
-        if STATE.graph_tasks[-1] not in called or not by("edge/hook-of-any"):
-            called.add(STATE.graph_tasks[-1])
-            fn(g)
+        if STATE.graph_tasks[-1] in called and by("edge/hook-of-any"):
+            return
+        called.add(STATE.graph_tasks[-1])
+        fn(g)
 
     return _Handles([tensor.register_hook(hook) for tensor in tensors if tensor.requires_grad])

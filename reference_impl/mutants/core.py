@@ -1,17 +1,10 @@
-"""Mutants: what the machine does while a rule is knocked out, where leaving out a line does not tell it.
-
-Most rules stand in the machine as ``if by(rule):`` before an action. Where the absence of a rule needs code
-of its own, that code is here, and replaces a function of the machine while the rule is not in force. The
-mark ``by(rule)`` stays in the machine, on the line that embodies the rule; a mutant makes the mark itself if
-it does not call the function that it replaces.
-"""
+"""Mutants of core: ops, in-place writes, backward, grads, hooks and saved variables without a rule."""
 
 from __future__ import annotations
 
-import sys
 import weakref
-from collections.abc import Callable, Iterable, Set
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
@@ -23,69 +16,7 @@ from reference_impl.core.ready_queue import NodeTask, ReadyQueue
 from reference_impl.core.record import Kernel, OpNode
 from reference_impl.core.saved import SavedVariable, SavedVariableHooks
 from reference_impl.core.tensor import Tensor
-from specs.active_rules import on_change
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-# -- how mutants take their places -----------------------------------------------------------------
-
-
-class _Binding(NamedTuple):
-    """A name of a module or class, and the function that is bound to it."""
-
-    owner: Any
-    name: str
-    function: Any
-
-
-_mutants: dict[str, list[_Binding]] = {}
-"""The mutants by the rule that they do without."""
-_replaced: list[_Binding] = []
-"""The functions that mutants stand in for now, in the order of their replacement."""
-_in_place: Set[str] = frozenset()
-"""The rules whose mutants are in place."""
-
-
-def without(rule: str, owner: Any, name: str) -> Callable[[F], F]:
-    """Have the decorated function replace ``owner.name``, also where modules of the reference imported it,
-    while ``rule`` is not in force.
-    """
-    assert callable(getattr(owner, name))
-
-    def register(function: F) -> F:
-        _mutants.setdefault(rule, []).append(_Binding(owner, name, function))
-        return function
-
-    return register
-
-
-def _replace(off: Set[str]) -> None:
-    """Put the mutants of the rules in ``off`` in their places, and take all others away."""
-    global _in_place
-    wanted = off & _mutants.keys()
-    if wanted == _in_place:
-        return
-    while _replaced:
-        owner, name, function = _replaced.pop()
-        setattr(owner, name, function)
-    for rule in sorted(wanted):
-        for owner, name, mutant in _mutants[rule]:
-            for place, alias, function in list(_bindings(owner, name)):
-                _replaced.append(_Binding(place, alias, function))
-                setattr(place, alias, mutant)
-    _in_place = wanted
-
-
-def _bindings(owner: Any, name: str) -> Iterable[_Binding]:
-    """Find the names that are bound to the same function as ``owner.name``."""
-    function = vars(owner)[name]
-    yield _Binding(owner, name, function)
-    ours = [m for path, m in sys.modules.items() if path.startswith("reference_impl.") and path != __name__]
-    for place in (Tensor, *ours):
-        for alias, value in vars(place).items():
-            if value is function and (place, alias) != (owner, name):
-                yield _Binding(place, alias, function)
-
+from reference_impl.mutants.replacing import without
 
 # -- running ops -----------------------------------------------------------------------------------
 
@@ -395,6 +326,3 @@ def _unpack_once(own: SavedVariableHooks, node: Node, saved: SavedVariable) -> T
     data = own.unpack_hook(own.packed)
     own.unpack_hook = lambda packed: data
     return _unpack_packed(own, node, saved)
-
-
-on_change(_replace)
