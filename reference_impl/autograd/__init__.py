@@ -32,8 +32,8 @@ from reference_impl.base.modes import (
 from reference_impl.base.rules import by, enter_engine, leave_engine, refuse_by, warn
 from reference_impl.core.access import array_of, node_of, set_flag, version_counter
 from reference_impl.core.engine import execute
-from reference_impl.core.graph import Edge, Grads, Node, gradient_edge
-from reference_impl.core.tensor import Tensor, accumulator_of, wrap
+from reference_impl.core.graph import Edge, Grads, Node, accumulator_of, gradient_edge
+from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.composite import stack
 from specs.layout import laid_out_like
 

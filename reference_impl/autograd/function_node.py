@@ -22,10 +22,10 @@ from reference_impl.core.access import (
     set_hooks,
     view_of,
 )
-from reference_impl.core.graph import Node, RunningTask, gradient_edge
+from reference_impl.core.graph import Node, RunningTask, accumulator_of, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.saved import SavedVariable
-from reference_impl.core.tensor import Tensor, accumulator_of, wrap
+from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import CreationMeta
 
 if TYPE_CHECKING:

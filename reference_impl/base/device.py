@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
-
-if TYPE_CHECKING:
-    from reference_impl.core.tensor import Tensor
 
 COUNT = 2
 """The number of virtual CUDA devices."""
@@ -111,13 +108,19 @@ def on(place: device, memory: np.ndarray) -> np.ndarray:
     return memory.view(_memory_of(place))
 
 
-def place_of(tensor: Tensor) -> device:
+class Stored(Protocol):
+    """A tensor, of which only the memory is asked for."""
+
+    _storage: np.ndarray
+
+
+def place_of(tensor: Stored) -> device:
     """The device of a tensor."""
     storage = tensor._storage
     return storage.place if isinstance(storage, _Memory) else CPU
 
 
-def ambient_for(tensor: Tensor) -> device | None:
+def ambient_for(tensor: Stored) -> device | None:
     """The value of `STATE.place` for memory beside that of a tensor."""
     storage = tensor._storage
     return storage.place if isinstance(storage, _Memory) else None
@@ -174,14 +177,3 @@ def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
 def ambient_in(metadata: list[Any]) -> device | None:
     """The value of `STATE.place` while a node with this metadata runs."""
     return metadata[0].place if metadata and type(metadata[0]) is Placed else None
-
-
-def copied_to_device(g: Tensor, metadata: Any) -> Tensor:
-    """Move a 0-d gradient to the device in ``metadata``; refuse any other on the wrong device."""
-    want, got = place_in(metadata), place_of(g)
-    if want is got:
-        return g
-    if g._array.ndim == 0 and by("device/one-element-gradient-follows"):
-        return g.copy_to(g._array.dtype, want)
-    refuse_by("device/gradient-elsewhere", want=want, got=got)
-    return g

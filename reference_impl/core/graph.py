@@ -234,3 +234,9 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
     else:
         by("leaf/edges-end-in-accumulators")
     return accumulator
+
+
+def accumulator_of(tensor: Tensor) -> AccumulateGrad | None:
+    """The living node that fills a leaf's ``grad``, if any."""
+    reference = tensor._accumulator
+    return None if reference is None else reference()

@@ -19,10 +19,6 @@ from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED, alias_counter
 from specs.layout import means_its_strides, without_elements
 
-if TYPE_CHECKING:
-    from reference_impl.core.graph import AccumulateGrad, Node
-    from reference_impl.core.views import ViewOf
-
 
 class Tensor:
     """A numpy array with autograd state.
@@ -66,9 +62,9 @@ class Tensor:
     _version_counter: list[int]
     _requires_grad: bool
     _inference: bool
-    _node: Node | None
+    _node: Any  # a `graph.Node`: as in C++, the class is only declared here
     _output_nr: int
-    _view: ViewOf | None
+    _view: Any  # a `views.ViewOf`
     _grad: Tensor | None
     _hooks: dict[int, Any] | None
     _post_hooks: dict[int, Any] | None
@@ -83,7 +79,7 @@ class Tensor:
     # -- history ---------------------------------------------------------------------------------
 
     @property
-    def grad_fn(self) -> Node | None:
+    def grad_fn(self) -> Any:
         """The node that made this tensor; brings a stale view up to date, and may refuse to."""
         return self._node if self._view is None else self._view.history(self)
 
@@ -263,12 +259,6 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
     made._output_nr = 0
     made._node = made._view = made._grad = made._accumulator = made._hooks = made._post_hooks = None
     return made
-
-
-def accumulator_of(tensor: Tensor) -> AccumulateGrad | None:
-    """The living node that fills a leaf's ``grad``, if any."""
-    reference = tensor._accumulator
-    return None if reference is None else reference()
 
 
 def alias(tensor: Tensor) -> Tensor:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.device import ambient_in, copied_to_device, geometry, place_of
+from reference_impl.base.device import ambient_in, geometry, place_in, place_of
 from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.extension_points import fill
 from reference_impl.core.graph import Node
@@ -31,7 +32,7 @@ def grad_dtype(dtype: Any, got: np.dtype) -> np.dtype:
 @fill
 def match_device(g: Tensor, metadata: Any) -> Tensor:
     """Return a gradient on the device of its metadata."""
-    return copied_to_device(g, metadata) if STATE.devices else g
+    return _copied_to_device(g, metadata) if STATE.devices else g
 
 
 @fill
@@ -39,3 +40,14 @@ def on_apply(node: Node) -> None:
     """Have a node make memory on the device of its first gradient; hooks may have asked for another."""
     if STATE.devices:
         STATE.place = ambient_in(node.metadata)
+
+
+def _copied_to_device(g: Tensor, metadata: Any) -> Tensor:
+    """Move a 0-d gradient to the device in ``metadata``; refuse any other on the wrong device."""
+    want, got = place_in(metadata), place_of(g)
+    if want is got:
+        return g
+    if g._array.ndim == 0 and by("device/one-element-gradient-follows"):
+        return g.copy_to(g._array.dtype, want)
+    refuse_by("device/gradient-elsewhere", want=want, got=got)
+    return g

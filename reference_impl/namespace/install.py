@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.base import grad_dtype
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core import as_strided, detach, extension_points, hooks, retain
 from reference_impl.core.dispatch import dispatch
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity import grad_dtype
 from reference_impl.namespace import (
     attributes,
     composite,
