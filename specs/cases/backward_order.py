@@ -7,7 +7,7 @@ from specs.cases._functions_nested import Within
 
 
 def several_roots_are_one_backward():
-    """What two roots share runs once, so its saved tensors serve both.
+    """Two roots that share nodes run them once, so their saved tensors serve both.
 
     rule: backward/several-roots.
     """
@@ -56,7 +56,7 @@ def only_the_inputs_are_filled():
 
 
 def only_nodes_on_the_way_to_the_inputs_run():
-    """What does not lead to an input keeps what it saved.
+    """A node that does not lead to an input keeps its saved tensors.
 
     rule: backward/inputs-only.
     """

@@ -25,7 +25,8 @@ def a_checkpoint_is_computed_again():
 
 
 def checkpoint_keeps_no_results():
-    """What the function saves is not kept, so that a write to it is not noticed; one to the input is.
+    """A checkpoint does not keep intermediate results, so a write to one goes unnoticed; a write to the
+    input is refused.
 
     rules: checkpoint/computes-again, save/modified-refused.
     """

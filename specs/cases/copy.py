@@ -42,7 +42,8 @@ def numpy_while_nothing_is_recorded():
 
 
 def numpy_of_zeros_without_memory_is_refused():
-    """What flows through the sign that abs() makes has no memory to share; force=True makes some.
+    """The gradient through the sign that abs() computes is a ZeroTensor with no memory to share; force=True
+    allocates some.
 
     rule: copy/zeros-refuse-numpy.
     """
@@ -58,7 +59,7 @@ def numpy_of_zeros_without_memory_is_refused():
 
 
 def numpy_of_bfloat16_is_refused():
-    """What numpy has no dtype for it cannot share, nor have copied; numbers come out as Python's own.
+    """numpy has no bfloat16, so it can neither share nor copy the tensor; numbers come out as Python's own.
 
     rules: copy/bfloat16-refuses-numpy, copy/numpy-refused-with-grad.
     """
@@ -93,7 +94,7 @@ def numpy_and_back_is_one_memory():
 
 
 def write_through_numpy_is_not_noticed():
-    """What backward saved changes with a write through numpy, and nothing is refused.
+    """A write through numpy changes what backward saved, and nothing is refused.
 
     rules: copy/numpy-shares, save/modified-refused.
     """
@@ -276,7 +277,7 @@ def deepcopy_of_a_result():
 
 
 def pickle_makes_leaves():
-    """What comes out of a pickle is a leaf with the same flag, without the grad, also for a result.
+    """Unpickling returns a leaf with the same requires_grad and without grad, also for a result.
 
     rule: copy/pickle-keeps-the-flag.
     """

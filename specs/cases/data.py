@@ -148,7 +148,7 @@ def an_index_that_no_longer_fits():
 
 
 def an_index_that_became_floats():
-    """What backward finds in place of the index it saved is refused as it would be in a forward.
+    """Backward refuses a saved index that became floats, as the forward pass would.
 
     rules: op/index-dtype, op/index-dtype-in-brackets, op/where-condition.
     """

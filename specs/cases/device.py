@@ -115,7 +115,7 @@ def a_round_trip_is_two_copies():
 
 
 def ops_and_factories_stay_with_their_operands():
-    """What is made of or like a tensor is where it is.
+    """Ops and *_like factories create their results on the device of their operand.
 
     rule: device/like-its-model.
     """
@@ -148,7 +148,7 @@ def tensors_in_two_places_do_not_meet():
 
 
 def shapes_are_looked_at_before_places():
-    """Where an op goes through its operands element by element.
+    """An elementwise op checks shapes before devices.
 
     rules: device/one-for-all, op/shapes-broadcast.
     """

@@ -154,7 +154,7 @@ def number_gets_none():
 
 
 def unused_output_has_zeros():
-    """Where no gradient arrives, backward is given zeros.
+    """Backward receives zeros for an output without gradient.
 
     rule: function/undefined-becomes-zeros.
     """
@@ -297,7 +297,7 @@ def saved_input_may_be_detached_since():
 
 
 def write_that_is_marked_counts_in_inference_mode_too():
-    """Where the tensor has a counter, though it shows memory that was made in inference mode.
+    """A tensor with a version counter counts the write, even if its memory was made in inference mode.
 
     rule: function/dirty-counts-as-written.
     """

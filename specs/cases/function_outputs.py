@@ -31,7 +31,7 @@ def marked_output_has_no_gradient():
 
 
 def input_comes_back_as_a_view():
-    """What forward returns as it came is a view of the input, with the function's own gradient.
+    """An input that forward returns unchanged becomes a view of the input, with the function's own gradient.
 
     rules: function/input-comes-back-as-view, function/views-are-tagged, write/function-view-refused.
     """
@@ -111,7 +111,7 @@ def dirty_leaf_is_refused():
 
 
 def dirty_input_must_be_returned():
-    """What was marked dirty has to come back.
+    """An input marked dirty must be returned.
 
     rule: function/dirty-is-returned.
     """
@@ -171,7 +171,7 @@ def a_later_output_keeps_its_own_retained_grad():
 
 
 def a_refused_function_leaves_the_hooks():
-    """What a function wrote before it was refused is stale; its hooks stay, and another is added
+    """A tensor that a function wrote before it was refused is stale; its hooks stay, and another is added
     without a look at its history.
 
     rules: hook/first-alone-looks, view/stale-tag-refused, function/views-are-tagged.

@@ -63,7 +63,7 @@ def the_vector_fits():
 
 
 def strict_mode_wants_histories():
-    """Where there is none, or none on an input, zeros are refused.
+    """Strict mode refuses zeros for an output, or an input, without history.
 
     rules: functional/strict-needs-a-history, functional/strict-needs-dependence.
     """

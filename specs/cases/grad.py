@@ -1,4 +1,4 @@
-"""What lands in .grad and how it accumulates; assigning it lives in grad_assign."""
+"""The values that land in .grad and how they accumulate; assigning it lives in grad_assign."""
 
 import torch
 

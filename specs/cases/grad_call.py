@@ -18,7 +18,7 @@ def grad_returns_gradients_and_fills_none():
 
 
 def grad_leaves_an_earlier_grad_alone():
-    """What was in .grad before stays as it was.
+    """autograd.grad does not change an existing .grad.
 
     rule: grad_call/leaves-grad-alone.
     """
@@ -116,7 +116,7 @@ def nodes_off_the_way_are_not_checked():
 
 
 def nodes_off_the_way_are_not_freed():
-    """What was not needed for x can still be run for u.
+    """Nodes that were not needed for x can still run for u.
 
     rule: grad_call/only-needed-nodes-run.
     """
@@ -221,7 +221,7 @@ def inputs_must_not_be_empty():
 
 
 def inputs_are_counted_before_anything_else():
-    """Where several things are wrong, it is the missing inputs that are told.
+    """If several things are wrong, the missing inputs are reported.
 
     rules: grad_call/inputs-counted-first, grad_call/inputs-empty.
     """

@@ -7,7 +7,7 @@ from specs.cases._functions import Same
 
 
 def a_grad_has_the_grad_dtype():
-    """What arrives is cast to it before hooks see it, whatever the graph was made of and whenever.
+    """A gradient is cast to grad_dtype before hooks see it, whatever the graph was made of and whenever.
 
     rule: grad/own-dtype.
     """
@@ -65,7 +65,8 @@ def any_dtype_arrives_where_none_is_asked_for():
 
 
 def paths_of_two_dtypes_are_summed_into_the_first():
-    """What nobody else holds takes up what comes later; what is held is left as it is, and so is a view.
+    """A gradient that nothing else references takes up later ones; one that is referenced stays as it is,
+    and so does a view.
 
     rule: grad/sums-into-the-first.
     """

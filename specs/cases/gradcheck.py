@@ -19,7 +19,7 @@ def wrong_gradients_are_found():
 
 
 def plain_outputs_must_be_constant():
-    """What depends on an input and has no history is found.
+    """gradcheck finds an output without history that depends on an input.
 
     rule: gradcheck/plain-outputs-are-constant.
     """

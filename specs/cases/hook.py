@@ -7,7 +7,7 @@ from specs.cases._functions import Nothing
 
 
 def hook_result_replaces_the_gradient():
-    """What a hook returns goes on instead of the gradient.
+    """The hook's return value replaces the gradient.
 
     rule: hook/result-replaces.
     """
@@ -243,7 +243,7 @@ def post_accumulate_hook_finds_the_grad():
 
 
 def post_accumulate_hook_is_called_for_nothing():
-    """Where a path ends that brings no gradient, the hooks are called all the same.
+    """A path that brings no gradient still calls the hooks.
 
     rule: hook/post-accumulate-sees-the-grad.
     """
@@ -325,7 +325,7 @@ def node_hooks_return_as_many():
 
 
 def error_in_a_hook_ends_the_backward():
-    """What a hook raises reaches the caller of backward; gradients that arrived before stay.
+    """An error raised in a hook reaches the caller of backward; gradients that arrived before stay.
 
     rule: hook/error-ends-the-backward.
     """

@@ -347,7 +347,8 @@ def assigned_data_decides_what_a_tensor_is():
 
 
 def detached_outside_it_can_be_written():
-    """What detach() and .data give counts for itself; made inside, it does not.
+    """Results of detach() and .data made outside have their own version counter; those made inside have
+    none.
 
     rule: inference/detached-counts.
     """

@@ -1,5 +1,5 @@
-"""What torch does although its issue tracker calls it a defect: stated here as what it does, in the releases
-that the rules are for, and done alike by the reference.
+"""Behaviour of torch that its issue tracker calls a defect, stated as torch does it in
+the releases that the rules are for; the reference does the same.
 
 Where a rule says otherwise than torch does, the rule has its departure (retain/moves-by-its-own-number); a
 crash has its record in known.toml.
@@ -75,7 +75,7 @@ def grad_does_not_know_a_leaf_that_was_set():
 
 
 def hooks_of_a_leaf_s_end_are_gone_when_it_is_set():
-    """What was registered on the node stays with the old one; the tensor's own hooks are called.
+    """Hooks registered on the node stay with the old one; the tensor's own hooks are called.
 
     rule: resize/set-begins-a-new-end. Source: issue pytorch#139742.
     """
@@ -92,7 +92,7 @@ def hooks_of_a_leaf_s_end_are_gone_when_it_is_set():
 
 
 def intermediates_kept_on_ctx():
-    """What forward keeps on ctx has no history, so that the second derivative is silently wrong.
+    """A tensor that forward keeps on ctx has no history, so the second derivative is silently wrong.
 
     Of exp(x) ** 2 with exp(x) kept, the second derivative at 0 is 2, and not 4.
 

@@ -1,10 +1,10 @@
-"""Which tensors are leaves, and the edges recorded to them; setting the flag lives in requires_grad."""
+"""Leaves, and the edges recorded to them; setting requires_grad lives in requires_grad."""
 
 import torch
 
 
 def result_of_plain_tensors_is_a_leaf():
-    """What is computed from tensors that do not require grad is a leaf.
+    """The result of tensors that do not require grad is a leaf.
 
     rule: leaf/no-history-without-requires-grad. Source: seed 002_5576f5c856adb572.txt.
     """
@@ -27,7 +27,7 @@ def plain_sum_is_a_leaf():
 
 
 def result_of_a_recorded_op_is_no_leaf():
-    """What is computed from a tensor that requires grad is no leaf.
+    """The result of a tensor that requires grad is not a leaf.
 
     rule: leaf/op-result-is-no-leaf. Source: seed 002_5576f5c856adb572.txt.
     """

@@ -1,4 +1,4 @@
-"""Who keeps whom alive: tensors, grads and graphs, seen through weak references."""
+"""Lifetimes of tensors, grads and graphs, seen through weak references."""
 
 import gc
 import weakref

@@ -33,7 +33,7 @@ def a_write_under_no_grad_draws_nobody_in():
 
 
 def no_grad_is_a_constant_in_a_later_graph():
-    """What was computed under no_grad passes no gradient.
+    """A result computed under no_grad passes no gradient.
 
     rule: mode/no-grad-records-nothing. Source: seed 003_08ed0c2a945abd78.txt.
     """

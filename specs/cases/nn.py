@@ -46,7 +46,7 @@ def integers_are_no_parameter():
 
 
 def wrapping_a_product_again_cuts_the_graph():
-    """Where w @ x is wrapped in nn.Parameter, the graph begins there: w gets no grad.
+    """Wrapping w @ x in nn.Parameter starts a new graph: w gets no grad.
 
     rules: nn/parameter-cuts, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
     """
@@ -60,7 +60,7 @@ def wrapping_a_product_again_cuts_the_graph():
 
 
 def not_wrapping_it_keeps_the_graph():
-    """Where w @ x is left alone, w gets its grad.
+    """Without wrapping w @ x, w gets its grad.
 
     rules: nn/parameter-requires-grad, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """

@@ -139,7 +139,7 @@ def freezing_a_module():
 
 
 def freezing_is_not_undone_in_the_past():
-    """What was recorded before freezing goes on to the parameter, which takes no grad any more.
+    """A graph recorded before freezing still leads to the parameter, which no longer accepts a grad.
 
     rules: nn/freezes-the-parameters-themselves, grad/needs-the-flag-on-arrival.
     """
@@ -231,7 +231,7 @@ def casting_a_module_keeps_its_leaves():
 
 
 def casting_a_tensor_is_an_op():
-    """What a module does not do to its parameters: the cast of a leaf is a result.
+    """Unlike a module's cast of its parameters, the cast of a leaf is a result.
 
     rules: leaf/op-result-is-no-leaf, nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
     """

@@ -1,4 +1,4 @@
-"""What comes out otherwise for being looked at: each program once without and once with a reading.
+"""Programs whose result depends on a reading: each once without and once with it.
 
 Reading the history of a stale view (grad_fn, is_leaf, or to be used) makes it anew; nothing else does. What
 staleness is lives in view_stale.

@@ -1,4 +1,4 @@
-"""What ops refuse: operands that do not go together, dimensions out of range, impossible shapes."""
+"""Refusals of ops: operands that do not go together, dimensions out of range, impossible shapes."""
 
 import torch
 
@@ -73,7 +73,7 @@ def clamp_needs_a_bound():
 
 
 def clamp_stops_at_its_bounds():
-    """What lies on a bound gets no gradient, what lies between gets all of it.
+    """A value on a bound gets no gradient, a value between the bounds gets all of it.
 
     rule: op/clamp-stops-at-bounds.
     """

@@ -1,4 +1,4 @@
-"""What dtypes do to ops: bools before promotion, ops that are not there, integers that require grad."""
+"""Dtypes and ops: bools before promotion, ops that do not exist for a dtype, integers that require grad."""
 
 import torch
 
@@ -133,7 +133,7 @@ def numbers_too_large_are_refused():
 
 
 def any_number_fits_a_bool():
-    """What is written to bools counts as true unless it is zero, complex numbers as well.
+    """Any number written to bools counts as true unless it is zero, complex numbers as well.
 
     rule: op/value-overflow.
     """
@@ -187,7 +187,7 @@ def writing_a_gradient_into_integers():
 
 
 def integers_have_no_gradient():
-    """What is made of integers that require grad is recorded, but backward does not get through them.
+    """Ops on integers that require grad are recorded, but backward does not get through them.
 
     rule: backward/no-gradient-of-integers.
     """

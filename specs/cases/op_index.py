@@ -1,4 +1,4 @@
-"""What indexing refuses: positions, slices, masks and index tensors that do not fit."""
+"""Refusals of indexing: positions, slices, masks and index tensors that do not fit."""
 
 import torch
 

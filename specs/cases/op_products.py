@@ -1,4 +1,4 @@
-"""What products of vectors and matrices refuse, and in which order they look."""
+"""Refusals of products of vectors and matrices, and the order of their checks."""
 
 import torch
 

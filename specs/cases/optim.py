@@ -1,4 +1,4 @@
-"""What optimizers do to tensors, flags and grads, and the training loops of the seeds."""
+"""Optimizers and their tensors, flags and grads, and the training loops of the seeds."""
 
 import torch
 
@@ -56,7 +56,7 @@ def training_loop_that_rebuilds_the_graph():
 
 
 def training_loop_with_an_op_outside():
-    """What is computed before the loop is not rebuilt: the second backward runs into a graph that is freed.
+    """An op before the loop is not rebuilt: the second backward reaches a graph that has been freed.
 
     rules: save/freed-refused, optim/step-is-not-recorded. Source: seed 003_08ed0c2a945abd78.txt.
     """

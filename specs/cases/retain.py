@@ -33,7 +33,7 @@ def retained_grad_is_what_flows_in():
 
 
 def retained_grad_is_the_sum_of_all_uses():
-    """What is retained is the whole gradient, summed over all uses.
+    """The retained grad is the whole gradient, summed over all uses.
 
     rules: retain/fills-grad, grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
     """
@@ -164,7 +164,7 @@ def retained_grads_accumulate():
 
 
 def retaining_adds_to_an_assigned_grad():
-    """What was assigned to a retaining non-leaf's .grad is added to.
+    """A retained gradient adds to a grad assigned to the non-leaf before.
 
     rules: retain/accumulates, grad/accepted-on-non-leaf.
     """

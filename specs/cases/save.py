@@ -1,4 +1,4 @@
-"""What backward saves, and what becomes of a saved tensor that changes."""
+"""Tensors that backward saves, and changes to them before backward."""
 
 import torch
 
@@ -71,7 +71,7 @@ def a_plain_saved_tensor_is_checked_too():
 
 
 def a_write_before_saving_does_no_harm():
-    """What counts is the version at the time of saving.
+    """The version at the time of saving counts.
 
     rule: save/modified-refused.
     """

@@ -6,7 +6,7 @@ from specs.case import refused
 
 
 def backward_uses_what_hooks_make():
-    """What pack or unpack doubles is doubled in the gradient, outside of the block as well.
+    """Doubling a tensor in pack or unpack doubles it in the gradient, outside of the block as well.
 
     rule: saved_hooks/pack-and-unpack.
     """
@@ -74,7 +74,7 @@ def an_inference_tensor_with_a_counter_is_not_unpacked():
 
 
 def a_packed_result_whose_data_is_of_inference_mode_is_not_unpacked():
-    """What the hook was given is the result itself, which became an inference tensor and kept its counter.
+    """The pack hook received the result itself, which became an inference tensor and kept its counter.
 
     rule: saved_hooks/unpack-gives-no-counter.
     """
@@ -106,7 +106,7 @@ def unpack_is_called_each_time():
 
 
 def addition_calls_no_hook():
-    """Where nothing is saved, or nothing recorded, nothing is packed.
+    """Nothing is packed if nothing is saved or recorded.
 
     rules: saved_hooks/asked-each-time, save/only-what-a-formula-needs.
     """
@@ -151,7 +151,7 @@ def packing_is_not_recorded():
 
 
 def second_derivative_through_hooks():
-    """What is packed, or comes out of unpack, detached is connected again.
+    """A tensor that pack or unpack detaches is connected again.
 
     rule: saved_hooks/history-comes-back.
     """

@@ -113,8 +113,8 @@ def a_stale_piece_refuses_to_be_looked_at():
 
 
 def a_gradient_without_elements_is_looked_at_from_behind():
-    """What flows back through a window loses its dimensions of one, the last first, and is looked at for it,
-    until there is a dimension of none, which makes zeros of it.
+    """The gradient of a window drops its size-1 dimensions, the last first, and each drop reads it, until a
+    size-0 dimension makes it zeros.
 
     rules: view/stale-tag-refused, window/on-the-storage.
     """

@@ -287,7 +287,7 @@ def a_number_is_looked_at_last():
 
 
 def copied_gradient_is_cast_first():
-    """What is copied gets its gradient in its own dtype, cast before what broadcasting added is summed.
+    """The source of a copy gets its gradient in its own dtype, cast before broadcast dimensions are summed.
 
     rule: write/copy-passes-gradient.
     """

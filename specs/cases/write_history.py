@@ -1,4 +1,4 @@
-"""What a write does to history; who may be written to lives in write."""
+"""Histories after a write; permission to write lives in write."""
 
 import torch
 
@@ -33,7 +33,7 @@ def writes_in_a_row_are_all_differentiated():
 
 
 def an_earlier_use_keeps_its_history():
-    """What was computed before the write is differentiated as it was.
+    """A use before the write is differentiated with the old value.
 
     rule: write/history-becomes-the-write.
     """
