@@ -26,7 +26,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance grade mine.py` grades an adapter of yours, from a file
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
-- `autograd-conformance observed` finds programs that come out otherwise for being looked at
+- `autograd-conformance observed` finds programs whose result depends on how they are observed
 - `autograd-conformance record --device cuda` puts on record what torch does on a device
 - `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
 """

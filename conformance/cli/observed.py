@@ -1,4 +1,4 @@
-"""``observed``: which programs come out otherwise for being looked at. The search itself lives in
+"""``observed``: programs whose result depends on how they are observed. The search itself lives in
 ``conformance.observer_effect.campaign``.
 """
 
@@ -29,11 +29,11 @@ def observed(
     ] = None,
     device: DeviceOption = DeviceChoice.AUTO,
 ) -> None:
-    """Find programs that come out otherwise on torch for being looked at, and explain them by rules.
+    """Find programs whose result on torch depends on how they are observed, and explain them by rules.
 
-    Reading the history of a view whose base was written since makes that history anew. So each program is run
-    on torch three times: looked at after each step, looked at where a step touched something, and looked at
-    in the end alone. What shows in all three is compared: outcome, warnings and calls of each step, and all
+    Reading `grad_fn` of a stale view (its base was written since) regenerates it. So each program is run on
+    torch three times: observed after each step, observed where a step touched something, and observed at
+    the end alone. Compared is what all three show: outcome, warnings and calls of each step, and all
     facts in the end, but for the ages of nodes.
 
     A program that differs is **explained** if the reference does at each density what torch does; the rules

@@ -30,7 +30,7 @@ class Judgement:
     """The decision about one program, with the comparison that decided it.
 
     `decided_by` says which two were compared, expected first. `because` are the rules behind the expected
-    value of the first divergence, from the reference's run; of a KNOWN one, those that torch departs from.
+    value of the first divergence, from the reference's run; of a KNOWN one, those that torch breaks.
     """
 
     decision: Decision

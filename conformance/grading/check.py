@@ -47,8 +47,10 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 SOURCES = ("hypothesis", "prng")
-KNOWN_DIVERGENCE = "torch departs from its rule, as is on record"
-STALE_RECORD = "this torch keeps the rule: that it departs from it (`departs` in specs/rules) is out of date"
+KNOWN_DIVERGENCE = "torch breaks its rule, as is on record"
+STALE_RECORD = (
+    "this torch keeps the rule: the record that it breaks it (`departs` in specs/rules) is out of date"
+)
 LONGEST = 120.0
 """Seconds a chunk may take before a program in it counts as hanging."""
 

@@ -32,8 +32,8 @@ from conformance.program.shrink import shrink_program
 from conformance.report import findings
 from conformance.report.value import Finding, Observed, Verdict
 
-OBSERVED = ("looked at", "not looked at")
-"""The sides of a finding on a program that comes out otherwise for one reading more."""
+OBSERVED = ("observed", "not observed")
+"""The sides of a finding on a program that one more reading changes."""
 
 
 def search(

@@ -37,7 +37,7 @@ class Dependent(NamedTuple):
     """A program's dependence on being observed: the densities that differ, and where they first do.
 
     `unexplained` is the first density at which the reference does otherwise than torch, with the judgement;
-    `departs` are the rules that torch breaks there as is on record.
+    `departs` are the rules on record that torch breaks there.
     """
 
     densities: tuple[str, str]

@@ -49,7 +49,7 @@ def render(report: Report) -> str:
 
 
 def render_observed(found: Observed) -> str:
-    """The JSON document about programs that come out otherwise for being looked at."""
+    """Return the JSON document about programs whose result depends on how they are observed."""
     form = {
         "format": FORMAT,
         "verdict": found.verdict.name.lower().replace("_", " "),

@@ -1,5 +1,5 @@
 """The reports for people: a scorecard by chapter and rule, then the first divergences with a because and a
-script; and the programs that come out otherwise for being looked at.
+script; and the programs whose result depends on how they are observed.
 
 Only layout and colour; the words stand in ``conformance.report.words``, what they say in
 ``conformance.report.value``.
@@ -111,7 +111,7 @@ def _labelled(rows: Mapping[str, str]) -> Text:
 
 
 def print_observed(found: Observed, console: Console) -> None:
-    """Print each kind of program that comes out otherwise for being looked at, what is unexplained, and the
+    """Print each kind of program that depends on how it is observed, what is unexplained, and the
     counts.
     """
     for kind in found.kinds:
@@ -125,7 +125,7 @@ def print_observed(found: Observed, console: Console) -> None:
         console.print(Text(complaint, style="red"))
     t = found.totals
     rows = {
-        "programs": f"{t.programs:,}: {t.agree:,} come out alike however they are looked at, "
+        "programs": f"{t.programs:,}: {t.agree:,} agree however they are observed, "
         f"{t.known + t.diverge:,} do not, {t.incomparable:,} incomparable, "
         + words.crash_count(t.crashed, found.crashes),
         "explained": f"{t.known:,}, of {len(found.kinds)} kinds; {t.diverge:,} unexplained",

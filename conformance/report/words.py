@@ -126,7 +126,7 @@ def crash_count(count: int, crashes: Iterable[Crash]) -> str:
 
 def known_divergences(report: Report) -> list[str]:
     """Return the rules that torch broke, as is on record."""
-    return [f"torch departs from {rule} in {programs:,} programs" for rule, programs in report.known.items()]
+    return [f"torch breaks {rule} in {programs:,} programs" for rule, programs in report.known.items()]
 
 
 def not_exercised(report: Report) -> list[str]:
