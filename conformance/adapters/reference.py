@@ -139,15 +139,15 @@ class Reference(TorchShaped):
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """Return what the public attributes of a gradient show, read from raw state unless it is a view."""
-        if type(grad) is not reference_impl.Tensor or view_of(grad) is not None:
+        array, view, _, node, flag, _, _, _ = observed_state(grad)
+        if view is not None or type(grad) is not reference_impl.Tensor:
             return super().gradient(grad)
-        array, node = array_of(grad), node_of(grad)
         return (
             _NAMES[array.dtype],
             array.shape,
             "cpu" if not STATE.devices else str(place_of(grad)),
             array.tolist(),
-            flag_of(grad) or node is not None,
+            flag or node is not None,
             node is None,
             node if node is None else node.name(),
         )

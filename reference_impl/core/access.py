@@ -6,8 +6,6 @@ Readers fire no rule and leave a stale view's history alone, where the public at
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,40 +16,63 @@ if TYPE_CHECKING:
     from reference_impl.core.graph import Node
     from reference_impl.core.views import ViewOf
 
-array_of: Callable[[Tensor], np.ndarray] = attrgetter("_array")
-"""The elements."""
 
-storage_of: Callable[[Tensor], np.ndarray] = attrgetter("_storage")
-"""The array that owns the memory."""
+def array_of(x: Tensor) -> np.ndarray:
+    """The elements."""
+    return x._array
 
-node_of: Callable[[Tensor], Node | None] = attrgetter("_node")
-"""The history, as far as it is up to date."""
 
-view_of: Callable[[Tensor], ViewOf | None] = attrgetter("_view")
-"""The tensor's relation to its base, or None if it is no differentiable view."""
+def storage_of(x: Tensor) -> np.ndarray:
+    """The array that owns the memory."""
+    return x._storage
 
-grad_of: Callable[[Tensor], Tensor | None] = attrgetter("_grad")
-"""The accumulated gradient, read without the warning for non-leaves."""
 
-flag_of: Callable[[Tensor], bool] = attrgetter("_requires_grad")
-"""The ``requires_grad`` flag as set by hand; False on results of ops."""
+def node_of(x: Tensor) -> Node | None:
+    """The history, as far as it is up to date."""
+    return x._node
 
-is_inference: Callable[[Tensor], bool] = attrgetter("_inference")
-"""True for a tensor made in inference mode."""
 
-version_counter: Callable[[Tensor], list[int]] = attrgetter("_version_counter")
-"""The version, in a list of one that views and detached aliases share."""
+def view_of(x: Tensor) -> ViewOf | None:
+    """The relation to the base, or None if the tensor is no differentiable view."""
+    return x._view
 
-alias_type: Callable[[Tensor], type[Tensor]] = attrgetter("_plain")
-"""The class of an alias of the tensor: `Tensor`, or ZeroTensor's."""
 
-hooks_of: Callable[[Tensor], Any] = attrgetter("_hooks")
-"""The hooks of the present history, or None."""
+def grad_of(x: Tensor) -> Tensor | None:
+    """The accumulated gradient, read without the warning for non-leaves."""
+    return x._grad
 
-observed_state: Callable[[Tensor], tuple[Any, ...]] = attrgetter(
-    "_array", "_view", "_retains", "_node", "_requires_grad", "_grad", "_output_nr", "_version_counter"
-)
-"""What a tensor shows after each step, in one call: it is read of every tensor."""
+
+def flag_of(x: Tensor) -> bool:
+    """The ``requires_grad`` flag as set by hand; False on results of ops."""
+    return x._requires_grad
+
+
+def is_inference(x: Tensor) -> bool:
+    """Return True for a tensor made in inference mode."""
+    return x._inference
+
+
+def version_counter(x: Tensor) -> list[int]:
+    """The version, in a list of one that views and detached aliases share."""
+    return x._version_counter
+
+
+def hooks_of(x: Tensor) -> Any:
+    """The hooks of the present history, or None."""
+    return x._hooks
+
+
+def alias_type(x: Tensor) -> type[Tensor]:
+    """The class of an alias of the tensor: `Tensor`, or ZeroTensor's."""
+    return x._plain
+
+
+def observed_state(x: Tensor) -> tuple[Any, ...]:
+    """Everything that a tensor shows after each step, in one call: nothing is read more often."""
+    return (
+        x._array, x._view, x._retains, x._node, x._requires_grad, x._grad, x._output_nr, x._version_counter,
+    )  # fmt: skip
+
 
 _SLOTS = [name for name in Tensor.__slots__ if not name.startswith("__")]
 
