@@ -161,19 +161,19 @@ def test_adapters_are_the_only_way_to_torch():
 
 AROUND = ("autograd", "forward", "namespace", "nn", "optim", "utils")
 """The folders of the reference that reach a tensor's raw state through ``core.access`` alone."""
+ADAPTER = ROOT / "conformance/adapters/reference.py"
 
 
-@pytest.mark.parametrize("folder", AROUND)
-def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(folder):
+@pytest.mark.parametrize(
+    "path", [*(p for f in AROUND for p in (ROOT / "reference_impl" / f).glob("*.py")), ADAPTER], ids=name_of
+)
+def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(path):
     """Elsewhere no private attribute of `Tensor` is named, neither as an attribute nor in a string."""
-    private = {name for name in Tensor.__slots__ if not name.startswith("__")}
-    for path in (ROOT / "reference_impl" / folder).rglob("*.py"):
-        if path.name == "install.py":
-            continue  # holds `detach` and `retain_grad`, which are core's
-        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-        named = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-        named |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        assert set() == named & private, name_of(path)
+    private = {name for name in Tensor.__slots__ if not name.startswith("__")} | {"_plain"}
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    named = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    named |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    assert set() == named & private
 
 
 FILLED_ON_IMPORT = {
