@@ -98,7 +98,7 @@ def memory_is_looked_at_before_a_kernel_is_found():
 def complex_numbers_have_no_order():
     """Complex numbers are compared for equality only.
 
-    rule: op/no-kernel, op/complex-extreme.
+    rule: op/no-kernel, op/complex-extreme, op/real-only.
     """
     x = torch.tensor([1.0 + 2.0j, 3.0])
     with refused("op/no-kernel"):
@@ -107,6 +107,8 @@ def complex_numbers_have_no_order():
         x.clamp(min=0.0)
     with refused("op/complex-extreme"):
         x.maximum(x)
+    with refused("op/real-only"):
+        x.deg2rad()
     assert x.eq(x).tolist() == [True, True]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import need_kernel
+from specs.errors import need_kernel, refuse
 from specs.kind import Scale, Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -114,6 +114,38 @@ def _sigmoid_twice(g: Any, dy: Any, y: Any) -> Any:
 
 
 sigmoid_backward.wrt(dy=lambda g, y: g.sigmoid_backward(conj(y)), y=_sigmoid_twice)
+
+
+_DEGREE = np.pi / 180
+
+
+@op(inplace=True, node="Deg2RadBackward0", dtypes="float", exact=False, ulp=1, grows="keeps")
+def deg2rad(x: Tensor):
+    """Radians for degrees."""
+    if x.dtype.kind == "c":
+        refuse("op/real-only", name="deg2rad")
+    return np.multiply(x, x.dtype.type(_DEGREE))
+
+
+deg2rad.wrt(x=lambda g: g.mul_scalar(_DEGREE))
+
+
+@op(node="LogaddexpBackward0", exact=False, ulp=4, domain="moderate", grows="adds")
+def logaddexp(x: Tensor, y: Tensor):
+    """``log(exp(x) + exp(y))``, without overflow on the way."""
+    need_kernel("logaddexp", x, "biu")
+    if x.dtype.kind != "c":
+        return np.logaddexp(x, y)
+    smaller = np.less(x.real, y.real)
+    least: Any = np.where(smaller, x, y)
+    most: Any = np.where(smaller, y, x)
+    return np.log1p(np.exp(least - most)) + most
+
+
+logaddexp.wrt(
+    x=lambda g, x, y: g.div(conj(y.sub(x).exp().add_scalar(1))),
+    y=lambda g, x, y: g.div(conj(x.sub(y).exp().add_scalar(1))),
+)
 
 
 @op(inplace=True, node="ReluBackward0", dtypes="numeric", grows="keeps", jumps=True, often=4)

@@ -36,10 +36,7 @@ INNOCENT = {
     "reference_impl/namespace/non_differentiable.py": ("remainder", "the ops behind operators"),
     "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
     "reference_impl/namespace/sorting.py": ("maximum minimum", "functions over ops"),
-    "reference_impl/nn/functional.py": (EVERY, "functions over ops, and reductions of losses"),
-    "reference_impl/nn/init.py": ("leaky_relu", "the nonlinearity that a layer is initialised for"),
-    "reference_impl/nn/layers.py": ("threshold", "an attribute that a layer shows"),
-    "reference_impl/nn/losses.py": ("mean sum", "reductions of losses"),
+    "reference_impl/nn/": (EVERY, "functions and layers over ops, and reductions of losses"),
     "specs/cases/": (EVERY, "cases are PyTorch text"),
 }
 """Files, or folders, that name ops without stating a fact of them: which names, and why."""
