@@ -56,7 +56,7 @@ flipped = Alone(_flip)
 
 
 def flips(x: Any, dims: tuple[int, ...]) -> bool:
-    """Whether elements move, which the kernel does through a view."""
+    """Say if elements move; the kernel moves them through a view."""
     return not _flip(x, dims)
 
 

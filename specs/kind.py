@@ -38,7 +38,7 @@ class Kind:
     read: Callable[[Any], Any] = _as_given
 
     def takes(self, given: type, tensor: type) -> bool:
-        """Whether a value of type ``given`` may stand here; ``tensor`` is the type of tensors."""
+        """Say if a value of type ``given`` may stand here; ``tensor`` is the type of tensors."""
         return issubclass(given, self.types) or (self.tensor and issubclass(given, tensor))
 
 

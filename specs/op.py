@@ -112,7 +112,7 @@ class Op:
 
     @property
     def differentiable(self) -> bool:
-        """Whether a result can require grad at all."""
+        """Say if a result can require grad at all."""
         return bool(self.formulas) or self.composite
 
     # declaring
@@ -144,9 +144,7 @@ class Op:
         self._saved = tuple(self._kept(mask) for mask in range(1 << len(self.operands)))
 
     def _kept(self, mask: int) -> tuple[bool, ...]:
-        """Which slots are filled when the operands in ``mask`` require grad: torch's rule for generated
-        nodes.
-        """
+        """The slots filled when the operands in ``mask`` require grad, as in torch's generated nodes."""
 
         def filled(n: int, slot: Slot) -> bool:
             users = [f for f in self.formulas.values() if n in f.picks]
@@ -165,7 +163,7 @@ class Op:
         return self._saved[mask]
 
     def saves(self, what: str, needs: Collection[str]) -> bool:
-        """Whether ``what`` (an operand's name, or ``"out"``) is saved when those operands require grad."""
+        """Say if ``what`` (an operand's name, or ``"out"``) is saved when those operands require grad."""
         mask = sum(1 << i for i, operand in enumerate(self.operands) if operand.name in needs)
         if not any(mask >> i & 1 for i in self.edges):
             return False
@@ -174,9 +172,7 @@ class Op:
 
     # calling
     def fits(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> bool:
-        """Whether arguments of those types are this overload's; ``tensor`` is the implementation's tensor
-        type.
-        """
+        """Say if arguments of those types are for this overload; ``tensor`` is the type of tensors."""
         named = {self._own(keyword): given for keyword, given in keywords.items()}
         if len(named) < len(keywords):
             return False
@@ -198,7 +194,7 @@ class Op:
         return not left and not named
 
     def places(self, types: tuple[type, ...], keywords: Iterable[str]) -> dict[str, int | slice]:
-        """Where the parameters stand among arguments of those types, which fit, and the keywords' values."""
+        """The places of the parameters among arguments of those types, which fit, and keywords' values."""
         found: dict[str, int | slice] = {}
         for at, (name, kind) in enumerate(zip(self.order, self._kinds, strict=True)):
             if at == len(types):
@@ -224,12 +220,12 @@ class Op:
         return tuple(given[places[name]] for name in self.names), attributes
 
     def torch_name(self, at: int) -> str:
-        """What torch calls operand number ``at``."""
+        """Torch's name of operand number ``at``."""
         name = self.names[at]
         return self.torch_names.get(name) or TORCH_NAMES.get(name, name)
 
     def _own(self, keyword: str) -> str:
-        """This op's name of a parameter that torch calls ``keyword``."""
+        """This op's name of the parameter that torch calls ``keyword``."""
         if keyword == "input":
             keyword = "self"  # the namespace's functions say so
         names = (name for at, name in enumerate(self.names) if self.torch_name(at) == keyword)
@@ -271,7 +267,7 @@ class Overloads:
         self.receiver = ops[0].receiver
 
     def choose(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> Op:
-        """The overload that takes arguments of those types, ``tensor`` being the implementation's own."""
+        """The overload for arguments of those types; ``tensor`` is the implementation's own type."""
         for op in self.ops:
             if op.fits(types, keywords, tensor):
                 return op

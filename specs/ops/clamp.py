@@ -1,7 +1,7 @@
-"""Elements held within bounds: ``clamp`` by tensors, ``clamp_min``, ``clamp_max``; by numbers: ``compare``.
+"""Elements held within bounds: ``clamp_min``, ``clamp_max``, and ``clamp`` by tensors.
 
-Who gets the gradient of an element that lies on a bound is a rule of releases; a bound that is a tensor takes
-part in it. Generated programs do not call these (``internal``).
+``clamp`` by numbers is in ``comparison``. Releases differ in who gets the gradient of an element on a bound;
+a bound that is a tensor may get some of it. Generated programs do not call these (``internal``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def clamp_max(x: Tensor, max: Scalar) -> Any:
 
 
 def _inside(above: Any, at_least: Any) -> Any:
-    """What counts as inside of a bound that is a number."""
+    """The elements that count as inside of a bound that is a number."""
     return above() if by("op/clamp-stops-at-bounds") else at_least()
 
 
@@ -53,8 +53,9 @@ def clamp_max_tensor(x: Tensor, max: Tensor) -> Any:
 
 
 def _shared(g: Any, old: Any, nothing: Any, half: Any) -> Any:
-    """The gradient but where ``nothing`` of it comes, half of it where ``half`` holds; in releases that do
-    not share it, where ``old`` holds.
+    """The gradient, without the elements ``nothing`` and with half of the elements ``half``.
+
+    Releases that do not share it keep the elements ``old``.
     """
     if not by("op/clamp-stops-at-bounds"):
         return g.where(old, g.new_zeros(()))
@@ -74,7 +75,7 @@ clamp_max_tensor.wrt(
 # -- two bounds, of which one may be missing -------------------------------------------------------
 @op(internal=True, inplace=True, node="ClampBackward0")
 def _clamp_between(x: Tensor, min: Tensor, max: Tensor, *, lower: Bool, upper: Bool) -> Any:
-    """``x`` held between two tensors; what stands in the place of a missing bound is not looked at."""
+    """``x`` held between two tensors; the stand-in for a missing bound is ignored."""
     need_kernel("maximum" if lower else "minimum", x, "c")
     held = np.maximum(x, min) if lower else x
     return np.minimum(held, max) if upper else held

@@ -13,7 +13,7 @@ from specs.op import composite, op
 
 
 def _ordered(name, compare, x, y):
-    """What a comparison of sizes gives; shapes are looked at first."""
+    """The result of an order comparison; shapes are checked before dtypes."""
     result = compare(x, y)
     need_kernel(name, x, "c")
     return result
@@ -91,7 +91,7 @@ globals().update(IN_PLACE)  # an op is found by being a module's attribute
 
 @op(internal=True, dtypes="bool", layout=("x", "y"), beside_first=True)
 def _logical_and(x: Tensor, y: Tensor):
-    """Whether both hold."""
+    """Elementwise ``and``."""
     return np.logical_and(x, y)
 
 
@@ -108,9 +108,7 @@ def where_number(condition: Mask, x: Number, y: Tensor):
 
 
 def _lifted(x, number):
-    """``x`` in the dtype it has together with a number, to which integers are cast first: unrecorded, if
-    those are integers again.
-    """
+    """``x`` in the dtype that it has together with a number; a cast to integers is not recorded."""
     if x.is_floating_point() or x.is_complex():
         return x
     dtype = x.new_zeros(()).add(number).dtype
@@ -177,7 +175,7 @@ minimum.wrt(
 
 
 def _bounded(x, min, max):
-    """``x`` within bounds; one of a higher category than the tensor's decides the dtype, as a number does."""
+    """``x`` within bounds; a bound of a higher category than the tensor decides the dtype."""
     given = [bound for bound in (min, max) if bound is not None]
     if not given:
         refuse("op/clamp-bounds")
@@ -191,7 +189,7 @@ def _bounded(x, min, max):
 
 @op(node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), grows="keeps", jumps=True)
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
-    """``x`` held between two numbers, either may be None; whether a bound gets a gradient is a rule."""
+    """``x`` held between two numbers, either of which may be None; a rule says if a bound gets a gradient."""
     return _bounded(x, min, max)
 
 

@@ -1,4 +1,4 @@
-"""Conjugates, which formulas take of what they multiply by: of real numbers they are these themselves."""
+"""Conjugates, by which formulas multiply; the conjugate of a real number is the number itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specs.op import composite, op
 
 
 def conj(x: Any) -> Any:
-    """The conjugate of a tensor or number in a formula; no node comes of a real one."""
+    """The conjugate of a tensor or number in a formula; a real tensor gets no node."""
     if isinstance(x, (int, float, complex)):
         return x.conjugate()
     return x.conj() if x.is_complex() else x
@@ -19,7 +19,10 @@ def conj(x: Any) -> Any:
 
 @op(internal=True, node="ConjBackward0", dtypes="keep", layout=("x",), complex=True)
 def _conj(x: Tensor) -> Any:
-    """The conjugates. NB: in PyTorch a view that is conjugated when it is read, here a copy."""
+    """The conjugates.
+
+    NB: in PyTorch this is a view that is conjugated when it is read; here it is a copy.
+    """
     return np.conjugate(x)
 
 

@@ -1,4 +1,4 @@
-"""Copying tensors and filling them; making them from numbers, casting and ``detach`` are the machine's."""
+"""Copies and fills. Tensors from numbers, casts and ``detach`` are in the reference."""
 
 from __future__ import annotations
 
@@ -117,5 +117,5 @@ fill_tensor_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
 
 @op(internal=True, dtypes="keep", complex=True)
 def zeros_like(x: Tensor):
-    """Zeros laid out as ``x`` is, recorded by nobody: the gradient of what was overwritten."""
+    """Zeros laid out like ``x``, never recorded: the gradient of an overwritten operand."""
     return laid_out_like(np.zeros_like(x), x)

@@ -41,7 +41,7 @@ def add(x: Tensor, y, *, alpha: Scale = 1):
 
 @op(name="add", node="AddBackward0", real=True, complex=True, grows="adds", often=4, zero="addition")
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
-    """The function's form of ``2 + y``."""
+    """``2 + y``, in the function's form."""
     return np.add(x, _scaled(y, alpha, y))
 
 
@@ -75,7 +75,7 @@ def sub(x: Tensor, y, *, alpha: Scale = 1):
     zero="subtraction",
 )
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
-    """The function's form of ``2 - y``, which the operator makes otherwise."""
+    """``2 - y``, in the function's form; Python's operator calls ``rsub``."""
     return np.subtract(x, _scaled(y, alpha, y))
 
 
@@ -110,7 +110,7 @@ rsub.wrt(x=lambda g, alpha: times(g.neg(), alpha), y=lambda g: g)
     alone=alone.number_minus,
 )
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
-    """A number minus a tensor, what ``2 - x`` calls."""
+    """A number minus a tensor: ``2 - x`` calls it."""
     return np.subtract(y, _scaled(x, alpha, x))
 
 
@@ -127,7 +127,7 @@ def mul(x: Tensor, y):
 
 @op(name="mul", node="MulBackward0", real=True, grows="multiplies", often=4, zero="product")
 def mul_number(x: Wrapped, y: Tensor):
-    """The function's form of ``2 * y``."""
+    """``2 * y``, in the function's form."""
     return np.multiply(x, y)
 
 
@@ -145,7 +145,7 @@ mul_scalar.wrt(x=lambda g, y: g.mul_scalar(conj(y)))
 
 
 def _quotient(x, y):
-    """``x / y``, where ``x`` may be the number that a function was given first."""
+    """``x / y``; ``x`` may be the number that a function was given first."""
     return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
 
 
@@ -174,7 +174,7 @@ def div(x: Tensor, y):
     zero="quotient",
 )
 def div_number(x: Wrapped, y: Tensor):
-    """The function's form of ``2 / y``, which the operator makes otherwise."""
+    """``2 / y``, in the function's form; Python's operator calls ``rtruediv``."""
     return np.true_divide(x, y)
 
 
@@ -265,10 +265,9 @@ abs.in_place.body = _abs_in_place
 
 @op(internal=True, node="SgnBackward0", casts_out=False)
 def sgn(x: Tensor):
-    """-1, 0 or 1 by sign; saves operand and result for the sake of complex numbers only.
+    """-1, 0 or 1 by sign; saves operand and result, for complex numbers only.
 
-    NB: not public, since its every gradient is without memory, and torch crashes where a part of that is
-    listed.
+    It is not public: its every gradient is a ZeroTensor, and torch crashes when part of one is listed.
     """
     if x.dtype.kind == "b":
         return x.copy()
@@ -302,5 +301,5 @@ reciprocal.wrt(x=_reciprocal_backward)
 
 @composite(domain={"x": "power_of_two"}, grows="inverts", aliases="never")
 def rtruediv(x: Tensor, y):
-    """``y / x``, as Python writes it: a reciprocal and a product."""
+    """``y / x`` as Python writes it: a reciprocal and a product."""
     return x.reciprocal().mul(y)

@@ -1,6 +1,6 @@
-"""Indexing by tensors, along a dimension or by mask, and what its backward calls.
+"""Indexing by tensors, along a dimension or by mask, and the ops of its backward.
 
-Brackets (``x[0, 1:]``) are taken apart in ``brackets``; views of some elements are in ``parts``.
+Brackets (``x[0, 1:]``) are in ``indexing``; views of some elements are in ``slice``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _need_integers(name: str, index: np.ndarray) -> None:
 
 
 def _takes_view(x: Any, index: Any, dim: int) -> Any:
-    """NB: PyTorch has a kernel of its own for the second dimension, which takes none."""
+    """PyTorch has a kernel of its own for the second dimension, which takes no view."""
     return x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel()
 
 
@@ -63,9 +63,9 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     grows="totals",
 )
 def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
-    """``x`` with the slices of ``y`` added at the positions that ``index`` names, as often as it does.
+    """``x`` with the slices of ``y`` added at the positions in ``index``, repeated positions repeatedly.
 
-    NB: assigning ``.data`` can leave a gradient with an index that its forward never saw.
+    Assigning ``.data`` can leave a gradient with an index that its forward never saw.
     """
     out = x.copy()
     line, axis = along(out, dim)
@@ -88,7 +88,7 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
 
 
 def _index_add_backward(g: Any, dim: int, index: Any, y: Any) -> Any:
-    """NB: only the shape of ``y`` matters, but torch saves it whole."""
+    """Only the shape of ``y`` matters, but torch saves it whole."""
     return g.index_select(dim, index).expand(tuple(y.shape)) if y.shape else g.index_select(dim, index)
 
 
@@ -128,7 +128,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
     grows="totals",
 )
 def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
-    """``x`` with each element of ``y`` added where its index says."""
+    """``x`` with each element of ``y`` added at its index."""
     out = x.copy()
     line, axis = along(out, dim)
     if not index.size:
@@ -156,7 +156,7 @@ def _need_mask(mask: np.ndarray) -> None:
 
 
 def fitting(value: Any, dtype: np.dtype) -> Any:
-    """A number, or an array of one, as it is written to a tensor of that dtype."""
+    """A number, or an array of one, as a tensor of that dtype would hold it."""
     need_fit(value, dtype)
     if dtype.kind == "c" or not np.iscomplexobj(value):
         return value
@@ -188,7 +188,7 @@ def _filled(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
 
 
 def _filled_in_place(x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-    """The same, where shapes are looked at last."""
+    """The same in place, where shapes are checked last."""
     _need_fill(mask, value)
     together = np.broadcast_shapes(x.shape, mask.shape)
     if together != x.shape:

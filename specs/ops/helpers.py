@@ -52,7 +52,7 @@ def grid_index(index: np.ndarray, axis: int) -> tuple[Any, ...]:
 
 
 def by_columns(shape: Any, strides: Any) -> bool:
-    """Whether a matrix is laid out by columns."""
+    """Say if a matrix is laid out by columns."""
     return bool(strides[0] == 1 and strides[1] == shape[0])
 
 

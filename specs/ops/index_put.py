@@ -1,6 +1,6 @@
-"""Indexing by several tensors, lists or masks at once, reading and writing: what brackets are made of.
+"""Indexing by several tensors, lists or masks at once, reading and writing.
 
-Taking brackets apart is in ``indexing``; indexing along one dimension is in ``gather``.
+Brackets are taken apart in ``indexing``; indexing along one dimension is in ``gather``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def _index(x: Any, *indices: Any, places: Any) -> Any:
 
 
 def _index_put(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
-    """``x`` with ``value`` put, or added, where `_index` would read."""
+    """``x`` with ``value`` put, or added, at the places that `_index` reads."""
     return _put(_assign, x, value, indices, places, accumulate)
 
 
 def _index_put_(x: Any, value: Any, *indices: Any, places: Any, accumulate: bool = False) -> Any:
-    """The same in the memory of ``x``."""
+    """``x`` with ``value`` put, or added, in its own memory."""
     return _put(put_in_order, x, value, indices, places, accumulate)
 
 
@@ -69,7 +69,7 @@ def _put(
 
 
 def _fits(shape: tuple[int, ...], room: tuple[int, ...]) -> bool:
-    """Whether a value of that shape broadcasts into the room, which itself stays as it is."""
+    """Say if a value of that shape broadcasts into the room, which itself stays as it is."""
     pairs = zip(reversed(shape), reversed(room), strict=False)
     return len(shape) <= len(room) and all(n in (1, m) for n, m in pairs)
 
@@ -182,9 +182,7 @@ globals().update(_family())  # an op is found by being a module's attribute
     on_cpu=("index",),
 )
 def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: Bool = True) -> Any:
-    """``x`` with a number at the positions along a dimension; ``room`` says that its memory reaches the first
-    of them.
-    """
+    """``x`` with a number at positions along a dimension; ``room``: its memory reaches the first one."""
     if isinstance(value, complex) and x.dtype.kind != "c":
         refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
     value = fitting(value, x.dtype)
@@ -204,7 +202,7 @@ _index_fill.wrt(x=lambda g, index, dim: g._index_fill(index, dim=dim, value=0))
 
 @op(internal=True, inplace=True, node="MaskedFillBackward0", dtypes="keep", memory="mask", complex=True)
 def _mask_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
-    """``x`` with a number where a mask that stands for its dimensions from ``dim`` on is True."""
+    """``x`` with a number where a mask is True; the mask stands for the dimensions from ``dim`` on."""
     mask = np.asarray(index)
     need_mask_shape(mask.shape, x.shape, dim)
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - dim - mask.ndim))

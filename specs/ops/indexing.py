@@ -30,7 +30,7 @@ def _is_bool(tensor: Any) -> bool:
 
 
 def _items(x: Any, index: Any) -> tuple[Any, ...]:
-    """What stands in brackets as a tuple; a short list that holds more than numbers is taken for one."""
+    """The index as a tuple; a short list that holds more than numbers is taken for a tuple."""
     if isinstance(index, tuple):
         return index
     if isinstance(index, list) and len(index) < LONG and any(map(_is_no_number, index)):
@@ -53,7 +53,7 @@ def _bounds(index: slice) -> tuple[int, int | None, int]:
 
 
 def _covers(item: Any) -> int:
-    """How many dimensions an item in brackets takes up."""
+    """The number of dimensions that an item in brackets takes up."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.ndim if _is_tensor(item) and _is_bool(item) else 1
@@ -156,15 +156,16 @@ def _as_tensor(x: Any, number: Any) -> Any:
 
 
 def _rounded(x: Any, number: Any) -> Any:
-    """The number as half precision holds it: what does not fit becomes infinite, where others refuse it."""
+    """The number as half precision holds it: one that is too large becomes infinite, and is not refused."""
     if str(x.dtype) not in ("torch.float16", "torch.bfloat16") or np.imag(number):
         return number
     return x.new_tensor(number.real if isinstance(number, complex) else number).item()
 
 
 def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
-    """Fill a number in where the brackets point; False, and nothing done, if it takes more than one mask or
-    one tensor of int64 positions.
+    """Fill a number in where the brackets point.
+
+    False, with nothing done, if that takes more than one mask or one tensor of int64 positions.
     """
     if not tensors:
         view.fill_(_rounded(view, number))
@@ -187,8 +188,9 @@ def _filled_in(view: Any, tensors: dict[int, Any], number: Any) -> bool:
 
 
 def _has_room(view: Any, dim: int) -> bool:
-    """Whether the memory goes as far as the first position along a dimension that has none would be, which
-    PyTorch takes a look at before it looks at the positions.
+    """Say if the memory reaches the first position along a dimension of size 0.
+
+    PyTorch checks that before it looks at the positions.
     """
     others = [(n, s) for d, (n, s) in enumerate(zip(view.shape, view.stride(), strict=True)) if d != dim]
     last = view.storage_offset() + sum((n - 1) * s for n, s in others)

@@ -1,6 +1,6 @@
-"""Products of vectors and matrices; ``matmul`` is made of them as torch makes it.
+"""Products of vectors and matrices, and ``matmul``, which is made of them as torch makes it.
 
-None of them promotes: operands must have one dtype.
+They do not promote: operands must have one dtype.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ bmm.wrt(x=lambda g, y: g.bmm(conj(y.transpose(1, 2))), y=lambda g, x: conj(x.tra
 
 @op(internal=True, node="SqueezeBackward4", dtypes="keep")
 def squeeze_fresh(x: Tensor, dim: Dim):
-    """A fresh result squeezed in place, as a vector times a matrix is: no view of anything."""
+    """A fresh result squeezed in place, as by a vector times a matrix: it is no view."""
     return np.squeeze(x, axis=dim)
 
 
@@ -105,7 +105,7 @@ squeeze_fresh.wrt(x=lambda g, dim: g.unsqueeze(dim))
 
 
 def _folds(x, y):
-    """Whether the larger operand is folded into one matrix, so that no batch of the smaller need be made."""
+    """Say if the larger operand is folded into one matrix, so that the smaller one need not be batched."""
     larger, smaller = (x, y) if x.ndim >= y.ndim else (y.transpose(-2, -1), x)
     if larger.ndim < 3 or smaller.ndim > 2:
         return False
@@ -176,7 +176,7 @@ def _matmul(x, y):
 
 @composite(often=4, aliases="never", zero="filled", casts_out=False)
 def matmul(x: Tensor, y: Tensor):
-    """The product the ranks of the operands call for, batched if one has three dimensions or more."""
+    """The product that the ranks of the operands call for; it is batched from three dimensions on."""
     return _matmul(x, y)
 
 

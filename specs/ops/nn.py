@@ -1,4 +1,4 @@
-"""What layers and losses are made of: convolution, lookup, losses.
+"""The ops of layers and losses: convolution, lookup, losses.
 
 Generated programs do not call these (``internal``): they are compared with torch call by call.
 """
@@ -80,7 +80,7 @@ def _conv_bias(
     dilation: IntList,
     groups: Count,
 ) -> Any:
-    """The same, and a number for each channel."""
+    """A convolution, and a number added for each channel."""
     out = _convolved(x, weight, stride, padding, dilation, groups)
     return out + bias.reshape((-1,) + (1,) * (x.ndim - 2))
 
@@ -234,7 +234,7 @@ _mse_loss_backward.wrt(
 
 
 def _class_weights(target: np.ndarray, weight: Any, ignore: int, count: int) -> np.ndarray:
-    """How much each sample counts: its class's weight, or nothing if the class is ignored."""
+    """The weight of each sample: that of its class, or zero if the class is ignored."""
     kept = target != ignore
     wrong = kept & ((target < 0) | (target >= count))
     if wrong.any():

@@ -1,4 +1,4 @@
-"""Reductions that measure spread and size, and what normalises by them; also ops that repeat and shift.
+"""Reductions that measure spread and size, normalisation, and ops that repeat and shift.
 
 Generated programs do not call these (``internal``): they are compared with torch call by call.
 """
@@ -17,7 +17,7 @@ from specs.ops.helpers import axes_of, minus, reduced
 
 
 def restored(g: Any, x_shape: Any, dim: Any, keepdim: bool) -> Any:
-    """What a reduction gave, with the reduced dimensions back as ones."""
+    """A reduction's result with the reduced dimensions back as ones."""
     if keepdim or not dim or not x_shape:
         return g
     for d in sorted(d % len(x_shape) for d in dim):
@@ -48,7 +48,7 @@ def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool)
 
 @op(internal=True, node="VarBackward0", dtypes="keep", wide=True, casts_out=True, alone=alone.spread_of_all)
 def var(x: Tensor, dim: OptDims = None, *, correction: OptNumber = 1, keepdim: Bool = False) -> Any:
-    """The mean square of what elements are away from their mean, over their number less ``correction``."""
+    """The mean of squared distances from the mean; ``correction`` is subtracted from the count."""
     return _variance(x, dim, correction, keepdim)
 
 
@@ -72,7 +72,7 @@ std.wrt(x=_std_backward)
 # -- size ------------------------------------------------------------------------------------------
 @op(internal=True, node="LinalgVectorNormBackward0", dtypes="keep", wide=True)
 def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
-    """The p-norm of all elements or along dimensions, p being ``ord``."""
+    """The p-norm of all elements or along dimensions; p is ``ord``."""
     axes, sizes = axes_of(dim, x.ndim), np.abs(x)
     if ord == math.inf:
         return reduced(np.maximum, sizes, axes, keepdim)
@@ -226,7 +226,7 @@ repeat.wrt(x=_repeat_backward)
 
 @op(internal=True, node="RollBackward0", dtypes="keep")
 def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
-    """Elements moved on along dimensions, those that fall off coming in at the start."""
+    """Elements shifted along dimensions; those shifted off the end come in at the start."""
     return np.asarray(np.roll(x, shifts, dims), order="C")
 
 

@@ -1,4 +1,4 @@
-"""Powers: three overloads that differ in which of base and exponent is a tensor, as torch's schemas do."""
+"""Powers. The overloads differ in whether base and exponent are tensors, as in torch's schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from specs.ops.complex import conj
 
 
 def _power(x, exponent):
-    """The power; of integers to negative ones, what integer division would make of it."""
+    """The power; a negative power of an integer is what integer division makes of it."""
     if (x if isinstance(x, np.ndarray) else exponent).dtype.kind == "b":
         np.broadcast_shapes(np.shape(x), np.shape(exponent))  # that is refused first
         refuse("op/no-kernel", name="pow", dtype="bool")
@@ -55,7 +55,7 @@ def _wrt_exponent(g, x, exponent, out):
 
 
 def _not_negative(exponent):
-    """Which exponents are real and not negative: zero to them does not move with them."""
+    """The exponents that are real and not negative: zero to their power does not depend on them."""
     if exponent.is_complex():
         return exponent.imag.eq(0)._logical_and(exponent.real.ge(0))
     return exponent.ge(0)
@@ -103,7 +103,7 @@ pow_scalar.wrt(
     alone=alone.power_of_number,
 )
 def rpow_number(x: Tensor, base: Number):
-    """A number to a tensor's power, what ``2 ** x`` calls; the result is saved."""
+    """A number to a tensor's power: ``2 ** x`` calls it. Saves its result."""
     return np.array(_power(base, x), order="C")
 
 
@@ -141,7 +141,7 @@ def rpow_tensor(x: Tensor, base: Tensor):
     aliases="never",
 )
 def pow_base(base: Number, exponent: Tensor):
-    """The function's form of ``2 ** x``."""
+    """``2 ** x``, in the function's form."""
     return exponent.rpow(base)
 
 

@@ -1,7 +1,7 @@
-"""Ops that write what a random source gives; no gradient goes through them.
+"""Ops that write random numbers; no gradient passes through them.
 
-Whoever runs the op draws the numbers (``reference_impl.namespace.random``); they are an operand that nobody
-differentiates. Generated programs do not call these (``internal``).
+The numbers are an operand that is never differentiated: ``reference_impl.namespace.random`` draws them.
+Generated programs do not call these (``internal``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ globals().update(OPS)  # an op is found by being a module's attribute
     internal=True, inplace="only", node="BernoulliBackward1", dtypes="keep", memory="value", overwrites="fill"
 )
 def _bernoulli_of_(x: Tensor, p: Tensor, numbers: Tensor) -> Any:
-    """Overwrite with ones and zeros that somebody drew by the probabilities ``p``."""
+    """Overwrite with ones and zeros drawn by the probabilities ``p``."""
     return numbers
 
 
@@ -56,7 +56,7 @@ _bernoulli_of_.wrt(x=lambda g: g.zeros_like(), p=lambda g, p_shape: g.new_zeros(
 
 @op(internal=True, node="BernoulliBackward0", dtypes="keep")
 def _bernoulli_drawn(x: Tensor, numbers: Tensor) -> Any:
-    """Ones and zeros that somebody drew by the probabilities ``x``."""
+    """Ones and zeros drawn by the probabilities ``x``."""
     return numbers
 
 

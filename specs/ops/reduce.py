@@ -16,7 +16,7 @@ from specs.ops.helpers import axes_of, axis_of, reduced
 
 
 def _unreduced(g, x_shape, dim, keepdim):
-    """A reduction's gradient, spread over what was reduced."""
+    """A reduction's gradient, expanded over the reduced dimensions."""
     if not keepdim and x_shape and dim:
         dims = dim if len(dim) == 1 else sorted(d % len(x_shape) for d in dim)
         for d in dims:
@@ -26,7 +26,7 @@ def _unreduced(g, x_shape, dim, keepdim):
 
 @op(name="sum", node="SumBackward0", dtypes="accumulate", complex=True, grows="totals", often=4)
 def sum_all(x: Tensor):
-    """The sum of all elements; bool and integers become int64."""
+    """The sum of all elements; bools and integers become int64."""
     return reduced(np.add, x, None)
 
 
@@ -35,7 +35,7 @@ sum_all.wrt(x=lambda g, x_shape: g.expand(x_shape))
 
 @op(name="sum", node="SumBackward1", dtypes="accumulate", complex=True, grows="totals", often=4)
 def sum_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
-    """The sum along dimensions, all of them for None or none."""
+    """The sum along dimensions, or of all elements for None or none."""
     return reduced(np.add, x, axes_of(dim, x.ndim), keepdim)
 
 
@@ -81,7 +81,7 @@ mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape
     alone=alone.out_on_cpu,
 )
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
-    """The mean along dimensions, all of them for None or none."""
+    """The mean along dimensions, or of all elements for None or none."""
     return _mean(x, dim, keepdim)
 
 
@@ -102,7 +102,7 @@ def _zeros(x):
 
 
 def _times_others(g, x, dim):
-    """The product of the other elements along a dimension, made without dividing by any."""
+    """The product of the other elements along a dimension, computed without division."""
     size = x.shape[dim]
     if size == 1:
         return g
@@ -116,7 +116,7 @@ def _times_others(g, x, dim):
 
 
 def _prod_all_backward(g, x, out):
-    """The product of the other elements: the result over each, unless one is zero."""
+    """The product of the other elements: the result divided by each, unless one is zero."""
     if not x.ndim:
         return g
     x = x.to(g.dtype)  # another one by now, where its data was assigned
@@ -136,7 +136,7 @@ def cumprod(x: Tensor, dim: Dim):
 
 
 def _cumprod_backward(g, x, out, dim):
-    """The sum of what each later product owes to an element: the product over it, unless one is zero."""
+    """The sum of an element's shares in later products: each divided by the element, unless one is 0."""
     if math.prod(x.shape) <= 1 or x.shape[dim] == 1:
         return g
     dim %= x.ndim
@@ -146,7 +146,7 @@ def _cumprod_backward(g, x, out, dim):
 
 
 def _cumprod_backward_at_zero(g, x, dim):
-    """The same without dividing: each element's share from the products that leave it out."""
+    """The same without a division: the products that leave an element out give its share."""
     size = x.shape[dim]
     ones = g.new_ones((1,)).expand([1 if d == dim else n for d, n in enumerate(x.shape)])
     shares = g.new_zeros(x.shape)
@@ -165,7 +165,7 @@ cumprod.wrt(x=_cumprod_backward)
 
 
 def _one_by_one(x, axis=None):
-    """The product along a dimension, rounded at each factor: numpy would round half precision once."""
+    """The product along a dimension, rounded at each factor; numpy would round half precision once."""
     return np.take(np.multiply.accumulate(x, axis), [-1], axis) if x.size and x.ndim else x
 
 
@@ -253,7 +253,7 @@ def _extreme_backward(g, x, out, dim, keepdim):
     often=4,
 )
 def amax(x: Tensor, dim: Dims = (), keepdim: Bool = False):
-    """The maximum along dimensions, all of them if none is given."""
+    """The maximum along dimensions, or of all elements if no dimension is given."""
     return _extreme(np.maximum, x, dim, keepdim)
 
 
@@ -264,7 +264,7 @@ amax.wrt(x=_extreme_backward)
     node="AminBackward0", dtypes="keep", avoid=("odd_ties",), grows="keeps", jumps=True, complex_history=False
 )
 def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
-    """The minimum along dimensions, all of them if none is given."""
+    """The minimum along dimensions, or of all elements if no dimension is given."""
     return _extreme(np.minimum, x, dim, keepdim)
 
 
@@ -307,7 +307,7 @@ cumsum.wrt(x=_cumsum_backward)
     takes_view=alone.flips,
 )
 def flip(x: Tensor, dims: DimList):
-    """A copy with dimensions reversed, none of them if none is given."""
+    """A copy with some dimensions reversed."""
     axes = axes_of(dims, x.ndim) if dims else ()
     return laid_out_like(np.flip(x, axes).copy(order="K"), x)
 

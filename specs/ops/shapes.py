@@ -1,7 +1,6 @@
-"""Shapes and strides as torch computes them: what a view op's result looks like, in plain integers.
+"""Shapes and strides of views, computed as torch does, in plain integers.
 
-Strides here are in elements, as torch gives them. The ops are in ``views``; numpy's own rules differ from
-torch's for dimensions of size 1 and 0, which is why `window` exists.
+Strides are in elements, as torch gives them.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def view_strides(shape: Ints, strides: Ints, new: Ints) -> tuple[int, ...] | Non
 
 
 def expanded(shape: Ints, strides: Ints, size: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Shape and strides after ``expand``: a stretched dimension steps by 0, -1 keeps what is there."""
+    """Shape and strides after ``expand``: an expanded dimension has stride 0, -1 keeps a size."""
     lead = len(size) - len(shape)
     if lead < 0:
         refuse("op/expand-size", shape=list(shape), size=list(size))
@@ -144,7 +143,7 @@ def expanded(shape: Ints, strides: Ints, size: Ints) -> tuple[tuple[int, ...], t
 
 
 def clamp_slice(start: int | None, end: int | None, size: int) -> tuple[int, int]:
-    """Where a slice begins and ends in a dimension of that size, never outside of it."""
+    """The first and last position of a slice in a dimension of that size, never outside of it."""
     first = 0 if start is None else start + size if start < 0 else start
     last = size if end is None else end + size if end < 0 else end
     first = min(max(first, 0), size)

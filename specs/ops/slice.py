@@ -1,6 +1,6 @@
-"""Views of some of an operand's elements, one or several at once, and what their backward calls.
+"""Views of some of an operand's elements, one or several at once, and the ops of their backward.
 
-Views of all elements are in ``views``; brackets are in ``brackets``.
+Views of all elements are in ``view``; brackets are in ``indexing``.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def split_sizes(x: Tensor, split_size: IntList, dim: Dim = 0) -> Any:
 
 
 def _split_backward(gs: tuple[Any, ...], x_shape: tuple[int, ...], split_size: Any, dim: int) -> Any:
-    """The gradients end to end, with zeros for pieces that nobody used."""
+    """The gradients end to end, with zeros for pieces that the backward did not reach."""
     axis = dim % len(x_shape)
     sizes = _sizes_of_split(x_shape[axis], split_size) if isinstance(split_size, int) else split_size
     given = next(g for g in gs if g is not None)

@@ -34,7 +34,7 @@ def _picked_backward(g: Any, x_shape: Any, index: Any, dim: int, keepdim: bool) 
 
 
 def _accumulated_backward(g: Any, x_shape: Any, index: Any, dim: int, keepdim: bool) -> Any:
-    """The same where one element may have been picked more than once."""
+    """The gradient of a pick that may have taken an element more than once."""
     return g.new_zeros(x_shape).scatter_add(dim, index, g)
 
 
@@ -162,7 +162,7 @@ def index_copy(x: Tensor, dim: Dim, index: Vector, source: Tensor) -> Any:
 
 
 def _index_copy_backward(g: Any, dim: int, index: Any, source: Any) -> Any:
-    """NB: only the shape of ``source`` matters, but torch saves it whole."""
+    """Only the shape of ``source`` matters, but torch saves it whole."""
     taken = g.index_select(dim, index)
     return taken.expand(tuple(source.shape)) if source.shape else taken.squeeze(0)
 

@@ -25,12 +25,12 @@ def _blend(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 
 def _need_expandable(x: Any, *size: int) -> None:
-    """What is added may be stretched to the size of the product, which may not be stretched to its own."""
+    """Refuse a summand that does not expand to the size of the product, which itself may not be expanded."""
     expanded(x.shape, (0,) * x.ndim, size)
 
 
 def _size(array: Any, dim: int) -> int:
-    """The size of a dimension, which is asked for before anything is said about how many there are."""
+    """The size of a dimension; a missing one is refused before anything else."""
     if array.ndim <= dim:
         refuse("op/dim-range", low=-array.ndim, high=array.ndim - 1, dim=dim)
         return 1
@@ -39,7 +39,7 @@ def _size(array: Any, dim: int) -> int:
 
 
 def _need_scaled(x: Any, beta: Any, left: Any, right: Any) -> None:
-    """What is added is scaled where the products have no terms, which makes numbers of bools."""
+    """Refuse to scale bools, which PyTorch does if there are no products to add."""
     if beta and not left.shape[-1] and left.shape[-2] and right.shape[-1] and x.dtype.kind == "b":
         refuse("write/result-dtype", got="int64", want="bool")
 
@@ -210,7 +210,7 @@ addcdiv.wrt(
 
 @op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same", layout=("x", "end"))
 def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
-    """``x`` moved towards ``end`` by a part of the way."""
+    """``x`` moved towards ``end`` by a fraction of the distance."""
     return x + x.dtype.type(weight) * (end - x)
 
 
@@ -226,7 +226,7 @@ lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weig
     layout=("x", "end", "weight"),
 )
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
-    """``x`` moved towards ``end``, each element by its own part of the way."""
+    """``x`` moved towards ``end``, each element by a fraction of its own."""
     return x + weight * (end - x)
 
 
@@ -273,13 +273,13 @@ div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
 
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward0")
 def remainder_number(x: Tensor, y: Number) -> Any:
-    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward0")
 def fmod_number(x: Tensor, y: Number) -> Any:
-    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
     return np.fmod(x, y)
 
 
@@ -289,13 +289,13 @@ for leaving in (remainder_number, fmod_number):
 
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward1")
 def remainder_tensor(x: Tensor, y: Tensor) -> Any:
-    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``y``."""
+    """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward1")
 def fmod_tensor(x: Tensor, y: Tensor) -> Any:
-    """What is left of ``x`` beside whole multiples of ``y``, with the sign of ``x``."""
+    """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
     return np.fmod(x, y)
 
 

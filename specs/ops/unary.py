@@ -1,6 +1,6 @@
-"""More elementwise functions of one operand: the everyday ones are in ``elementwise``.
+"""Functions of one operand that generated programs do not call; the others are in ``functions``.
 
-Generated programs do not call these (``internal``): they are compared with torch call by call.
+They are compared with torch call by call.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ for stepping in (floor, ceil, trunc, round, sign):
 
 @op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",))
 def frac(x: Tensor) -> Any:
-    """What is left of the integer next towards zero."""
+    """The part of a number behind the point, with its sign."""
     return x - np.trunc(x)
 
 
@@ -223,7 +223,7 @@ def silu(x: Tensor) -> Any:
 
 @op(internal=True, node="SiluBackwardBackward0", exact=False, ulp=4)
 def silu_backward(dy: Tensor, y: Tensor) -> Any:
-    """The gradient through a silu, where nobody asks for more of them."""
+    """The gradient through a silu, if it need not be differentiated again."""
     there = _logistic(y)
     return dy * there * (1 + y * (1 - there))
 

@@ -1,7 +1,7 @@
-"""Views of all of an operand's elements: other shapes, orders of dimensions, stretched dimensions.
+"""Views of all of an operand's elements: other shapes, orders of dimensions, expanded dimensions.
 
-Views of some elements are in ``parts``. Shapes and strides are worked out in ``geometry``. Whether a result
-is recorded as a view, and what a write through it does, is the machine's business.
+Views of some elements are in ``slice``; shapes and strides are worked out in ``shapes``. The reference
+records a result as a view, and says what a write through it does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from specs.ops.shapes import expanded, infer_size, strides_of, view_strides, win
 # -- another shape ---------------------------------------------------------------------------------
 @op(node="ViewBackward0", view=True, dtypes="keep", complex=True, often=4, function=False)
 def view(x: Tensor, size: Shape) -> Any:
-    """The same elements in another shape, if strides can show them so."""
+    """The same elements in another shape, if strides allow it."""
     shape = infer_size(size, x.size)
     if x.size and x.flags.c_contiguous and (not x.ndim or x.strides[-1] == x.itemsize):
         return np.ndarray(shape, x.dtype, x)
@@ -36,7 +36,7 @@ view.wrt(x=lambda g, x_shape: g.reshape(x_shape))
 
 @op(internal=True, node="ReshapeAliasBackward0", view=True, dtypes="keep", complex=True)
 def _reshape_alias(x: Tensor, *, size: Size, stride: IntList) -> Any:
-    """What ``reshape`` makes of a tensor that is not contiguous and need not be copied."""
+    """The view that ``reshape`` makes of a tensor that is not contiguous and need not be copied."""
     return window(x, size, stride)
 
 
@@ -45,7 +45,7 @@ _reshape_alias.wrt(x=lambda g, x_shape: g.reshape(x_shape))
 
 @op(internal=True, node="UnsafeViewBackward0", dtypes="keep", complex=True)
 def _unsafe_view(x: Tensor, size: Shape) -> Any:
-    """A fresh contiguous tensor in another shape; recorded as no view, since nobody else sees its memory."""
+    """A fresh contiguous tensor in another shape; it is no view, since its memory is nobody else's."""
     return window(x, size, view_strides(x.shape, strides_of(x), size) or ())
 
 
@@ -78,7 +78,7 @@ def reshape_as(x: Tensor, y: Tensor) -> Any:
 
 @composite(complex=True)
 def flatten(x: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Any:
-    """Neighbouring dimensions made one; a tensor that has nothing to merge is returned itself."""
+    """Neighbouring dimensions merged; a tensor that has none to merge is returned itself."""
     first, last = axis_of(start_dim, x.ndim), axis_of(end_dim, x.ndim)
     if first > last:
         refuse("op/flatten-order", start=start_dim, end=end_dim)
@@ -92,7 +92,7 @@ def flatten(x: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Any:
 
 @op(internal=True, node="AliasBackward0", view=True, dtypes="keep", complex=True)
 def alias(x: Tensor) -> Any:
-    """A view of everything."""
+    """A view of all elements, as they are."""
     return x.view()
 
 
@@ -219,7 +219,7 @@ squeeze_dims.wrt(x=lambda g, dim, x_shape: _unsqueeze_to(g, x_shape, [d % max(le
 
 @op(node="ExpandBackward0", view=True, dtypes="keep", complex=True, function=False)
 def expand(x: Tensor, size: Shape, *, implicit: Bool = False) -> Any:
-    """Dimensions of size 1 stretched, and new ones put before, without copying anything."""
+    """Dimensions of size 1 expanded, and new ones put in front, without a copy."""
     return window(x, *expanded(x.shape, strides_of(x), size))
 
 
@@ -228,13 +228,13 @@ expand.wrt(x=lambda g, x_shape: g.sum_to_size(x_shape))
 
 @composite(complex=True, function=False, aliases="maybe")
 def expand_as(x: Tensor, y: Tensor) -> Any:
-    """Stretched to another tensor's shape."""
+    """Expanded to another tensor's shape."""
     return x.expand(tuple(y.shape))
 
 
 @composite(complex=True, function=False, zero="filled")
 def sum_to_size(x: Tensor, size: Shape) -> Any:
-    """Summed over the dimensions that expanding ``size`` to this shape adds or stretches."""
+    """Summed over the dimensions that expanding ``size`` to this shape would add or expand."""
     size = tuple(size)
     if not size:
         return x.sum()
