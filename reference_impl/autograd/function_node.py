@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import CreationMeta
-
-if TYPE_CHECKING:
-    from reference_impl.autograd.function import Function
 
 
 class FunctionCtx:
@@ -70,7 +67,7 @@ class FunctionCtx:
 class FunctionNode(FunctionCtx, Node):
     """The node behind the outputs of a call, and the context of the call."""
 
-    _forward_cls: ClassVar[type[Function]]
+    _forward_cls: ClassVar[Any]  # the subclass of `Function` that was called
     _in_jvp = False
 
     def __init__(self, args: tuple[Any, ...]) -> None:

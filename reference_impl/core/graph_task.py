@@ -106,7 +106,7 @@ class GraphTask(RunningTask):
             left = dependencies[target] = dependencies[target] - 1
             buffer = not_ready.get(target)
             if buffer is None:
-                if not self.runs(target):
+                if self.exec_info is not None and not self.runs(target):
                     continue
                 buffer = [None] * len(target.metadata)
                 if left:
