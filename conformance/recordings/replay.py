@@ -100,9 +100,8 @@ def grade_recorded(
         for result in of_cases.results:
             before = witnessed.setdefault(result.case, result)
             witnessed[result.case] = max(before, result, key=lambda each: _WORST.index(each.status))
-        programs = Tally()
-        if not (tally.broken or (fail_fast and tally.findings)):
-            programs = _programs(spec, path, fail_fast, workers, tick)
+        over = tally.broken or (fail_fast and tally.findings)
+        programs = Tally() if over else _programs(spec, path, fail_fast, workers, tick)
         tally += programs
         counts = of_cases.compared, programs.totals.programs, of_cases.stale + programs.stale
         replayed.append(_replayed(recording, *counts))
