@@ -152,7 +152,7 @@ class FunctionNode(FunctionCtx, Node):
     # -- outputs --------------------------------------------------------------------------------
 
     def finish(self, args: tuple[Any, ...], output: Any, separate: bool) -> Any:
-        """Make this node the history of what forward returned, and save what it asked for."""
+        """Make this node the history of forward's outputs, and save the tensors that it asked to save."""
         for position, saved in enumerate(self.to_save if self.recorded else ()):
             if saved is not None and not isinstance(saved, Tensor):
                 refuse_by("function/saves-tensors", position=position, type=type(saved).__name__)

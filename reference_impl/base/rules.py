@@ -33,40 +33,40 @@ __all__ = [
 
 
 class Unspecified(NotImplementedError):
-    """What comes of it PyTorch leaves to the processor, or to what lies in its memory."""
+    """Raised where PyTorch's result depends on the processor or on uninitialised memory."""
 
 
 def refuse_by(rule: str, **details: Any) -> None:
-    """Raise the refusal of ``rule``; return, as if nothing forbade it, when the rule is not in force."""
+    """Raise the refusal of ``rule``; return if the rule is knocked out."""
     if by(rule):
         raise refusal(rule, **details)
 
 
 def warn(rule: str, **details: Any) -> None:
-    """Warn as ``rule`` says."""
+    """Give the warning of ``rule``."""
     if by(rule):
         warnings.warn(warning(rule, **details), stacklevel=3)
 
 
 def set_warn_always(flag: bool) -> None:
-    """Whether warnings that come once a process come every time."""
+    """Repeat the warnings that otherwise come once a process."""
     STATE.warn_always = flag
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was last given."""
+    """Return the flag that `set_warn_always` set."""
     return STATE.warn_always
 
 
 def warn_once(rule: str) -> None:
-    """Warn as ``rule`` says, the first time only unless `set_warn_always` is on."""
+    """Give the warning of ``rule`` once a process, or every time under `set_warn_always`."""
     if STATE.warn_always or rule not in STATE.warned:
         STATE.warned.add(rule)
         warn_or_hold(rule)
 
 
 def warn_or_hold(rule: str) -> None:
-    """Warn as ``rule`` says, now or when the engine lets go of what it holds back."""
+    """Give the warning of ``rule`` at once, or when the engine releases the warnings that it holds back."""
     held = STATE.held_warnings
     if held and held[-1] is not None:
         held[-1].append(rule)
@@ -81,7 +81,7 @@ def enter_engine() -> None:
 
 
 def leave_engine() -> None:
-    """Undo the last `enter_engine`, and warn of what was held back."""
+    """Undo the last `enter_engine` and release the warnings held back since."""
     active_rules.leave_engine()
     for rule in STATE.held_warnings.pop() or ():
         warn(rule)

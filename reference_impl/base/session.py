@@ -88,7 +88,7 @@ class Session:
     def begin(self) -> None:
         """Start clean: default modes, and nothing open that an earlier program left behind.
 
-        What PyTorch keeps for the process stays: settings, what has warned, and all about living memory.
+        The rest belongs to the process, as in PyTorch: settings, past warnings, and accounts of live memory.
         """
         self.enabled, self.inference, self.place = True, False, None
         self.anomaly = self.level = None
