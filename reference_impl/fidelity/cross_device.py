@@ -16,7 +16,7 @@ from reference_impl.core.inplace import check_recorded
 from reference_impl.core.record import Kernel
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.inference_kernels import is_made_of_calls
-from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from specs.op import Op
 
 _UNSEEN = ("product", "quotient", "addition", "subtraction")
@@ -50,10 +50,10 @@ def _from_elsewhere(value: Tensor, place: device) -> bool:
 
 def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:
     """Whether the op reads no element of another device: it gets a ZeroTensor, or refuses to write one."""
-    if not any(isinstance(x, Zeros) for x in operands):
+    if not any(isinstance(x, ZeroTensor) for x in operands):
         return False
     if op.mutates:
-        return isinstance(operands[0], Zeros)
+        return isinstance(operands[0], ZeroTensor)
     return op.zero in _UNSEEN and by("device/zeros-meet-all")
 
 

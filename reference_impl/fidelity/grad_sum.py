@@ -11,7 +11,7 @@ from reference_impl.core.extension_points import fill
 from reference_impl.core.input_buffer import InputBuffer
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.grad_stealing import storage_is_unique, use_count
-from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from specs.layout import as_torch_lays_out
 from specs.memory import dense
 
@@ -43,7 +43,7 @@ def _sum(old: Tensor | None, new: Tensor) -> Tensor:
     """Return the sum, laid out as PyTorch does."""
     assert old is not None
     # Complex numbers that are not finite are not simply added, see the op.
-    if STATE.enabled or old._array.dtype.kind == "c" or Zeros in (type(old), type(new)):
+    if STATE.enabled or old._array.dtype.kind == "c" or ZeroTensor in (type(old), type(new)):
         return old.add(new)
     both = (old._array, new._array)
     if STATE.devices:

@@ -1,7 +1,7 @@
-"""Zeros that have no memory: what PyTorch hands out as the gradient of a sign.
+"""ZeroTensor: PyTorch's zeros without storage, returned for example as the gradient of ``sign``.
 
-Views of them, products with them and sums of them are again without memory; whatever else is made of them
-has it, but they themselves can be neither read nor written.
+Views and products of a ZeroTensor, and sums of several, are ZeroTensors; other results have memory. Its
+elements can be neither read nor written.
 """
 
 from __future__ import annotations
@@ -27,39 +27,42 @@ PRODUCTS = ("product", "passes")
 SUMS = ("addition", "subtraction")
 
 
-class Zeros(Tensor):
-    """A tensor of zeros without memory. NB: it has an array, which nobody gets to see."""
+class ZeroTensor(Tensor):
+    """A tensor of zeros without memory.
+
+    NB: it has an array, which is never shown.
+    """
 
     __slots__ = ()
 
 
 @fill
 def on_read(tensor: Tensor) -> None:
-    """Refuse to read what has no memory."""
-    if isinstance(tensor, Zeros) and tensor._array.size and tensor.is_cpu:
+    """Refuse to read the elements of a ZeroTensor."""
+    if isinstance(tensor, ZeroTensor) and tensor._array.size and tensor.is_cpu:
         refuse_by("op/zeros-are-not-read")
 
 
 @fill
 def on_numpy(tensor: Tensor) -> None:
-    """Refuse to share memory that is not there."""
-    if isinstance(tensor, Zeros) and (tensor.is_cpu or not by("device/numpy-takes-the-cpu-s")):
+    """Refuse to share a ZeroTensor with numpy."""
+    if isinstance(tensor, ZeroTensor) and (tensor.is_cpu or not by("device/numpy-takes-the-cpu-s")):
         refuse_by("copy/zeros-refuse-numpy")
 
 
-Zeros._plain = Zeros
+ZeroTensor._plain = ZeroTensor
 
 
 @fill
 def zero_gradient(like: Tensor) -> Tensor:
-    """Zeros of that shape and dtype, without memory."""
-    kind = Zeros if by("op/gradient-of-sign-has-no-memory") else Tensor
+    """A ZeroTensor of the shape and dtype of ``like``."""
+    kind = ZeroTensor if by("op/gradient-of-sign-has-no-memory") else Tensor
     return wrap(np.zeros(like._array.shape, like._array.dtype), kind=kind)
 
 
 def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
     """The function that runs an op on operands of these types if there are such zeros among them."""
-    if not any(issubclass(each, Zeros) for each in types):
+    if not any(issubclass(each, ZeroTensor) for each in types):
         return None
     return compose_with_zeros if op.composite else call_with_zeros
 
@@ -68,7 +71,7 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     """Run an op that was given such zeros."""
     zero = kernel.op.zero
     if kernel.op.mutates:
-        if isinstance(operands[0], Zeros):
+        if isinstance(operands[0], ZeroTensor):
             check_recorded(kernel, operands, attributes)
             refuse_by("write/zeros-without-memory")
         if kernel.copies:  # NB: whatever the shapes
@@ -92,13 +95,13 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         made = np.empty_like(whole, result._array.dtype)
         made[...] = result._array
         hold(result, laid_out_like(made, whole))
-    if zero == "quotient" and isinstance(operands[1], Zeros):
+    if zero == "quotient" and isinstance(operands[1], ZeroTensor):
         # PyTorch looks at no element, nor at its sign.
-        filled = np.nan if isinstance(operands[0], Zeros) else np.inf
+        filled = np.nan if isinstance(operands[0], ZeroTensor) else np.inf
         hold(result, np.full(result._array.shape, filled, result._array.dtype))
     if _passes(kernel, operands) and by("op/zeros-pass-on"):
         for made in result if isinstance(result, tuple) else (result,):
-            made.__class__ = Zeros
+            made.__class__ = ZeroTensor
             if not kernel.op.view:
                 hold(made, np.zeros(made._array.shape, made._array.dtype))
     return result
@@ -107,7 +110,7 @@ def call_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
 @contextmanager
 def _shown(operands: tuple[Any, ...], as_what: Callable[[np.ndarray], np.ndarray]) -> Iterator[None]:
     """Have zeros looked at otherwise than they say that they are laid out."""
-    zeros = {x: x._array for x in operands if isinstance(x, Zeros)}
+    zeros = {x: x._array for x in operands if isinstance(x, ZeroTensor)}
     for x, array in zeros.items():
         x._array = as_what(array)
     try:
@@ -127,7 +130,7 @@ def compose_with_zeros(kernel: Kernel, operands: tuple[Any, ...], attributes: Ma
     NB: in inference mode PyTorch gives them memory first, of one element.
     """
     if STATE.inference and kernel.op.zero == "filled":
-        operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, Zeros) else x for x in operands])
+        operands = tuple([wrap(_one_for_all(x._array)) if isinstance(x, ZeroTensor) else x for x in operands])
     return kernel.op.body(*operands, **attributes)
 
 
@@ -138,7 +141,7 @@ def _one_for_all(array: np.ndarray) -> np.ndarray:
 
 def _only_other(operands: tuple[Any, ...]) -> Tensor | None:
     """Of two tensors the one that has memory, which a sum is a copy of."""
-    others = [x for x in operands if isinstance(x, Tensor) and not isinstance(x, Zeros)]
+    others = [x for x in operands if isinstance(x, Tensor) and not isinstance(x, ZeroTensor)]
     return others[0] if len(others) == 1 < len(operands) else None
 
 
@@ -164,7 +167,7 @@ def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
     zero = kernel.op.zero
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
     if zero == "quotient":
-        return isinstance(operands[0], Zeros) and not isinstance(operands[1], Zeros)
+        return isinstance(operands[0], ZeroTensor) and not isinstance(operands[1], ZeroTensor)
     if zero in SUMS:
-        return len(tensors) == len(operands) and all(isinstance(tensor, Zeros) for tensor in tensors)
+        return len(tensors) == len(operands) and all(isinstance(tensor, ZeroTensor) for tensor in tensors)
     return bool(kernel.op.view) or zero in PRODUCTS

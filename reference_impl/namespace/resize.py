@@ -36,7 +36,7 @@ from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.record import Kernel, OpNode
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import AsStridedBackward0, change_history
-from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.attributes import Storage
 from specs.layout import without_elements
 from specs.ops import load, overloads
@@ -91,7 +91,10 @@ def _changing(view: str) -> Callable[..., Tensor]:
         if _is_tracked(self) and not dtypes.differentiable(array_of(self).dtype):
             _show(self, array_of(getattr(self.detach(), view)(*how, **named)), storage_of(self), None)
             refuse_by("op/no-history-for-integers", dtype=self.dtype)
-        if isinstance(self, Zeros) and overloads(view).bind((self, *how), named, Tensor)[0].zero == "kept":
+        if (
+            isinstance(self, ZeroTensor)
+            and overloads(view).bind((self, *how), named, Tensor)[0].zero == "kept"
+        ):
             refuse_by("write/zeros-without-memory")
         # An alias of an inference tensor may have no version for a view to share.
         versionless = version_counter(self) is UNTRACKED and not is_inference(self)
@@ -143,7 +146,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Take the shape of another tensor, see `resize_`."""
-    if isinstance(self, Zeros) and not self.requires_grad:
+    if isinstance(self, ZeroTensor) and not self.requires_grad:
         refuse_by("write/zeros-without-memory")
     return resize_(self, array_of(other).shape)
 
@@ -162,7 +165,7 @@ def need_room_for(out: Tensor, *operands: Tensor) -> None:
         refuse_by("write/result-dtype", got=dtypes.of(result), want=out.dtype)
 
 
-def _materialized(zeros: Zeros) -> Tensor:
+def _materialized(zeros: ZeroTensor) -> Tensor:
     """Give a ZeroTensor memory: a single element, expanded."""
     array = array_of(zeros)
     with making_on(place_of(zeros)):
@@ -182,7 +185,7 @@ def set_(
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")
-    if isinstance(self, Zeros):
+    if isinstance(self, ZeroTensor):
         refuse_by("write/zeros-without-memory")
     if isinstance(source, Tensor) and place_of(source) is not place_of(self):
         refuse_by("device/memory-stays-where-it-is", got=place_of(source), want=place_of(self))
@@ -190,7 +193,7 @@ def set_(
         array = without_elements(np.empty(0, array_of(self).dtype))
         storage = on(place_of(self), array)
     else:
-        if isinstance(source, Zeros):
+        if isinstance(source, ZeroTensor):
             source = _materialized(source)
         is_tensor = isinstance(source, Tensor)
         array = array_of(source) if is_tensor else source.memory

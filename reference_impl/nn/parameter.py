@@ -10,7 +10,7 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, become, flag_of, is_inference, set_gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.zero_tensor import Zeros
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.attributes import METHODS
 from reference_impl.namespace.factories import empty
 
@@ -31,8 +31,8 @@ class Parameter(Tensor):
             raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
         alias = data.detach() if by("nn/parameter-shares") else wrap(array_of(data).copy())
         become(self, alias)
-        if isinstance(data, Zeros):
-            self.__class__ = ParameterWithoutMemory
+        if isinstance(data, ZeroTensor):
+            self.__class__ = ZeroTensorParameter
         if not by("nn/parameter-cuts"):
             set_gradient_edge(self, data.grad_fn, data.output_nr)
         if requires_grad and is_inference(self) and not STATE.inference:
@@ -49,8 +49,8 @@ class Parameter(Tensor):
     def data(self, new: Tensor) -> None:
         own = type(self)
         Tensor.data.fset(self, new)  # type: ignore[attr-defined]  # a property's setter
-        if own in (Parameter, ParameterWithoutMemory):
-            own = ParameterWithoutMemory if isinstance(new, Zeros) else Parameter
+        if own in (Parameter, ZeroTensorParameter):
+            own = ZeroTensorParameter if isinstance(new, ZeroTensor) else Parameter
         self.__class__ = own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
@@ -66,7 +66,7 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + _repr(self)
 
 
-class ParameterWithoutMemory(Parameter, Zeros):
+class ZeroTensorParameter(Parameter, ZeroTensor):
     """A parameter made of a ZeroTensor."""
 
     __slots__ = ()
