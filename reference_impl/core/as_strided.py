@@ -1,6 +1,6 @@
-"""Windows on memory: `as_strided`, whose window is any on the storage, and complex numbers as pairs of reals.
+"""`as_strided`: views of a storage with any shape, strides and offset; complex numbers as pairs of reals.
 
-What a view is lives in ``views``, changes of a tensor's own window in ``resized``.
+`views` says what a view is; ``namespace.resize`` changes a tensor's own geometry.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from specs.kind import Tensor as TensorOperand
 from specs.op import op
 from specs.ops.shapes import placed, strides_of
 
-Window = tuple[tuple[int, ...], tuple[int, ...], int]
+StridedGeometry = tuple[tuple[int, ...], tuple[int, ...], int]
 """Shape, strides and offset of elements in a storage."""
 Memory = Annotated[Any, Kind("memory", "the storage behind operand x", (object,))]
 
 
 def elements_of(storage: np.ndarray, dtype: np.dtype) -> int:
-    """How many elements of ``dtype`` a storage holds, whatever lies between those it shows."""
+    """The number of elements of ``dtype`` that fit into a storage."""
     if storage.flags.c_contiguous:
         return storage.nbytes // dtype.itemsize
     first, end = np.lib.array_utils.byte_bounds(storage)
     return (end - first) // dtype.itemsize
 
 
-def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarray:
-    """A window on a storage; refused where it reaches beyond."""
+def window_on(storage: np.ndarray, dtype: np.dtype, window: StridedGeometry) -> np.ndarray:
+    """An array on a storage with that geometry; refused if it reaches beyond the storage."""
     shape, strides, offset = window
     size = elements_of(storage, dtype)
     end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
@@ -44,7 +44,7 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: Window) -> np.ndarra
 
 @op(internal=True, node="AsStridedBackward0", view=True, dtypes="keep", complex=True)
 def _as_strided(x: TensorOperand, *, size: IntList, stride: IntList, offset: Offset, storage: Memory) -> Any:
-    """A window on the storage behind ``x``, in elements of its dtype."""
+    """A view of the storage behind ``x``, in elements of its dtype."""
     if len(size) != len(stride):
         refuse_by("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
     if any(step < 0 for step in stride):
@@ -60,9 +60,9 @@ _as_strided.wrt(
 
 
 def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view of any window on the storage behind this tensor, also where this tensor does not reach.
+    """A view of the storage behind this tensor, also of elements that this tensor does not show.
 
-    NB: an offset counts from where the storage begins; without one it is this tensor's own.
+    The offset counts from the start of the storage; the default is this tensor's own offset.
     """
     if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
         refuse_by("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
@@ -71,16 +71,16 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)
 
 
-def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
-    """Lay ``g`` into zeros shaped like the storage behind both windows, and look at that as the base does.
+def as_strided_backward(g: Tensor, base: StridedGeometry, window: StridedGeometry) -> Tensor:
+    """Add ``g`` to zeros shaped like the storage behind both geometries, and return the base's view of them.
 
-    Elements that a window shows several times receive the sum; a base that itself shows elements several
-    times shares it out evenly.
+    An element that the window shows several times receives the sum; a base that shows an element several
+    times divides its gradient evenly among them.
     """
     base_shape, base_strides, base_offset = base
     shape, strides, offset = window
     kept: list[int] = []
-    # NB: so ``g`` is looked at for what stands behind a dimension of none.
+    # From the last dimension on, so that an empty one ends it as in PyTorch.
     for dim in reversed(range(len(shape))):
         if not shape[dim]:
             return wrap(np.zeros(base_shape, g._array.dtype))
@@ -109,8 +109,8 @@ def as_strided_backward(g: Tensor, base: Window, window: Window) -> Tensor:
 
 
 def _may_overlap(shape: Any, strides: Any) -> bool:
-    """Whether a window may show an element twice, as PyTorch tells: dimension by dimension, the finest first,
-    each has to step over all before it.
+    """PyTorch's test whether a geometry shows an element twice: in order of strides, each dimension must step
+    over all finer ones.
     """
     reach = 0
     for stride, n in sorted(zip(strides, shape, strict=True), key=lambda dim: dim[0]):
@@ -120,14 +120,14 @@ def _may_overlap(shape: Any, strides: Any) -> bool:
     return False
 
 
-def _end(window: Window) -> int:
+def _end(window: StridedGeometry) -> int:
     shape, strides, offset = window
     return (
         offset if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     )
 
 
-def _positions(window: Window, lowest: int) -> np.ndarray:
+def _positions(window: StridedGeometry, lowest: int) -> np.ndarray:
     shape, strides, offset = window
     where = np.full(shape, offset - lowest)
     for dim, (n, s) in enumerate(zip(shape, strides, strict=True)):

@@ -29,7 +29,7 @@ of its operands (None: all arguments are operands) and of its attributes (None: 
 
 
 def _plan(kernel: Kernel, places: Mapping[str, Any], types: tuple[type, ...]) -> Plan:
-    """The plan for arguments of those types, at whose ``places`` the op's parameters stand."""
+    """Plan a call with arguments of these types; ``places`` maps the op's parameters to arguments."""
     op = kernel.op
     operands = [places[name] for name in op.names]
     whole = operands == list(range(len(types)))
@@ -38,7 +38,7 @@ def _plan(kernel: Kernel, places: Mapping[str, Any], types: tuple[type, ...]) ->
 
 
 def _reader(op: Op, places: Mapping[str, Any]) -> Callable[[Given], dict[str, Any]] | None:
-    """The function that finds the attributes among the arguments."""
+    """Make the function that reads the attributes among the arguments; None if none is given."""
     passed = tuple((a.name, places[a.name], a.kind.read) for a in op.attributes if a.name in places)
     if not passed:
         return None
@@ -55,7 +55,7 @@ def _reader(op: Op, places: Mapping[str, Any]) -> Callable[[Given], dict[str, An
 
 
 def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Given], dict[str, Any]]:
-    """The function that finds the only attribute there is."""
+    """Make the function that reads the only attribute of an op."""
     return lambda given: {name: read(given[at])}
 
 
@@ -75,26 +75,32 @@ def _call_composite(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     return kernel.op.body(*operands, **attributes)
 
 
-def dispatch(overloads: Overloads) -> Callable[..., Any]:
-    """The Python function that runs whichever overload takes its arguments."""
+def _planner(overloads: Overloads, plans: dict[Any, Plan]) -> Callable[..., Plan]:
+    """Make the function that plans a call and remembers the plan in ``plans``."""
     kernels = {op.key: Kernel(op) for op in overloads.ops}
-    plans: dict[Any, Plan] = {}
-    extension_points.on_switch.append(plans.clear)
 
     def planned(key: Any, args: Given, kwargs: Mapping[str, Any]) -> Plan:
-        """The plan for arguments of these types, remembered: it depends on nothing else."""
+        """Plan a call; the plan depends on nothing but the types of the arguments."""
         if "out" in kwargs:
-            plan = extension_points.plan_with_out(overloads.name, planned, len(args), tuple(kwargs))
-            plans[key] = plan
-            return plan
-        types = tuple(map(type, args))
-        named = {name: type(value) for name, value in kwargs.items()}
-        op = overloads.choose(types, named, Tensor)
-        plan = plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
-        return plan
+            plans[key] = extension_points.plan_with_out(overloads.name, planned, len(args), tuple(kwargs))
+        else:
+            types = tuple(map(type, args))
+            named = {name: type(value) for name, value in kwargs.items()}
+            op = overloads.choose(types, named, Tensor)
+            plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
+        return plans[key]
+
+    return planned
+
+
+def dispatch(overloads: Overloads) -> Callable[..., Any]:
+    """Make the Python function that runs the overload which takes its arguments."""
+    plans: dict[Any, Plan] = {}
+    planned = _planner(overloads, plans)
+    extension_points.on_switch.append(plans.clear)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        given = args
+        given: Any = args
         key: Any
         if kwargs:
             given = (*args, *kwargs.values())

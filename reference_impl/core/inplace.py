@@ -1,4 +1,4 @@
-"""In-place ops: whether a write is allowed, what it does to the memory, and what it does to histories."""
+"""In-place ops: check that a write is allowed, write, and rebase the history."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
 
 
 def bump(tensor: Tensor, operands: tuple[Any, ...] = (), told: bool = False) -> None:
-    """Count a write. NB: where that is refused, it has been done.
+    """Count a write that has been done; may refuse all the same.
 
-    In inference mode writes to inference tensors count only beside a normal tensor, if there is a counter,
-    or where autograd is ``told`` of them.
+    In inference mode, writes to inference tensors count only if a normal tensor is among the operands, or if
+    autograd is ``told`` of them; they need a counter.
     """
     alone = not told and tensor._inference and all(x._inference for x in operands if isinstance(x, Tensor))
     if STATE.inference and alone:
@@ -71,12 +71,12 @@ def bump(tensor: Tensor, operands: tuple[Any, ...] = (), told: bool = False) -> 
 
 
 def is_tracked(kernel: Kernel, operands: tuple[Any, ...]) -> int:
-    """Which operands make the write one that autograd tracks, as a bit mask."""
+    """The operands for which autograd tracks the write, as a bit mask."""
     return kernel.recorded_mask(operands) if STATE.enabled and kernel.edges else 0
 
 
 def check_recorded(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
-    """Refuse what autograd would have to record and cannot, which it does before anything is computed."""
+    """Refuse, before anything is computed, a call that autograd would have to record and cannot."""
     if STATE.enabled and kernel.edges and kernel.recorded_mask(operands):
         if kernel.mutates:
             check_tracked(operands[0])

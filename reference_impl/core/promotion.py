@@ -1,6 +1,6 @@
-"""What an op's body computes on: the arrays of its operands, cast as the op says.
+"""Type promotion: the arrays that an op's body computes on, cast as the op declares.
 
-Promotion between dtypes is ``dtypes``' business; casting a tensor is an op (``copies``).
+``base.dtypes`` promotes dtypes; casting a tensor is an op (``namespace.copy_ops``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What an op records: the node with its formulas and what they need, and who gets one at all.
+"""Recording: the node of an op, with its formulas and the values that they need; which calls are recorded.
 
-Running the op is ``apply``'s business, what a saved tensor is ``graph``'s.
+`apply` runs ops, and `saved` says what a saved tensor is.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from reference_impl.core.promotion import preparer
 from reference_impl.core.saved import SavedNumber, SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
 from specs.op import Op
-from specs.signature import Slot, picker
+from specs.signature import picker
 
 
 class Kernel:
-    """What is read off an op once, so that running it costs little.
+    """An op as the machine runs it: its declaration, read once.
 
     ``edges`` are the operands with an edge, each with its bit in a mask of operands; the rest says which of a
     node's ``values`` hold what: the result, attributes, metadata, and (by the mask of operands whose edges
@@ -71,7 +71,7 @@ class Kernel:
         self._read_slots(op)
 
     def _read_slots(self, op: Op) -> None:
-        """Which of a node's values are what, and what each formula takes of them."""
+        """Read the meaning of a node's values, and which of them each formula takes."""
         # NB: PyTorch's generated nodes compute gradients in the alphabetical order of its names for the
         # operands, and look at what they saved in it.
         formulas = [(f.fn, picker(f.picks), at) for at, f in enumerate(op.formulas.values())]
@@ -164,9 +164,9 @@ class OpNode(Node):
             self._save(operands, reached)
 
     def _save(self, operands: tuple[Any, ...], reached: int) -> None:
-        """Keep the operands that a formula of an edge that leads somewhere (all ``reached`` do) needs.
+        """Save the operands that formulas of ``reached`` edges need.
 
-        NB: not of every operand that requires grad; a view tagged no_grad can do so and lead nowhere.
+        An operand may require grad and reach nothing: a view made under ``no_grad``.
         """
         kernel = self.kernel
         needed = kernel.needed[reached]
@@ -221,17 +221,6 @@ class OpNode(Node):
             out[0] = grads[0]
         return out
 
-    def __getattr__(self, name: str) -> Any:
-        """``_saved_self`` and its like: saved, by torch's name; ``_raw_saved_self``: as it is kept."""
-        raw, _, of = name.partition("saved_")
-        if raw in ("_", "_raw_"):
-            for i, slot in enumerate(self.kernel.op.slots):
-                if of == _name_of(self.kernel.op, slot):
-                    kept = self.values[i]
-                    packed = raw == "_" and isinstance(kept, (SavedVariable, SavedNumber))
-                    return kept.unpack(self) if packed else kept
-        raise AttributeError(f"{type(self).__name__} {self.name()} has no attribute {name}")
-
     def release_variables(self) -> None:
         for i in self.kernel.saved:
             if self.values[i] is not None:
@@ -255,13 +244,6 @@ def _undefined_passed_on(grads: list[Tensor | None]) -> Any:
     if len(given) < len(grads) and not by("backward/undefined-passes-on"):
         return (given[0],) * len(grads)
     return tuple(grads)
-
-
-def _name_of(op: Op, slot: Slot) -> str:
-    """What torch calls a thing that a node keeps."""
-    if slot.source == "operand":
-        return op.torch_name(slot.operand)
-    return "result" if slot.source == "out" else slot.name
 
 
 def _cast_back(g: Tensor | None, metadata: Any, place: device) -> Tensor | None:
@@ -293,7 +275,7 @@ METADATA: dict[str, Callable[[Any], Any]] = {
 
 
 def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether no operand is a normal tensor. NB: nor a number that PyTorch makes one of."""
+    """Whether no operand is a normal tensor, nor a number that PyTorch wraps into one."""
     return all(
         x._inference if isinstance(x, Tensor) else operand.kind.name == "number"
         for x, operand in zip(operands, kernel.op.operands, strict=True)

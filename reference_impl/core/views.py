@@ -1,7 +1,6 @@
-"""Views: which tensor is a window on which base, how far its history is up to date, and how it is brought
-up to date.
+"""Views: the base of a view, and how a stale view gets a new history.
 
-The ops that make views are in the op table; writes through views are in ``write``.
+The ops that make views are in the op table; `inplace` writes through views.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core import extension_points
-from reference_impl.core.as_strided import Window, as_strided_backward
+from reference_impl.core.as_strided import StridedGeometry, as_strided_backward
 from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from specs.layout import empty_strided
 
 
 class CreationMeta(Enum):
-    """How a view came about, as far as that forbids tracked writes through it."""
+    """How a view was made, which may forbid tracked writes through it."""
 
     DEFAULT = 0
     NO_GRAD = 1
@@ -31,7 +30,7 @@ class CreationMeta(Enum):
 
 
 class ViewOf:
-    """What a tensor is a differentiable view of.
+    """The relation of a differentiable view to its base.
 
     ``base``: the root of the chain of views; ``attr_version``: the version at which the view's history was
     last up to date; ``replay``: the steps that make the view from its base where the dtype changes on the
@@ -48,7 +47,7 @@ class ViewOf:
         self.kept: tuple[Tensor, ...] = ()
 
     def history(self, view: Tensor) -> Node | None:
-        """The view's node, made anew if the storage was written since it was made."""
+        """The view's node, regenerated if the storage was written since it was made."""
         node = view._node
         if node is None and not self.base.requires_grad:
             return None
@@ -64,7 +63,7 @@ class ViewOf:
         return view._node
 
     def replayed(self) -> Node | None:
-        """The node of a view made anew by the steps on record, which are not recorded in inference mode."""
+        """The node of the view made again by its steps, recorded whatever the mode."""
         was, STATE.enabled = STATE.enabled, True
         try:
             return replayed(self.base, self.replay)._node
@@ -80,7 +79,7 @@ def replayed(base: Tensor, replay: Replay) -> Tensor:
 
 
 def described(tensor: Tensor, view: ViewOf) -> str:
-    """A tagged view, as PyTorch speaks of it when it refuses."""
+    """The words for a view of that creation in PyTorch's refusals."""
     modes = {CreationMeta.NO_GRAD: "no_grad", CreationMeta.INFERENCE: "inference"}
     mode = f"created in {modes.get(view.creation_meta, 'no_grad')} mode"
     if tensor._node is None:
@@ -159,10 +158,10 @@ class AsStridedBackward0(Node):
         return [as_strided_backward(g, self.base_geometry, self.geometry)]
 
 
-Replay = tuple[str | Window, ...]
+Replay = tuple[str | StridedGeometry, ...]
 
 
-def geometry_of(tensor: Tensor) -> Window:
+def geometry_of(tensor: Tensor) -> StridedGeometry:
     """Shape, strides and offset, in elements."""
     return tensor._array.shape, tensor.stride(), tensor.storage_offset()
 

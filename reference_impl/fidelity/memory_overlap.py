@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import Unspecified, refuse_by, warn_or_hold
-from reference_impl.core.as_strided import Window
+from reference_impl.core.as_strided import StridedGeometry
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import as_stored, check_operands, store
 from reference_impl.core.record import Kernel
@@ -160,13 +160,13 @@ def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
 
 
 @fill
-def check_covered(geometry: Window, base: Window) -> None:
+def check_covered(geometry: StridedGeometry, base: StridedGeometry) -> None:
     """Refuse to say what is read through a geometry that reaches between the elements of its base."""
     if not np.isin(_places(geometry), _places(base)).all():
         raise Unspecified("PyTorch reads memory that nobody wrote, between the elements of a view's base")
 
 
-def _places(window: Window) -> np.ndarray:
+def _places(window: StridedGeometry) -> np.ndarray:
     """Where in its memory a window's elements are."""
     places = np.array(window[2])
     for count, stride in zip(window[0], window[1], strict=True):

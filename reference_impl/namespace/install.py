@@ -13,6 +13,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core import as_strided, detach, extension_points, hooks, retain
 from reference_impl.core.access import array_of
 from reference_impl.core.dispatch import dispatch
+from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import grad_dtype
 from reference_impl.namespace import (
@@ -22,6 +23,7 @@ from reference_impl.namespace import (
     einsum,
     geometry,
     new_factories,
+    node_api,
     non_differentiable,
     random_inplace,
     resize,
@@ -40,6 +42,7 @@ FUNCTIONS: dict[str, Any] = {}
 def install() -> None:
     """Install every method, property, operator and function."""
     ops.load()
+    OpNode.__getattr__ = node_api.saved_attribute  # type: ignore[attr-defined]
     _install_ops()
     _install_variants()
     _install_methods()
