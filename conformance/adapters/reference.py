@@ -90,9 +90,9 @@ class Reference(TorchShaped):
         return not STATE.unordered_hooks
 
     @staticmethod
-    def move_results(by: Callable[[Any, Any], Any] | None) -> None:
-        """Have the result of each op go through a function, which is given the op too; None: no more."""
-        STATE.moves = by
+    def perturb_results(by: Callable[[Any, Any], Any] | None) -> None:
+        """Let ``by(op, result)`` replace the result of each op; None restores the results."""
+        STATE.perturb = by
 
     def fired(self, session: None) -> frozenset[str]:
         """The rules that fired since the last call."""

@@ -82,7 +82,7 @@ class Session:
     """The storages that numpy shares, by id: they cannot grow."""
 
     # observation
-    moves: Callable[[Any, Any], Any] | None = None
+    perturb: Callable[[Any, Any], Any] | None = None
     """Replaces the result of each op, to measure how sensitive a program is to rounding."""
 
     def begin(self) -> None:

@@ -27,8 +27,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     node = OpNode(kernel, operands, attributes) if recorded else None
     arrays, dtype = kernel.prepare(operands)
     array = kernel.compute(arrays, attributes)
-    if STATE.moves is not None:
-        array = STATE.moves(kernel.op, array)
+    if STATE.perturb is not None:
+        array = STATE.perturb(kernel.op, array)
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     elif array is arrays[0]:

@@ -113,7 +113,7 @@ def dispatch(overloads: Overloads) -> Callable[..., Any]:
             key = tuple(map(type, args))
         execute, kernel, operands, attributes = plans.get(key) or planned(key, args, kwargs)
         if STATE.level is not None:
-            execute = partial(STATE.level.run, execute)
+            execute = partial(STATE.level.propagate, execute)
         if STATE.devices:
             execute = partial(extension_points.run_on_devices, execute)
         return execute(

@@ -123,7 +123,7 @@ class Kernel:
     def run(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """Compute the op, for a write."""
         result = self.compute(arrays, attributes)
-        return result if STATE.moves is None else STATE.moves(self.op, result)
+        return result if STATE.perturb is None else STATE.perturb(self.op, result)
 
     def asks_for_result(self, at: int) -> bool:
         """Whether the formula of the ``at``-th edge takes the op's result."""

@@ -1,7 +1,7 @@
 """Forward mode: tensors that carry a tangent, and the tangents of ops.
 
-Inside a dual level (``autograd.forward_ad``) every op passes through `DualLevel.run`. No op declares a jvp;
-it is derived from the op's backward formulas. A formula ``g -> J'g`` is linear in ``g``; the product of
+Inside a dual level (``autograd.forward_ad``) every op passes through `DualLevel.propagate`. No op declares a
+jvp; it is derived from the op's backward formulas. A formula ``g -> J'g`` is linear in ``g``; the product of
 ``J'g`` with a tangent, differentiated by ``g``, is ``J`` times the tangent, also for complex numbers. The
 tangent of a view is the same view of the tangent, in the same memory. An in-place op writes the tangent in
 place too, and views of the tangent see it.
@@ -48,7 +48,7 @@ class DualLevel:
         self.paused = 0
         self.holders: list[weakref.ref[Tensor]] = []
 
-    def run(
+    def propagate(
         self,
         execute: Callable[..., Any],
         kernel: Kernel | str,

@@ -33,10 +33,10 @@ class PerturbedReference(Reference):
     def start(self) -> None:
         super().start()
         self._lots = np.random.default_rng(self._seed)
-        self.move_results(self._perturb)
+        self.perturb_results(self._perturb)
 
     def stop(self, session: None) -> None:
-        self.move_results(None)
+        self.perturb_results(None)
         super().stop(session)
 
     def _perturb(self, op: Any, result: Any) -> Any:
