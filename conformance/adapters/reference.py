@@ -22,11 +22,11 @@ from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     array_of,
-    flag_of,
     grad_of,
+    memory_of,
     node_of,
     observed_state,
-    storage_of,
+    raw_state,
     view_of,
 )
 from specs.fact import UNSEEN
@@ -173,7 +173,7 @@ class Reference(TorchShaped):
         """Return what the public attributes show of a tensor's memory, read from raw state."""
         if type(x) is not reference_impl.Tensor:
             return lies(name, x, shape, owners)
-        array, storage = array_of(x), storage_of(x)
+        array, storage = memory_of(x)
         owner = owners.setdefault(id(storage), name)
         if 0 in shape:
             return (owner,)
@@ -184,8 +184,8 @@ class Reference(TorchShaped):
 
     def raw_state(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
         """Return shape, dtype, requires_grad and is_leaf; a stale view stays stale."""
-        array = array_of(value)
-        return array.shape, _NAMES[array.dtype], _needs_grad(value), node_of(value) is None
+        array, needs, leaf = raw_state(value)
+        return array.shape, _NAMES[array.dtype], needs, leaf
 
     def raw_array(self, value: Any) -> Any:
         """Return the array behind a tensor, whose memory other tensors may share."""
@@ -237,11 +237,6 @@ def _on_open_sum(node: Any) -> bool:
         met.add(node)
         stack.extend(target for target, _ in node.edges)
     return False
-
-
-def _needs_grad(value: Any) -> bool:
-    view = view_of(value)
-    return flag_of(value) or node_of(value) is not None or (view is not None and _needs_grad(view.base))
 
 
 def load() -> Reference:

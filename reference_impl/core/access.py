@@ -74,6 +74,23 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def raw_state(x: Tensor) -> tuple[np.ndarray, bool, bool]:
+    """The array, requires_grad and is_leaf; a stale view stays stale."""
+    node = x._node
+    return x._array, x._requires_grad or node is not None or _base_needs_grad(x), node is None
+
+
+def _base_needs_grad(x: Tensor) -> bool:
+    """Return True for a view whose base, or the base's base, requires grad."""
+    view = x._view
+    return view is not None and raw_state(view.base)[1]
+
+
+def memory_of(x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """The elements, and the array that owns their memory."""
+    return x._array, x._storage
+
+
 _SLOTS = [name for name in Tensor.__slots__ if not name.startswith("__")]
 
 
