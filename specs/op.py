@@ -333,19 +333,18 @@ def op(
 ) -> Callable[[Callable[..., Any]], Op]:
     """Declare an op by its numpy body; ``facts`` are fields of `Op`, most often ``node`` and ``dtypes``.
 
-    ``name`` is the public name where it is not the body's (overloads). ``inplace=True`` adds ``name_``;
-    ``inplace="only"`` means the op is its in-place form (``zero_``): what the body returns is written into
-    operand 0. ``view`` bodies return numpy views of operand 0. An op without formulas is not differentiable.
+    ``name`` is the public name, if not the body's (overloads). ``inplace=True`` adds ``name_``, and
+    ``inplace="only"`` declares such a form (``zero_``): the body's result is written into operand 0. The body
+    of a view returns numpy views of operand 0. An op without formulas is not differentiable.
     """
     return lambda body: _declare(body, name=name, inplace=inplace, **facts)
 
 
 def composite(*, name: str | None = None, **facts: Any) -> Callable[[Callable[..., Any]], Op]:
-    """Declare an op by a body over tensor methods; it makes no node of its own, what it calls does.
+    """Declare an op by a body over tensor methods, which make the nodes.
 
-    The body gets operands and attributes as they were passed and returns what the caller gets. One that
-    writes (``square_``) is declared with ``inplace="only"``, calls in-place methods on its first operand and
-    returns it.
+    The body gets operands and attributes as they were passed, and its result is the caller's. A body that
+    writes is declared with ``inplace="only"``: it calls in-place methods on its first operand and returns it.
     """
     inplace = facts.pop("inplace", False)
     return lambda body: _declare(body, name=name, inplace=inplace, composite=True, **facts)

@@ -5,12 +5,16 @@ Shapes and strides of views are in ``shapes``, conjugates in ``complex``.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from specs.errors import need_kernel, refuse
 from specs.layout import by_rows
+
+ROUNDING: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "float", "exact": False, "ulp": 4}
+"""Facts of functions of one operand that round and that generated programs do not call."""
 
 
 # -- dimensions ------------------------------------------------------------------------------------
@@ -87,3 +91,9 @@ def times(g: Any, factor: Any) -> Any:
 def minus(number: Any, x: Any) -> Any:
     """``number - x`` as formulas in C++ make it: a filled tensor, and one subtraction."""
     return x.new_full(x.shape, number).sub(x)
+
+
+# -- functions that numpy lacks ---------------------------------------------------------------------
+def error_function(x: np.ndarray) -> np.ndarray:
+    """The error function of each element, which numpy lacks."""
+    return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x) if x.size else x).astype(x.dtype)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from specs.errors import need_kernel
-from specs.kind import Scale, Tensor
+from specs.kind import Tensor
 from specs.op import op
 from specs.ops.complex import conj
-from specs.ops.helpers import minus
+from specs.ops.helpers import ROUNDING, error_function
 
 
 def into(x: Any, number: Any) -> Any:
@@ -23,7 +23,7 @@ def into(x: Any, number: Any) -> Any:
 
 
 # -- powers and logarithms -------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="RsqrtBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
+@op(node="RsqrtBackward0", domain="positive", **ROUNDING)
 def rsqrt(x: Tensor) -> Any:
     """``1 / sqrt(x)``; saves its result."""
     return np.reciprocal(np.sqrt(x))
@@ -37,7 +37,7 @@ def _rsqrt_backward(g: Any, out: Any) -> Any:
 rsqrt.wrt(x=_rsqrt_backward)
 
 
-@op(internal=True, inplace=True, node="Expm1Backward0", dtypes="float", exact=False, ulp=4)
+@op(node="Expm1Backward0", **ROUNDING)
 def expm1(x: Tensor) -> Any:
     """``exp(x) - 1``; saves its result."""
     return np.expm1(x)
@@ -46,7 +46,7 @@ def expm1(x: Tensor) -> Any:
 expm1.wrt(x=lambda g, out: g.mul(conj(out.add_scalar(1))))
 
 
-@op(internal=True, inplace=True, node="Exp2Backward0", dtypes="float", exact=False, ulp=4)
+@op(node="Exp2Backward0", **ROUNDING)
 def exp2(x: Tensor) -> Any:
     """``2 ** x``; saves its result."""
     return np.exp2(x)
@@ -55,7 +55,7 @@ def exp2(x: Tensor) -> Any:
 exp2.wrt(x=lambda g, out: g.mul(conj(out)).mul_scalar(math.log(2)))
 
 
-@op(internal=True, inplace=True, node="Log1PBackward0", dtypes="float", exact=False, ulp=4, domain="positive")
+@op(node="Log1PBackward0", domain="positive", **ROUNDING)
 def log1p(x: Tensor) -> Any:
     """``log(1 + x)``."""
     return np.log1p(x)
@@ -64,7 +64,7 @@ def log1p(x: Tensor) -> Any:
 log1p.wrt(x=lambda g, x: g.div(conj(x.add_scalar(1))))
 
 
-@op(internal=True, inplace=True, node="Log2Backward0", dtypes="float", exact=False, ulp=4, domain="positive")
+@op(node="Log2Backward0", domain="positive", **ROUNDING)
 def log2(x: Tensor) -> Any:
     """Logarithm to base 2."""
     return np.log2(x)
@@ -73,7 +73,7 @@ def log2(x: Tensor) -> Any:
 log2.wrt(x=lambda g, x: g.div(conj(x).mul_scalar(math.log(2))))
 
 
-@op(internal=True, inplace=True, node="Log10Backward0", dtypes="float", exact=False, ulp=4, domain="positive")
+@op(node="Log10Backward0", domain="positive", **ROUNDING)
 def log10(x: Tensor) -> Any:
     """Logarithm to base 10."""
     return np.log10(x)
@@ -88,7 +88,7 @@ def _under_root(x: Any) -> Any:
     return x.neg().mul(x).add_scalar(1).rsqrt()
 
 
-@op(internal=True, inplace=True, node="TanBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="TanBackward0", **ROUNDING)
 def tan(x: Tensor) -> Any:
     """Tangent; saves its result."""
     return np.tan(x)
@@ -97,7 +97,7 @@ def tan(x: Tensor) -> Any:
 tan.wrt(x=lambda g, out: g.mul(conj(out.pow(2).add_scalar(1))))
 
 
-@op(internal=True, inplace=True, node="AsinBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="AsinBackward0", **ROUNDING)
 def asin(x: Tensor) -> Any:
     """Inverse sine."""
     return np.arcsin(x)
@@ -106,7 +106,7 @@ def asin(x: Tensor) -> Any:
 asin.wrt(x=lambda g, x: g.mul(conj(_under_root(x))))
 
 
-@op(internal=True, inplace=True, node="AcosBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="AcosBackward0", **ROUNDING)
 def acos(x: Tensor) -> Any:
     """Inverse cosine."""
     return np.arccos(x)
@@ -115,7 +115,7 @@ def acos(x: Tensor) -> Any:
 acos.wrt(x=lambda g, x: g.mul(conj(_under_root(x).neg())))
 
 
-@op(internal=True, inplace=True, node="AtanBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="AtanBackward0", **ROUNDING)
 def atan(x: Tensor) -> Any:
     """Inverse tangent."""
     return np.arctan(x)
@@ -124,7 +124,7 @@ def atan(x: Tensor) -> Any:
 atan.wrt(x=lambda g, x: g.div(conj(x.mul(x).add_scalar(1))))
 
 
-@op(internal=True, inplace=True, node="SinhBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="SinhBackward0", **ROUNDING)
 def sinh(x: Tensor) -> Any:
     """Hyperbolic sine."""
     return np.sinh(x)
@@ -133,7 +133,7 @@ def sinh(x: Tensor) -> Any:
 sinh.wrt(x=lambda g, x: g.mul(conj(x.cosh())))
 
 
-@op(internal=True, inplace=True, node="CoshBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="CoshBackward0", **ROUNDING)
 def cosh(x: Tensor) -> Any:
     """Hyperbolic cosine."""
     return np.cosh(x)
@@ -142,14 +142,10 @@ def cosh(x: Tensor) -> Any:
 cosh.wrt(x=lambda g, x: g.mul(conj(x.sinh())))
 
 
-def _error_function(x: np.ndarray) -> np.ndarray:
-    return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x) if x.size else x).astype(x.dtype)
-
-
-@op(internal=True, inplace=True, node="ErfBackward0", dtypes="float", exact=False, ulp=4)
+@op(node="ErfBackward0", **ROUNDING)
 def erf(x: Tensor) -> Any:
     """Error function."""
-    return _error_function(x)
+    return error_function(x)
 
 
 erf.wrt(x=lambda g, x: x.pow(2).neg().exp().mul_scalar(2 / math.sqrt(math.pi)).mul(g))
@@ -208,158 +204,3 @@ def frac(x: Tensor) -> Any:
 
 
 frac.wrt(x=lambda g: g)
-
-
-# -- activations -----------------------------------------------------------------------------------
-def _logistic(x: np.ndarray) -> np.ndarray:
-    return np.reciprocal(1 + np.exp(-x))
-
-
-@op(internal=True, inplace=True, node="SiluBackward0", dtypes="float", exact=False, ulp=4)
-def silu(x: Tensor) -> Any:
-    """``x * sigmoid(x)``."""
-    return x * _logistic(x)
-
-
-@op(internal=True, node="SiluBackwardBackward0", exact=False, ulp=4)
-def silu_backward(dy: Tensor, y: Tensor) -> Any:
-    """The gradient through a silu, if it need not be differentiated again."""
-    there = _logistic(y)
-    return dy * there * (1 + y * (1 - there))
-
-
-def _silu_backward(g: Any, x: Any) -> Any:
-    if not x._is_recorded():
-        return g.silu_backward(x)
-    there = x.sigmoid()
-    return g.mul(there).mul(x.mul(minus(1, there)).add_scalar(1))
-
-
-silu.wrt(x=_silu_backward)
-
-
-@op(internal=True, node="SoftplusBackward0", dtypes="float", exact=False, ulp=4)
-def softplus(x: Tensor, beta: Scale = 1, threshold: Scale = 20) -> Any:
-    """``log(1 + exp(beta * x)) / beta``, and ``x`` itself far out."""
-    with np.errstate(over="ignore"):
-        return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
-
-
-@op(internal=True, node="SoftplusBackwardBackward0", exact=False, ulp=4)
-def softplus_backward(dy: Tensor, y: Tensor, beta: Scale, threshold: Scale) -> Any:
-    """The gradient through a softplus."""
-    return np.where(y * beta > threshold, dy, dy * _logistic(y * beta))
-
-
-def _softplus_twice(g: Any, dy: Any, y: Any, beta: Any, threshold: Any) -> Any:
-    bent = g.mul(dy).sigmoid_backward(y.mul_scalar(beta).sigmoid())
-    return bent.mul(y.mul_scalar(beta).lt(threshold).to(y.dtype)).mul_scalar(beta)
-
-
-softplus.wrt(x=lambda g, x, beta, threshold: g.softplus_backward(x, beta, threshold))
-softplus_backward.wrt(
-    dy=lambda g, y, beta, threshold: g.softplus_backward(y, beta, threshold), y=_softplus_twice
-)
-
-
-@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",))
-def leaky_relu(x: Tensor, negative_slope: Scale = 0.01) -> Any:
-    """``x`` where positive, a small part of it elsewhere."""
-    return np.where(x > 0, x, x * x.dtype.type(negative_slope))
-
-
-@op(internal=True, node="LeakyReluBackwardBackward0", layout=("y", "dy"))
-def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
-    """The gradient through a leaky relu."""
-    return np.where(y > 0, dy, dy * negative_slope)
-
-
-@op(internal=True, inplace="only", node="LeakyReluBackward1", dtypes="keep", wide=True, layout=("x",))
-def leaky_relu_(x: Tensor, negative_slope: Scale = 0.01) -> Any:
-    """``leaky_relu`` in place, which saves its result."""
-    return np.where(x > 0, x, x * x.dtype.type(negative_slope))
-
-
-leaky_relu_.wrt(x=lambda g, out, negative_slope: g.leaky_relu_backward(out, negative_slope))
-leaky_relu.wrt(x=lambda g, x, negative_slope: g.leaky_relu_backward(x, negative_slope))
-leaky_relu_backward.wrt(
-    dy=lambda g, y, negative_slope: g.leaky_relu_backward(y, negative_slope), y=lambda g: g.zeros_like()
-)
-
-
-@op(internal=True, node="EluBackward0", dtypes="keep", wide=True, layout=("x",), exact=False, ulp=4)
-def elu(x: Tensor, alpha: Scale = 1.0) -> Any:
-    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
-    return np.where(x > 0, x, x.dtype.type(alpha) * np.expm1(np.minimum(x, 0)))
-
-
-@op(internal=True, node="EluBackwardBackward0", exact=False, ulp=4)
-def elu_backward(dy: Tensor, y: Tensor, alpha: Scale) -> Any:
-    """The gradient through an elu."""
-    return np.where(y > 0, dy, dy * alpha * np.exp(np.minimum(y, 0)))
-
-
-elu.wrt(x=lambda g, x, alpha: g.elu_backward(x, alpha))
-elu_backward.wrt(
-    dy=lambda g, y, alpha: g.elu_backward(y, alpha),
-    y=lambda g, dy, y, alpha: g.mul(dy).mul_scalar(1).elu_backward(y, alpha).mul(y.lt(0)),
-)
-
-
-@op(internal=True, node="GeluBackward0", dtypes="float", exact=False, ulp=4)
-def gelu(x: Tensor) -> Any:
-    """``x`` times the normal distribution function."""
-    return x * (1 + _error_function(x * x.dtype.type(math.sqrt(0.5)))) / 2
-
-
-@op(internal=True, node="GeluBackwardBackward0", exact=False, ulp=4)
-def gelu_backward(dy: Tensor, y: Tensor) -> Any:
-    """The gradient through a gelu."""
-    below = (1 + _error_function(y * y.dtype.type(math.sqrt(0.5)))) / 2
-    return dy * (below + y * np.exp(-y * y / 2) / y.dtype.type(math.sqrt(2 * math.pi)))
-
-
-def _gelu_twice(g: Any, dy: Any, y: Any) -> Any:
-    square = y.mul(y)
-    bell = square.mul_scalar(-0.5).exp().mul_scalar(1 / math.sqrt(2 * math.pi))
-    return g.mul(dy).mul(bell.mul_scalar(2).sub(square.mul(bell)))
-
-
-gelu.wrt(x=lambda g, x: g.gelu_backward(x))
-gelu_backward.wrt(dy=lambda g, y: g.gelu_backward(y), y=_gelu_twice)
-
-
-@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",))
-def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
-    """``x`` where it is above the threshold, a value elsewhere."""
-    return np.where(x > threshold, x, x.dtype.type(value))
-
-
-threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
-
-
-@op(internal=True, inplace="only", node="ThresholdBackward1", dtypes="keep", wide=True, layout=("x",))
-def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
-    """``threshold`` in place."""
-    return np.where(x > threshold, x, x.dtype.type(value))
-
-
-threshold_.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
-
-
-@op(internal=True, inplace=True, node="HardtanhBackward0", dtypes="keep", wide=True, layout=("x",))
-def hardtanh(x: Tensor, min_val: Scale = -1.0, max_val: Scale = 1.0) -> Any:
-    """``x`` held between two numbers, at which the gradient stops."""
-    return np.clip(x, x.dtype.type(min_val), x.dtype.type(max_val))
-
-
-@op(internal=True, node="HardtanhBackwardBackward0")
-def hardtanh_backward(dy: Tensor, y: Tensor, min_val: Scale, max_val: Scale) -> Any:
-    """The gradient where ``y`` is strictly between two numbers."""
-    return np.where((y > min_val) & (y < max_val), dy, 0)
-
-
-hardtanh.wrt(x=lambda g, x, min_val, max_val: g.hardtanh_backward(x, min_val, max_val))
-hardtanh_backward.wrt(
-    dy=lambda g, y, min_val, max_val: g.hardtanh_backward(y, min_val, max_val), y=lambda g: g.zeros_like()
-)

@@ -24,10 +24,9 @@ INNOCENT = {
     "conformance/generate/steps/call_op.py": ("", "calls any op, so it knows none"),
     "conformance/generate/steps/inplace.py": ("fill_", "a call that the step writes"),
     "conformance/generate/state/tensor_info.py": ("frac", "the bits of a fraction"),
-    "conformance/program/parsing.py": ("slice", "Python's own"),
-    "conformance/program/syntax.py": (
-        "chunk split unbind torch.chunk torch.split torch.unbind",
-        "the operations that bind a tuple, for printing and parsing",
+    "conformance/program/": (
+        "slice chunk split unbind torch.chunk torch.split torch.unbind",
+        "syntax: Python's slices, and the operations that bind a tuple",
     ),
     "reference_impl/__init__.py": ("zeros_like", "the names that the namespace exports"),
     "reference_impl/autograd/var_mean.py": ("std var", "one function over two ops"),
