@@ -1,22 +1,41 @@
-"""The import directions hold, and no file has grown past a second look. What modules do is tested
-elsewhere.
+"""The shape of the project: what may import what, what stays private, how names and docstrings are chosen.
+
+What modules do is tested elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
-from functools import cache
+from collections import defaultdict
 from graphlib import TopologicalSorter
-from pathlib import Path
+from importlib import import_module
+from inspect import isfunction
 
 import pytest
 
+import conformance
+import reference_impl as pytorch
 from reference_impl.core.tensor import Tensor
+from sources import (
+    OURS,
+    ROOT,
+    documented,
+    dotted,
+    files,
+    imported_modules,
+    imports,
+    modules,
+    name_of,
+    own_names,
+    private_reads,
+    public_names,
+    strings,
+    tree,
+    used_elsewhere,
+)
 
-ROOT = Path(__file__).parent.parent
-OURS = ("specs", "reference_impl", "conformance")
 LONG = 410
 """Lines past which a file must be listed below with the reason why it is one thing."""
 
@@ -39,7 +58,8 @@ PACKAGES = {
     "conformance/report/terminal.py": {"rich", "specs", "conformance"},
 }
 
-# Inside a package a folder imports only the folders that it names here: no circle, also not of types.
+# A folder imports only the folders of its package that it names here.
+_BELOW_GRADING = {"program", "execution", "report", "adapters", "generate", "comparison"}
 ARROWS = {
     "conformance": {
         "program": set(),
@@ -48,27 +68,16 @@ ARROWS = {
         "adapters": {"program", "execution"},
         "generate": {"program", "execution"},
         "comparison": {"program", "execution", "adapters"},
-        "grading": {"program", "execution", "report", "adapters", "generate", "comparison"},
-        "recordings": {"program", "execution", "report", "adapters", "generate", "comparison", "grading"},
-        "observer_effect": {
-            "program",
-            "execution",
-            "report",
-            "adapters",
-            "generate",
-            "comparison",
-            "grading",
-        },
-        "cli": {
-            "program",
-            "execution",
-            "report",
-            "adapters",
-            "comparison",
-            "grading",
-            "recordings",
-            "observer_effect",
-        },
+        "grading": _BELOW_GRADING,
+        "recordings": {*_BELOW_GRADING, "grading"},
+        "observer_effect": {*_BELOW_GRADING, "grading"},
+        "cli": {*_BELOW_GRADING, "grading", "recordings", "observer_effect"} - {"generate"},
+    },
+    "conformance/generate": {
+        "state": set(),
+        "ops": {"state"},
+        "steps": {"state", "ops"},
+        "guide": {"state", "ops", "steps"},
     },
     "reference_impl": {
         "base": set(),
@@ -82,40 +91,69 @@ ARROWS = {
         "utils": {"base", "core", "namespace", "nn", "autograd"},
         "mutants": {"base", "core", "autograd"},
     },
-    "conformance/generate": {
-        "state": set(),
-        "ops": {"state"},
-        "steps": {"state", "ops"},
-        "guide": {"state", "ops", "steps"},
-    },
 }
 
+AROUND = ("autograd", "forward", "namespace", "nn", "optim", "utils")
+"""The folders that reach a tensor's raw state through ``core.access`` alone."""
+ADAPTER = ROOT / "conformance/adapters/reference.py"
 
-def modules() -> list[Path]:
-    """Every Python file of the three packages."""
-    return sorted(path for package in OURS for path in (ROOT / package).rglob("*.py"))
+PYTORCHS_MODULES = {"reference_impl.autograd._functions", "reference_impl.autograd._is_checkpoint_valid"}
+"""Private names of PyTorch's, which the reference has under the same address."""
+
+PYTORCHS_PRIVATE = {
+    "_AutoDispatchBelowAutograd", "_C", "_cdata", "_get_build_directory", "_is_view",
+    "_prev", "_register_device_module", "_sequence_nr", "_version",
+}  # fmt: skip
+"""What adapters read of PyTorch and of micrograd that is private there and has no other name."""
+
+SAME = {
+    "ALIASES": "names for the same thing: by function, or by what a result may share with an operand",
+    "ALL": "all there is of the module's kind: dtypes, ops, features",
+    "CASTS": "the methods that cast: in a data flow, those that may also return the tensor itself",
+    "METHODS": "the attributes that a module gives to Tensor",
+    "OPERATORS": "the operators of Tensor, each with the op behind it",
+    "PROPERTIES": "the properties that a module gives to Tensor",
+    "empty_strided": "memory laid out by given strides: an array's, or a tensor's",
+    "load": "an adapter's or registry's entry; of the namespace, PyTorch's own",
+    "refused": "by that rule: the block of a case, or the value of a fact",
+    **dict.fromkeys(
+        ("enter_engine", "leave_engine", "user_code"), "what rules see of it, and warnings besides"
+    ),
+    "run": "a command is called as the function that it runs",
+    "runner_for": "the runner of an op in a special case: an extension point, and the themes that fill it",
+    **dict.fromkeys(("Dtype", "Shape", "Size", "Tensor"), "a kind of argument is called as what it takes"),
+    "Function": "a custom function: as a program names it, and as users define it",
+}
+"""Names that several modules may offer to others, each with the one thing that all of them mean."""
+
+PYTORCH = {
+    name
+    for space in (pytorch, pytorch.Tensor, pytorch.autograd, pytorch.autograd.graph, pytorch.nn.functional)
+    for name in dir(space)
+}
+CALLED_ALIKE = ("reference_impl/", "specs/ops/", "conformance/generate/steps/")
+"""A declaration, a function of the reference and the step that draws it are called as PyTorch's function."""
+
+QUESTION = re.compile(r"\W*(What|Whether|Who|Whose|Where|How|Which|When|Why)(ever)?\b")
+PLAIN = ("conformance/adapters/standin", "conformance/generate", "reference_impl")
+"""The folders in which docstrings open with a verb or a noun phrase."""
+
+DOCUMENTED = (
+    "conformance.check",
+    "conformance.programs",
+    "conformance.adapters.capabilities",
+    "conformance.adapters.torch_shaped",
+    "conformance.program.Step",
+    "specs.fact",
+    "reference_impl.autograd.backward",
+    "reference_impl.nn.functional",
+    "reference_impl.optim.SGD",
+    "reference_impl.utils.checkpoint",
+)
+"""What the documentation tells people to import."""
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-@cache
-def imports(path: Path) -> tuple[str, ...]:
-    """The dotted names a file imports, also inside functions."""
-
-    def walk() -> Iterator[str]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{name_of(path)}:{node.lineno} imports relatively"
-                yield node.module or ""
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-    return tuple(walk())
-
-
+# -- imports -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_a_module_imports_only_the_packages_its_place_allows(path):
     """specs know numpy alone; the reference knows specs; torch and the reference are met in their adapters
@@ -131,10 +169,8 @@ def test_a_folder_imports_only_the_folders_below_it(folder):
     """The folders of a package form layers: each names those that it stands on."""
     package, _, name = folder.rpartition("/")
     inside = package.replace("/", ".") + "."
-    files = (ROOT / folder).rglob("*.py")
-    taken = {
-        i.removeprefix(inside).partition(".")[0] for p in files for i in imports(p) if i.startswith(inside)
-    }
+    met = [i.removeprefix(inside) for p in files(folder) for i in imports(p) if i.startswith(inside)]
+    taken = {name.partition(".")[0] for name in met}
     assert ARROWS[package][name] | {name} >= taken & ARROWS[package].keys()
 
 
@@ -146,34 +182,26 @@ def test_the_layers_have_no_circle_and_leave_out_no_folder(package):
     tuple(TopologicalSorter(ARROWS[package]).static_order())
 
 
-def test_no_files_of_the_reference_import_in_a_circle():
-    """Not even for types: of two files one can be read without the other."""
-    dotted = {
-        name_of(p).removesuffix(".py").removesuffix("/__init__").replace("/", "."): p for p in modules()
-    }
-    arrows = {}
-    for name, path in dotted.items():
-        found = {i for i in imports(path) if i in dotted and i != name}
-        arrows[name] = {i for i in found if not any(j.startswith(f"{i}.") for j in found)}
-    TopologicalSorter({n: a for n, a in arrows.items() if n.startswith("reference_impl.")}).prepare()
+def test_no_modules_import_each_other():
+    """There is no circle of files either, also not of imports for types alone or within functions."""
+    tuple(TopologicalSorter({dotted(path): imported_modules(path) for path in modules()}).static_order())
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_a_module_says_what_lives_in_it(path):
-    """Each module that holds anything opens with a docstring."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert not tree.body or ast.get_docstring(tree)
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_documented_import_works(name):
+    """What the documentation names can be imported by that name."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        import_module(name)
+    except ModuleNotFoundError:
+        assert hasattr(import_module(module), attribute)
 
 
-def test_long_files_are_listed_with_a_reason():
-    """A file past the limit has a reason on record, and a reason that is no longer needed is dropped."""
-    files = [
-        *modules(),
-        *sorted((ROOT / "tests").rglob("*.py")),
-        *sorted((ROOT / "benchmarks").rglob("*.py")),
-    ]
-    long = {name_of(p) for p in files if len(p.read_text(encoding="utf-8").splitlines()) > LONG}
-    assert set(LONG_ALLOWED) == long
+def test_no_folder_takes_the_name_of_a_public_function():
+    """Importing ``conformance.programs`` as a folder would rebind the function of that name."""
+    public = {name for name, value in vars(conformance).items() if isfunction(value)}
+    assert {"check", "programs"} <= public
+    assert set() == public & {path.stem for path in (ROOT / "conformance").iterdir()}
 
 
 def test_adapters_are_the_only_way_to_torch():
@@ -183,20 +211,30 @@ def test_adapters_are_the_only_way_to_torch():
     assert own >= {name for name in met if not name.startswith("specs/cases/")}
 
 
-AROUND = ("autograd", "forward", "namespace", "nn", "optim", "utils")
-"""The folders of the reference that reach a tensor's raw state through ``core.access`` alone."""
-ADAPTER = ROOT / "conformance/adapters/reference.py"
+# -- privacy -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_a_module_imports_no_private_name(path):
+    """An underscore means: of this module."""
+    private = {n for n in imports(path) if n.startswith(OURS) and n.rpartition(".")[2].startswith("_")}
+    assert set() == private - PYTORCHS_MODULES
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if name_of(p).startswith("conformance/")], ids=name_of)
+def test_conformance_reads_no_private_state(path):
+    """Implementations are observed through their adapters, and the reference is no exception."""
+    allowed = PYTORCHS_PRIVATE if name_of(path).startswith("conformance/adapters/") else {"_exit"}
+    allowed |= {"_replace", "_fields", "_asdict"}  # of named tuples
+    found = [(line, name) for line, name in private_reads(path) if name not in own_names(path) | allowed]
+    assert [] == found
 
 
 @pytest.mark.parametrize(
-    "path", [*(p for f in AROUND for p in (ROOT / "reference_impl" / f).glob("*.py")), ADAPTER], ids=name_of
+    "path", [*(p for f in AROUND for p in files(f"reference_impl/{f}")), ADAPTER], ids=name_of
 )
 def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(path):
     """Elsewhere no private attribute of `Tensor` is named, neither as an attribute nor in a string."""
     private = {name for name in Tensor.__slots__ if not name.startswith("__")} | {"_plain"}
-    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-    named = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-    named |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    named = {n.attr for n in ast.walk(tree(path)) if isinstance(n, ast.Attribute)} | strings(tree(path))
     assert set() == named & private
 
 
@@ -208,14 +246,13 @@ FILLED_ON_IMPORT = {
 """Files whose module-level containers are registries."""
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "reference_impl").rglob("*.py")), ids=name_of)
+@pytest.mark.parametrize("path", files("reference_impl"), ids=name_of)
 def test_state_stands_in_the_session_alone(path):
     """No module rebinds its globals, and none but a registry begins with an empty container."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     if name_of(path) in FILLED_ON_IMPORT:
         return
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Global)]
-    values = [node.value for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    assert not [node for node in ast.walk(tree(path)) if isinstance(node, ast.Global)]
+    values = [node.value for node in tree(path).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
     assert not [
         ast.unparse(value)
         for value in values
@@ -223,3 +260,44 @@ def test_state_stands_in_the_session_alone(path):
         or (isinstance(value, ast.Dict) and not value.keys)
         or (isinstance(value, ast.Call) and not value.args and ast.unparse(value.func).startswith("Weak"))
     ]
+
+
+# -- names and prose ---------------------------------------------------------------------------------
+def test_public_names_mean_one_thing():
+    """No name that modules take from one another is defined in two of them, but for the tables and contracts
+    above, and the steps and formulas that are called as the PyTorch function that they draw or define.
+    """
+    defined = defaultdict(set)
+    for path in modules():
+        for name in public_names(path) if "cases" not in path.parts else ():
+            if f"{dotted(path)}.{name}" in used_elsewhere():
+                defined[name].add(name_of(path))
+    alike = {
+        name: sorted(places)
+        for name, places in defined.items()
+        if len(places) > 1
+        and not (name in PYTORCH and all(place.startswith(CALLED_ALIKE) for place in places))
+    }
+    assert {} == {name: places for name, places in alike.items() if name not in SAME}
+    assert set() == SAME.keys() - alike.keys()
+
+
+@pytest.mark.parametrize("folder", PLAIN)
+def test_docstrings_open_with_a_verb_or_a_noun_phrase(folder):
+    """None opens with a question word, as a relative clause does."""
+    told = [(path, name, text) for path in (ROOT / folder).glob("*.py") for name, text in documented(path)]
+    assert told
+    assert [] == [f"{name_of(path)} {name}: {text}" for path, name, text in told if QUESTION.match(text)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_a_module_says_what_lives_in_it(path):
+    """Each module that holds anything opens with a docstring."""
+    assert not tree(path).body or dict(documented(path)).get("the module")
+
+
+def test_long_files_are_listed_with_a_reason():
+    """A file past the limit has a reason on record, and a reason that is no longer needed is dropped."""
+    all_files = [*modules(), *files("tests"), *files("benchmarks")]
+    long = {name_of(p) for p in all_files if len(p.read_text(encoding="utf-8").splitlines()) > LONG}
+    assert set(LONG_ALLOWED) == long

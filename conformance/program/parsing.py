@@ -14,9 +14,9 @@ from typing import Any
 
 from conformance.program.syntax import (
     ARITHMETIC,
+    AUGMENTED_METHOD_OF,
     BUILTINS,
     DTYPE_NAMES,
-    IN_PLACE_METHOD_OF,
     METHOD_OF,
     REFLECTED_METHOD_OF,
     SIGN_OF,
@@ -164,7 +164,7 @@ class Lowering:
         raise ProgramError(node, f"cannot bind {ast.unparse(node)}", "names, and *_ at the end")
 
     def augment(self, target: ast.expr, sign: ast.operator, value: ast.expr) -> None:
-        op = IN_PLACE_METHOD_OF.get(SIGN_OF.get(type(sign), ""))
+        op = AUGMENTED_METHOD_OF.get(SIGN_OF.get(type(sign), ""))
         if op is None:
             raise ProgramError(target, "this in-place operator has no place in a program")
         match target:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.program.syntax import BINARY, IN_PLACE, REFLECTED, TUPLES, UNARY
+from conformance.program.syntax import AUGMENTED, BINARY, REFLECTED, TUPLES, UNARY
 from conformance.program.value import (
     DELETE,
     REST,
@@ -143,8 +143,8 @@ def statement(step: Step) -> str:
     if op == DELETE:
         return f"del {', '.join(map(literal, args))}"
     if args and type(args[0]) is Ref and not step.kwargs:
-        if op in IN_PLACE and len(args) == 2 and step.out == (args[0].name,):
-            return f"{args[0].name} {IN_PLACE[op]} {literal(args[1])}"
+        if op in AUGMENTED and len(args) == 2 and step.out == (args[0].name,):
+            return f"{args[0].name} {AUGMENTED[op]} {literal(args[1])}"
         if not step.out and op == "__setitem__" and len(args) == 3:
             return f"{args[0].name}[{_index(args[1])}] = {literal(args[2])}"
         if not step.out and is_assignment(op):

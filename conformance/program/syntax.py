@@ -12,7 +12,7 @@ BINARY = {
     "__gt__": ">", "__lt__": "<", "__ge__": ">=", "__le__": "<=", "__eq__": "==", "__ne__": "!=",
 }  # fmt: skip
 REFLECTED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rtruediv__": "/", "__rpow__": "**"}
-IN_PLACE = {
+AUGMENTED = {
     "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=",
 }  # fmt: skip
 UNARY = {"__neg__": "-"}
@@ -35,7 +35,7 @@ REFLECTED_METHOD_OF = {sign: op for op, sign in REFLECTED.items()}
 REFLECTED_METHOD_OF.update(
     {">": "__lt__", "<": "__gt__", ">=": "__le__", "<=": "__ge__", "==": "__eq__", "!=": "__ne__"}
 )
-IN_PLACE_METHOD_OF = {sign[:-1]: op for op, sign in IN_PLACE.items()}
+AUGMENTED_METHOD_OF = {sign[:-1]: op for op, sign in AUGMENTED.items()}
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
 }  # fmt: skip

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.execution import json_form
 from conformance.program import GRAD_MODES, MODES, Dtype, Program, Ref, Step
 from conformance.program.parsing import ProgramError, parse
-from conformance.program.printing import BINARY, IN_PLACE, REFLECTED, UNARY, script, to_text
+from conformance.program.printing import AUGMENTED, BINARY, REFLECTED, UNARY, script, to_text
 
 NAMES = st.sampled_from(["a", "b", "c", "x1"])
 REFS = NAMES.map(Ref)
@@ -66,7 +66,7 @@ STEPS = st.one_of(
     st.tuples(REFS)), step(st.sampled_from([".grad=", ".requires_grad="]), st.tuples(REFS, VALUES)),
     step(st.just("__setitem__"), st.tuples(REFS, VALUES, VALUES), out=st.just(())), st.builds(lambda op, name,
     value, mode: Step(op, (Ref(name), value), (), (name,), mode),
-              st.sampled_from([*IN_PLACE]), NAMES, VALUES, MODE),
+              st.sampled_from([*AUGMENTED]), NAMES, VALUES, MODE),
     step(st.just("del"), st.lists(REFS, min_size=1, max_size=2), out=st.just(()), mode=BLOCKS),
 )  # fmt: skip
 PROGRAMS = st.lists(STEPS, min_size=1, max_size=6).map(lambda steps: Program(tuple(steps)))

@@ -95,7 +95,7 @@ class AbstractTensor:
             family.tensors.append(self)
 
 
-def memory_of(tensors: Iterable[AbstractTensor]) -> set[AbstractMemory]:
+def memories_of(tensors: Iterable[AbstractTensor]) -> set[AbstractMemory]:
     return {memory for tensor in tensors for memory in tensor.memory}
 
 
@@ -164,7 +164,7 @@ def carry(
     order = sorted(reached, key=lambda node: node.rounding, reverse=True)
     at = {node: Arrival() for node in order}
     found: dict[AbstractTensor, Arrival] = {}
-    start, fresh = memory_of(seeds), {node: {AbstractMemory()} for node in order if not node.hands_on}
+    start, fresh = memories_of(seeds), {node: {AbstractMemory()} for node in order if not node.hands_on}
     for root in roots:
         at[root].add(level_of(start), start or {AbstractMemory()})
     again = True
@@ -174,7 +174,7 @@ def carry(
             here, own = at[node], frozenset([node.rounding])
             for tensor in {tensor for family in node.families for tensor in family.tensors}:
                 found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
-            onward = here.level | level_of(node.keeps) | level_of(memory_of(node.operands))
+            onward = here.level | level_of(node.keeps) | level_of(memories_of(node.operands))
             if onward or node.rounds:
                 onward |= own | rounding
             for parent in node.parents:

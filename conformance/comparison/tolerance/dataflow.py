@@ -23,7 +23,7 @@ from conformance.comparison.tolerance.aliasing import (
     families_of,
     grads_of,
     level_of,
-    memory_of,
+    memories_of,
     nodes_of,
     sharing,
 )
@@ -108,11 +108,11 @@ class DataFlow:
 
     def value(self, step: int, name: str) -> Roundings:
         """Return the roundings that had reached the value of `name` after `step`."""
-        return level_of(memory_of(self._after(step).get(name, ())))
+        return level_of(memories_of(self._after(step).get(name, ())))
 
     def grad(self, step: int, name: str) -> Roundings:
         """Return the roundings that had reached the grad of `name` after `step`."""
-        return level_of(memory_of(grads_of(self._after(step).get(name, ()))))
+        return level_of(memories_of(grads_of(self._after(step).get(name, ()))))
 
     def passed(self, step: int) -> Roundings:
         """Return the roundings that had reached any gradient that passed in `step`, which runs the engine."""
@@ -177,7 +177,7 @@ class DataFlow:
             node.rounds = self._rounds(step)
             if keeps_values(step.op):
                 # NB: not the memory alone: `.data` of what is kept may be assigned.
-                node.keeps, node.operands = memory_of(operands), operands.copy()
+                node.keeps, node.operands = memories_of(operands), operands.copy()
                 node.hands_on = hands_on(step.op)
         return node
 
@@ -203,7 +203,7 @@ class DataFlow:
             self._optimize(index, step, first)
         elif base(op) in ALIASES:
             family = Family(AbstractNode(self._rounding(index, step)))
-            self._bind(step, {AbstractTensor(memory_of(first), [family], made=False)})
+            self._bind(step, {AbstractTensor(memories_of(first), [family], made=False)})
         elif writes(op):
             self._write(index, step, first, operands)
         else:
@@ -218,7 +218,7 @@ class DataFlow:
             elif op == ".data=":
                 for memory in target.memory:
                     memory.owner = None  # it may come to lie on a part of what it covered
-                target.memory = memory_of(value) | (set() if sure else target.memory)
+                target.memory = memories_of(value) | (set() if sure else target.memory)
 
     def _optimize(self, index: int, step: Step, held: set[AbstractTensor]) -> None:
         """A step of an optimizer writes to each tensor it holds what its grad comes to."""
@@ -229,7 +229,7 @@ class DataFlow:
 
     def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
         """Return the roundings that reach the result of a computation: its operands', and its own."""
-        level = level_of(memory_of(operands))
+        level = level_of(memories_of(operands))
         if level or self._rounds(step):
             level |= {self._rounding(index, step, gradient=False, from_exact=not level)}
         return level
@@ -238,13 +238,13 @@ class DataFlow:
         self, index: int, step: Step, targets: set[AbstractTensor], operands: set[AbstractTensor]
     ) -> None:
         """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
-        whole = overwrites(step.op) and targets == {memory.owner for memory in memory_of(targets)}
+        whole = overwrites(step.op) and targets == {memory.owner for memory in memories_of(targets)}
         if whole:
             values = [*step.args[1:], *(value for _, value in step.kwargs)]
             level = self._level(index, step, self._tensors([*refs(values)]))
         else:
             level = self._level(index, step, operands)
-        for memory in memory_of(targets):
+        for memory in memories_of(targets):
             memory.write(level)
             if whole and len(targets) == 1:
                 memory.level = level
@@ -266,7 +266,7 @@ class DataFlow:
 
     def _made(self, index: int, step: Step, operands: set[AbstractTensor], kind: str) -> set[AbstractTensor]:
         """Return what a result may be; ``kind`` is a word of `Op.aliases`."""
-        memory = set() if kind == "never" else memory_of(operands)
+        memory = set() if kind == "never" else memories_of(operands)
         families = set() if kind == "never" else families_of(operands)
         own = AbstractMemory()
         if kind != "always":
@@ -303,7 +303,7 @@ class DataFlow:
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
         # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
         given_too = arrived.keys() | (grads_of(arrived) if self._hands_on_grads else set())
-        self._passed = level_of(memory_of(given_too)).union(
+        self._passed = level_of(memories_of(given_too)).union(
             *(arrival.onto(frozenset()) for arrival in arrived.values())
         )
         create = any(given["create_graph"])
@@ -322,7 +322,7 @@ class DataFlow:
                     found.add(gradient(arrival, set()))
             if tensor.made or everyone or (not captures and tensor in targets):
                 # Under create_graph the sum is a new tensor.
-                for memory in memory_of(tensor.grads) if not create else ():
+                for memory in memories_of(tensor.grads) if not create else ():
                     memory.write(arrival.onto(memory.level))
                 tensor.grads = {*tensor.grads, gradient(arrival, tensor.grads)}
         if captures and done:
@@ -331,4 +331,4 @@ class DataFlow:
             handed_out = begun.union(*mine)
             for name, found in zip(binds(step), mine, strict=False):
                 # One gradient may be handed out twice, or be what it began as.
-                self._names[name] = sharing(handed_out, memory_of(found))
+                self._names[name] = sharing(handed_out, memories_of(found))

@@ -16,7 +16,7 @@ from conformance.comparison.tolerance.aliasing import (
     Family,
     families_of,
     level_of,
-    memory_of,
+    memories_of,
     nodes_of,
     sharing,
 )
@@ -49,7 +49,7 @@ class GradientsOfRun:
         self, arrival: Arrival, old: set[AbstractTensor], rounding: Callable[[], int]
     ) -> AbstractTensor:
         """Add what arrived to an old grad; the sum may still be, or be a view of, what it began as."""
-        level = arrival.onto(level_of(memory_of(old)))
+        level = arrival.onto(level_of(memories_of(old)))
         kind = self._roundings[max(arrival.roundings)] if arrival.roundings else None
         if self._crowded and kind in self._kinds:
             made, memory, node = self._kinds[kind]

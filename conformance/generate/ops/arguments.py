@@ -117,7 +117,7 @@ CANDIDATES: dict[str, Callable[[Shape], tuple[Any, ...]]] = {
 come last.
 """
 
-NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.5, -3.0, True, False)
+DRAWN_NUMBERS = (2.0, 1.0, -1.0, 0.5, 3.0, 4.0, -2.0, 2, 3, -1, 0.25, 0.0, 10, 5.0, 1.5, -3.0, True, False)
 """Python numbers to calculate with."""
 EXPONENTS = (2, 2.0, 3, 1, 0, 3.0, 1.0, True)
 """Python numbers to raise to the power of, if nothing may be rounded."""

@@ -95,7 +95,7 @@ GROWTH: dict[str, Callable[[list[Store], int, Sequence[Any]], Bound]] = {
 """Bounds by the value of `Op.grows`, given the operands, the size of the first one, and the call."""
 
 
-def of_number(number: Any) -> Store:
+def bounds_of_number(number: Any) -> Store:
     """Return the bounds of a Python number."""
     if isinstance(number, complex):
         number = max(abs(number.real), abs(number.imag))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from conformance.generate.ops import magnitude
-from conformance.generate.ops.arguments import EXPONENTS, NUMBERS, OMIT, combinations
+from conformance.generate.ops.arguments import DRAWN_NUMBERS, EXPONENTS, OMIT, combinations
 from conformance.generate.ops.call_table import NOT_DRAWN, REFUSED, At, Call, CallTable
 from conformance.generate.ops.shape_inference import BareArray, call_body, shapes_of
 from conformance.generate.state.tensor_info import TensorInfo
@@ -123,7 +123,7 @@ class Recipe:
 
     def _numbers(self, at: int) -> tuple[Any, ...]:
         domain = self.domains[at]
-        numbers: tuple[Any, ...] = NUMBERS
+        numbers: tuple[Any, ...] = DRAWN_NUMBERS
         if "inexact_power" in self.op.avoid and at != self.first:
             numbers = EXPONENTS
         return tuple(n for n in numbers if domain is None or _lies_in(n, domain))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.generate.ops.arguments import NUMBERS
-from conformance.generate.ops.magnitude import of_number
+from conformance.generate.ops.arguments import DRAWN_NUMBERS
+from conformance.generate.ops.magnitude import bounds_of_number
 from conformance.generate.ops.recipe import At, Call, Recipe
 from conformance.generate.state.features import DATA, DOUBLE, DTYPES, GRAD_CALL, HOOKS, OPERATORS, VIEWS
 from conformance.generate.state.gen_state import GenState
@@ -21,7 +21,7 @@ from specs.domain import AVOIDANCES
 
 SECOND_DERIVATIVES = DOUBLE | GRAD_CALL
 """The features that second derivatives need."""
-_NUMBER_BOUNDS = {n: of_number(n) for n in NUMBERS}
+_NUMBER_BOUNDS = {n: bounds_of_number(n) for n in DRAWN_NUMBERS}
 _CASTS = (
     ("double", ()),
     ("float", ()),
@@ -185,7 +185,8 @@ def perform(
         stores = [x.store]
     else:
         stores = [
-            o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or of_number(o) for o in operands
+            o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
+            for o in operands
         ]
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
