@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITH_SAMPLES = [page for page in PAGES if "```console" in page.read_text()]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(rf"{BLOCK.pattern}|^    [^\n]*$", BLOCK.flags)
 FILE = re.compile(r"# (\w+\.py)\n")
 NAMED = re.compile(r"`((?:specs|reference_impl|conformance|tests|benchmarks)/[\w/.-]+)`")
 COMMANDS = {"autograd-conformance": ("-m", "conformance"), "python": ()}
@@ -49,7 +50,7 @@ def test_samples_print_what_they_show(page, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
-    for target in re.findall(r"\w\S*\]\(([\w./-]+)[^):]*\)", BLOCK.sub("", page.read_text())):
+    for target in re.findall(r"\w\S*\]\(([\w./-]+)[^):]*\)", CODE.sub("", page.read_text())):
         assert (page.parent / target).exists(), target
 
 
