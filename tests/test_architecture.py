@@ -135,7 +135,8 @@ CALLED_ALIKE = ("reference_impl/", "specs/ops/", "conformance/generate/steps/")
 """A declaration, a function of the reference and the step that draws it are called as PyTorch's function."""
 
 QUESTION = re.compile(r"\W*(What|Whether|Who|Whose|Where|How|Which|When|Why)(ever)?\b")
-PLAIN = ("conformance/adapters/standin", "conformance/generate", "reference_impl")
+_OTHER = {"specs", "specs/cases", *(f"reference_impl/{name}" for name in ("core", "fidelity", "namespace"))}
+PLAIN = sorted({name_of(path.parent) for path in modules()} - _OTHER)
 """The folders in which docstrings open with a verb or a noun phrase."""
 
 DOCUMENTED = (
