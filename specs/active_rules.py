@@ -36,7 +36,7 @@ knocking them out changes nothing.
 _off_in_engine: set[str] = set()
 """The rules that are not active in calls of the engine."""
 _fired_outside: list[set[str]] = []
-"""The rules that had fired when the engine was entered."""
+"""The rules of calls that had fired when the engine was entered."""
 _listeners: list[Callable[[Set[str]], None]] = []
 
 
@@ -59,31 +59,32 @@ def fired() -> frozenset[str]:
 
 def enter_engine() -> None:
     """Say that calls are the engine's own from now on."""
-    global _fired, _off
-    _fired_outside.append(_fired)
-    _fired, _off = set(), _off_in_engine
+    global _off
+    _fired_outside.append(_fired & OF_CALLS)
+    _off = _off_in_engine
 
 
 def leave_engine() -> None:
-    """Undo the last `enter_engine`."""
-    global _fired, _off
-    inside, _fired = _fired, _fired_outside.pop()
+    """Undo the last `enter_engine`: of the rules of calls, those count that had fired before."""
+    global _off
+    _fired.difference_update(OF_CALLS)
+    _fired.update(_fired_outside.pop())
     _off = _off_in_engine if _fired_outside else _off_outside
-    inside -= OF_CALLS
-    _fired |= inside
 
 
-@contextmanager
-def user_code() -> Iterator[None]:
-    """In the block, which the engine may have reached, calls are the user's."""
-    if _off is not _off_in_engine:
-        yield
-        return
-    leave_engine()
-    try:
-        yield
-    finally:
-        enter_engine()
+class user_code:
+    """A block in which calls are the user's, although the engine may have reached it."""
+
+    __slots__ = ("_in_engine",)
+
+    def __enter__(self) -> None:
+        self._in_engine = _off is _off_in_engine
+        if self._in_engine:
+            leave_engine()
+
+    def __exit__(self, *error: object) -> None:
+        if self._in_engine:
+            enter_engine()
 
 
 def torch_release() -> str:

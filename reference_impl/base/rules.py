@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from reference_impl.base.session import STATE
@@ -87,12 +85,15 @@ def leave_engine() -> None:
         warn(rule)
 
 
-@contextmanager
-def user_code() -> Iterator[None]:
-    """In the block, which the engine may have reached, run what users wrote: no warning is held back."""
-    STATE.held_warnings.append(None)
-    try:
-        with active_rules.user_code():
-            yield
-    finally:
+class user_code(active_rules.user_code):
+    """A block of users' code, such as a hook, that the engine may have reached: no warning is held back."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        STATE.held_warnings.append(None)
+        super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__()
         STATE.held_warnings.pop()

@@ -127,10 +127,12 @@ def _fail(task: GraphTask) -> None:
 
 def evaluate_function(node: Node, grads: InputBuffer, task: GraphTask) -> None:
     """Run one node and hand its gradients on."""
-    extension_points.on_evaluate(node, task)
+    if STATE.devices or STATE.unordered_hooks:
+        extension_points.on_evaluate(node, task)
     if task.exec_info is not None and not _capture(node, grads, task):
         return
-    _receive(node, grads)
+    if node.hooks is not None or node.retained or not node.edges:  # an accumulator's hooks are its leaf's
+        _receive(node, grads)
     outputs = call_function(node, grads, task)
     if not task.keep_graph and by("backward/frees-saved"):
         node.release_variables()
@@ -150,8 +152,6 @@ def _capture(node: Node, grads: InputBuffer, task: GraphTask) -> bool:
 
 def _receive(node: Node, grads: InputBuffer) -> None:
     """Call the hooks of the tensors that the node made, then let those tensors retain their gradients."""
-    if node.edges and node.hooks is None and not node.retained:
-        return  # as for most nodes; an accumulator's hooks are its leaf's
     call_tensor_pre_hooks(node.tensor_pre_hooks(), grads)
     if node.retained and node.hooks is not None:
         by("hook/runs-before-retain")
@@ -175,7 +175,8 @@ def call_function(node: Node, grads: InputBuffer, task: GraphTask) -> Grads:
     if hooks is not None and hooks.pre_hooks:
         call_pre_hooks(hooks.pre_hooks, grads)
     given = tuple(grads) if hooks is not None and hooks.post_hooks else None
-    extension_points.on_apply(node)
+    if STATE.devices:
+        extension_points.on_apply(node)
     outputs = node.apply(grads, task) if STATE.anomaly is None else STATE.anomaly.watch(node, grads, task)
     validate_outputs(node.edges, outputs)
     if given is None:

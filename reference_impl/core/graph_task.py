@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reference_impl.base.rules import by
+from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.graph import Edge, Grads, Node, RunningTask
 from reference_impl.core.input_buffer import InputBuffer, add
@@ -116,6 +117,7 @@ class GraphTask(RunningTask):
             g, outputs[index] = outputs[index], None  # moved, so that the buffer alone may hold it
             if g is not None:
                 add(buffer, nr, g)
-            extension_points.on_arrival(self, node, target, g, buffer[nr], not left)
+            if STATE.devices:
+                extension_points.on_arrival(self, node, target, g, buffer[nr], not left)
             if not left:
                 self.ready.push(target, buffer)

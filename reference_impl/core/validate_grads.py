@@ -5,6 +5,7 @@ from __future__ import annotations
 from reference_impl.base import dtypes
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.graph import Edge, Grads, InputMetadata
 from reference_impl.core.tensor import Tensor
@@ -21,7 +22,7 @@ def validate_outputs(edges: tuple[Edge, ...], grads: Grads, at_root: bool = Fals
             array = g._array
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
                 grads[index] = _fitted(g, metadata, at_root)
-            else:
+            elif STATE.devices:
                 grads[index] = extension_points.match_device(g, metadata)
 
 
@@ -38,7 +39,8 @@ def _fitted(g: Tensor, metadata: InputMetadata, at_root: bool) -> Tensor:
     casts = array.dtype != dtype and dtype.kind in DIFFERENTIABLE
     if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
         g = g.cast(dtype)
-    g = extension_points.match_device(g, metadata)
+    if STATE.devices:
+        g = extension_points.match_device(g, metadata)
     if dtype.kind not in DIFFERENTIABLE:
         refuse_by("backward/no-gradient-of-integers", dtype=dtypes.of(dtype))
     return g

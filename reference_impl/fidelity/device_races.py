@@ -63,8 +63,6 @@ def on_arrival(task: GraphTask, node: Node, target: Node, g: Any, total: Any, la
     """Note a gradient of ``node`` at ``target``, and that its sum with those that are there is unordered if
     it comes on another strand.
     """
-    if not STATE.devices:
-        return
     strands = _strands_of(task).of
     there = strands.setdefault(target, set())
     there |= strands.get(node, {task.root})

@@ -31,19 +31,7 @@ def grad_dtype(dtype: Any, got: np.dtype) -> np.dtype:
 
 @fill
 def match_device(g: Tensor, metadata: Any) -> Tensor:
-    """Return a gradient on the device of its metadata."""
-    return _copied_to_device(g, metadata) if STATE.devices else g
-
-
-@fill
-def on_apply(node: Node) -> None:
-    """Have a node make memory on the device of its first gradient; hooks may have asked for another."""
-    if STATE.devices:
-        STATE.place = ambient_in(node.metadata)
-
-
-def _copied_to_device(g: Tensor, metadata: Any) -> Tensor:
-    """Move a 0-d gradient to the device in ``metadata``; refuse any other on the wrong device."""
+    """Move a 0-d gradient to the device of its metadata; refuse any other that is elsewhere."""
     want, got = place_in(metadata), place_of(g)
     if want is got:
         return g
@@ -51,3 +39,9 @@ def _copied_to_device(g: Tensor, metadata: Any) -> Tensor:
         return g.copy_to(g._array.dtype, want)
     refuse_by("device/gradient-elsewhere", want=want, got=got)
     return g
+
+
+@fill
+def on_apply(node: Node) -> None:
+    """Have a node make memory on the device of its first gradient; hooks may have asked for another."""
+    STATE.place = ambient_in(node.metadata)
