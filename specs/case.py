@@ -22,7 +22,7 @@ from specs.callbacks import custom_function
 from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
-_RULES_LINE = re.compile(r"\brules?: ([\w/-]+(?:,\s+[\w/-]+)*)\.")
+_RULES_NAMED = re.compile(r"\bRules?: ([\w/-]+(?:,\s+[\w/-]+)*)\.")
 _SEED = re.compile(r"\bseed (\d{3}_[0-9a-f]{16}\.txt)")
 
 
@@ -120,13 +120,13 @@ def warned(rule: str) -> Iterator[None]:
 
 def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
     doc = ast.get_docstring(function) or ""
-    rules = tuple(rule.strip() for group in _RULES_LINE.findall(doc) for rule in group.split(","))
+    rules = tuple(rule.strip() for group in _RULES_NAMED.findall(doc) for rule in group.split(","))
     return Case(
         chapter=chapter,
         name=function.name,
         rules=tuple(dict.fromkeys(rules)),
         seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
-        truth=doc.partition("\n\n")[0].replace("\n", " "),
+        truth=_RULES_NAMED.split(doc.partition("\n\n")[0])[0].strip().replace("\n", " "),
         text=ast.get_source_segment(source, function) or "",
         line=function.lineno,
     )

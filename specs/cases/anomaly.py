@@ -10,7 +10,7 @@ from specs.case import refused, warned
 def nan_ends_the_backward():
     """The node that gives it is named, and nothing arrives behind it; without the mode it goes through.
 
-    rule: anomaly/nan-refused.
+    Rule: anomaly/nan-refused.
     """
     x = torch.tensor([0.0], requires_grad=True)
     y = torch.sqrt(x) * 0
@@ -23,10 +23,7 @@ def nan_ends_the_backward():
 
 
 def nan_may_pass():
-    """check_nan=False is for errors alone.
-
-    rules: anomaly/nan-may-pass, anomaly/is-slow-warns.
-    """
+    """check_nan=False is for errors alone. Rules: anomaly/nan-may-pass, anomaly/is-slow-warns."""
     x = torch.tensor([0.0], requires_grad=True)
     y = torch.sqrt(x) * 0
     with warned("anomaly/is-slow-warns"):
@@ -41,7 +38,7 @@ def nan_may_pass():
 def what_fails_is_told():
     """A warning names the node and shows this file if the mode was on when it was made.
 
-    rules: anomaly/tells-where, save/modified-refused.
+    Rules: anomaly/tells-where, save/modified-refused.
     """
     x = torch.tensor([1.0], requires_grad=True)
     with torch.autograd.set_detect_anomaly(True):
@@ -57,7 +54,7 @@ def what_fails_is_told():
 def what_was_made_before_is_named_alone():
     """Without the mode when it was made, the warning has nothing to show.
 
-    rules: anomaly/tells-where, anomaly/nan-refused.
+    Rules: anomaly/tells-where, anomaly/nan-refused.
     """
     x = torch.tensor([0.0], requires_grad=True)
     y = torch.sqrt(x) * 0

@@ -8,7 +8,7 @@ from specs.case import refused
 def root_must_require_grad():
     """backward() of a tensor that does not require grad is refused.
 
-    rule: backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0])
     with refused("backward/root-needs-grad"):
@@ -21,10 +21,7 @@ def root_must_require_grad():
 
 
 def every_root_must_require_grad():
-    """One root that does not require grad is enough; nothing is filled.
-
-    rule: backward/root-needs-grad.
-    """
+    """One root that does not require grad is enough; nothing is filled. Rule: backward/root-needs-grad."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([1.0])
     with refused("backward/root-needs-grad"):
@@ -35,7 +32,7 @@ def every_root_must_require_grad():
 def root_of_one_element_starts_from_one():
     """A root of one element needs no gradient, whatever its number of dimensions.
 
-    rule: backward/implicit-one. Source: seed 003_08ed0c2a945abd78.txt, seed 004_fc81070469924520.txt.
+    Rule: backward/implicit-one. Source: seed 003_08ed0c2a945abd78.txt, seed 004_fc81070469924520.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor([[3.0]], requires_grad=True)
@@ -49,7 +46,7 @@ def root_of_one_element_starts_from_one():
 def root_of_many_elements_needs_a_gradient():
     """A root of two elements without gradient= is refused, leaf or not.
 
-    rule: backward/implicit-needs-scalar. Source: seed 004_fc81070469924520.txt.
+    Rule: backward/implicit-needs-scalar. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -63,10 +60,7 @@ def root_of_many_elements_needs_a_gradient():
 
 
 def complex_root_needs_a_gradient():
-    """A complex root of one element without gradient= is refused.
-
-    rule: backward/implicit-needs-real.
-    """
+    """A complex root of one element without gradient= is refused. Rule: backward/implicit-needs-real."""
     c = torch.tensor([1.0 + 1.0j, 2.0], dtype=torch.complex128, requires_grad=True)
     s = c.sum()
     with refused("backward/implicit-needs-real"):
@@ -78,7 +72,7 @@ def complex_root_needs_a_gradient():
 def gradient_is_the_upstream_gradient():
     """With d(out)/d(y) passed as gradient=, the leaf gets d(out)/d(x).
 
-    rule: backward/gradient-is-upstream. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: backward/gradient-is-upstream. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -89,7 +83,7 @@ def gradient_is_the_upstream_gradient():
 def gradient_of_a_scalar_root_counts_too():
     """A gradient given for a root of one element replaces the implicit 1.
 
-    rule: backward/gradient-is-upstream.
+    Rule: backward/gradient-is-upstream.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     s = x.sum()
@@ -98,10 +92,7 @@ def gradient_of_a_scalar_root_counts_too():
 
 
 def gradient_must_have_the_roots_shape():
-    """A gradient is not broadcast to the root.
-
-    rule: backward/gradient-shape.
-    """
+    """A gradient is not broadcast to the root. Rule: backward/gradient-shape."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("backward/gradient-shape"):
@@ -115,10 +106,7 @@ def gradient_must_have_the_roots_shape():
 
 
 def complex_gradient_needs_a_complex_root():
-    """Complex and real do not mix between a root and its gradient.
-
-    rule: backward/gradient-complex-dtype.
-    """
+    """Complex and real do not mix between a root and its gradient. Rule: backward/gradient-complex-dtype."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.sum()
     with refused("backward/gradient-complex-dtype"):
@@ -129,10 +117,7 @@ def complex_gradient_needs_a_complex_root():
 
 
 def gradient_is_cast_to_the_roots_dtype():
-    """A float64 or integer gradient of a float32 root is cast.
-
-    rule: backward/gradient-is-cast.
-    """
+    """A float64 or integer gradient of a float32 root is cast. Rule: backward/gradient-is-cast."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.retain_grad()
@@ -145,10 +130,7 @@ def gradient_is_cast_to_the_roots_dtype():
 
 
 def each_root_needs_its_gradient():
-    """Fewer gradients than roots are refused, surplus ones dropped.
-
-    rule: backward/gradients-count.
-    """
+    """Fewer gradients than roots are refused, surplus ones dropped. Rule: backward/gradients-count."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     z = x * 3
@@ -163,10 +145,7 @@ def each_root_needs_its_gradient():
 
 
 def gradient_must_be_a_tensor():
-    """Numbers are no gradients.
-
-    rules: backward/gradient-type, backward/not-iterable.
-    """
+    """Numbers are no gradients. Rules: backward/gradient-type, backward/not-iterable."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("backward/gradient-type"):
@@ -179,7 +158,7 @@ def gradient_must_be_a_tensor():
 def roots_and_inputs_must_be_tensors():
     """A number is neither a root nor an input, alone or in a list.
 
-    rules: backward/not-iterable, backward/root-type, backward/inputs-type.
+    Rules: backward/not-iterable, backward/root-type, backward/inputs-type.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     s = x.sum()
@@ -197,7 +176,7 @@ def roots_and_inputs_must_be_tensors():
 def second_backward_is_refused():
     """Without retain_graph what was saved is given up, and the second backward refused.
 
-    rules: backward/frees-saved, save/freed-refused. Source: seed 002_5576f5c856adb572.txt.
+    Rules: backward/frees-saved, save/freed-refused. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -211,7 +190,7 @@ def second_backward_is_refused():
 def nodes_that_save_nothing_run_again():
     """A graph of additions can be run twice without retain_graph.
 
-    rules: backward/frees-saved, save/only-what-a-formula-needs.
+    Rules: backward/frees-saved, save/only-what-a-formula-needs.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x + x).sum()
@@ -221,10 +200,7 @@ def nodes_that_save_nothing_run_again():
 
 
 def grad_frees_like_backward():
-    """autograd.grad gives up what was saved, too.
-
-    rules: backward/frees-saved, save/freed-refused.
-    """
+    """autograd.grad gives up what was saved, too. Rules: backward/frees-saved, save/freed-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
     torch.autograd.grad(y, x)
@@ -235,7 +211,7 @@ def grad_frees_like_backward():
 def retain_graph_keeps_the_graph():
     """With retain_graph=True the same graph can be run again.
 
-    rule: backward/retain-graph-keeps. Source: seed 004_fc81070469924520.txt.
+    Rule: backward/retain-graph-keeps. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -249,7 +225,7 @@ def retain_graph_keeps_the_graph():
 def retain_graph_follows_create_graph():
     """create_graph=True retains the graph unless retain_graph says otherwise.
 
-    rule: backward/retain-follows-create-graph.
+    Rule: backward/retain-follows-create-graph.
     Source: seed 002_5576f5c856adb572.txt, seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -264,7 +240,7 @@ def retain_graph_follows_create_graph():
 def an_op_outside_the_loop_fails_the_second_time():
     """f = w * x outside the loop belongs to the first graph, which is freed; inside it is recorded anew.
 
-    rules: backward/frees-saved, save/freed-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: backward/frees-saved, save/freed-refused. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([2.0], requires_grad=True)
     x = torch.tensor([1.0, 2.0])
@@ -281,7 +257,7 @@ def an_op_outside_the_loop_fails_the_second_time():
 def a_leaf_can_be_the_root():
     """A scalar leaf's backward gives 1, 2, 3 over three calls.
 
-    rules: backward/leaf-root, backward/implicit-one. Source: seed 004_fc81070469924520.txt.
+    Rules: backward/leaf-root, backward/implicit-one. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor(7.0, requires_grad=True)
     assert x.grad is None and x.is_leaf is True
@@ -294,10 +270,7 @@ def a_leaf_can_be_the_root():
 
 
 def a_leaf_root_takes_a_gradient():
-    """A leaf of many elements is a root like any other.
-
-    rule: backward/leaf-root.
-    """
+    """A leaf of many elements is a root like any other. Rule: backward/leaf-root."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.backward(torch.tensor([3.0, 4.0]))
     assert x.grad.tolist() == [3.0, 4.0]
@@ -308,7 +281,7 @@ def a_leaf_root_takes_a_gradient():
 def complex_gradient_of_a_real_operand_is_refused():
     """fill_ of a complex tensor with a real one: the gradient of the latter would be complex.
 
-    rule: backward/gradient-complexity.
+    Rule: backward/gradient-complexity.
     """
     x = torch.tensor(2.0, requires_grad=True)
     f = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j])

@@ -9,7 +9,7 @@ from specs.cases._functions_nested import Within
 def several_roots_are_one_backward():
     """Two roots that share nodes run them once, so their saved tensors serve both.
 
-    rule: backward/several-roots.
+    Rule: backward/several-roots.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -20,7 +20,7 @@ def several_roots_are_one_backward():
 def a_root_may_depend_on_another():
     """A root inside the graph of another root gets its own gradient and the other's, summed.
 
-    rule: backward/several-roots.
+    Rule: backward/several-roots.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -35,7 +35,7 @@ def a_root_may_depend_on_another():
 def none_stands_for_an_implicit_gradient():
     """Among several gradients None means 1 for a root of one element.
 
-    rules: backward/several-roots, backward/implicit-one.
+    Rules: backward/several-roots, backward/implicit-one.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     torch.autograd.backward([x.sum(), x * 2], [None, torch.tensor([1.0, 1.0])])
@@ -43,10 +43,7 @@ def none_stands_for_an_implicit_gradient():
 
 
 def only_the_inputs_are_filled():
-    """inputs= names the only tensors that are filled.
-
-    rule: backward/inputs-only.
-    """
+    """inputs= names the only tensors that are filled. Rule: backward/inputs-only."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = (x * u).sum()
@@ -56,10 +53,7 @@ def only_the_inputs_are_filled():
 
 
 def only_nodes_on_the_way_to_the_inputs_run():
-    """A node that does not lead to an input keeps its saved tensors.
-
-    rule: backward/inputs-only.
-    """
+    """A node that does not lead to an input keeps its saved tensors. Rule: backward/inputs-only."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = x * x
@@ -71,10 +65,7 @@ def only_nodes_on_the_way_to_the_inputs_run():
 
 
 def an_unconnected_input_is_passed_over():
-    """An input that the root does not depend on stays None, without refusal.
-
-    rule: backward/inputs-only.
-    """
+    """An input that the root does not depend on stays None, without refusal. Rule: backward/inputs-only."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     x.sum().backward(inputs=[u])
@@ -82,10 +73,7 @@ def an_unconnected_input_is_passed_over():
 
 
 def inputs_must_not_be_empty():
-    """An empty list of inputs is refused.
-
-    rule: backward/inputs-empty.
-    """
+    """An empty list of inputs is refused. Rule: backward/inputs-empty."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     s = x.sum()
     with refused("backward/inputs-empty"):
@@ -98,7 +86,7 @@ def inputs_must_not_be_empty():
 def a_non_leaf_input_retains_grad():
     """A non-leaf in inputs= is filled and retains grad from then on.
 
-    rule: backward/inputs-retain-non-leaf.
+    Rule: backward/inputs-retain-non-leaf.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x + 2
@@ -112,7 +100,7 @@ def a_non_leaf_input_retains_grad():
 def the_node_of_a_non_leaf_input_runs():
     """backward(inputs=[y]) runs, and frees, the node that made y; autograd.grad does not.
 
-    rules: backward/inputs-retain-non-leaf, backward/frees-saved.
+    Rules: backward/inputs-retain-non-leaf, backward/frees-saved.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -126,7 +114,7 @@ def the_node_of_a_non_leaf_input_runs():
 def the_latest_node_runs_first():
     """b, recorded after a, has run when a fails, on either side of the addition.
 
-    rule: backward/latest-first.
+    Rule: backward/latest-first.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -150,7 +138,7 @@ def the_latest_node_runs_first():
 def the_earlier_node_is_left_out_by_a_failure():
     """b, recorded before a, has not run when a fails, on either side of the addition.
 
-    rule: backward/latest-first.
+    Rule: backward/latest-first.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -169,10 +157,7 @@ def the_earlier_node_is_left_out_by_a_failure():
 
 
 def a_leaf_is_filled_before_any_other_node_runs():
-    """u is filled before the node of a, which fails, gets its turn.
-
-    rule: backward/accumulate-first.
-    """
+    """u is filled before the node of a, which fails, gets its turn. Rule: backward/accumulate-first."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
@@ -188,7 +173,7 @@ def a_leaf_is_filled_before_any_other_node_runs():
 def a_failure_undoes_nothing():
     """After a backward that failed, filled leaves stay filled and nodes that have run are freed.
 
-    rule: backward/failure-leaves-what-was-done.
+    Rule: backward/failure-leaves-what-was-done.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -209,7 +194,7 @@ def a_failure_undoes_nothing():
 def a_failed_node_has_not_given_up_what_it_saved():
     """A node that refused to run refuses for the same reason the next time.
 
-    rule: backward/failure-leaves-what-was-done.
+    Rule: backward/failure-leaves-what-was-done.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
@@ -226,7 +211,7 @@ def a_failed_node_has_not_given_up_what_it_saved():
 def unused_outputs_count_as_zeros():
     """Of three outputs of unbind only one is used: the others contribute zeros.
 
-    rule: backward/undefined-passes-on. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: backward/undefined-passes-on. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     a, b, c = x.unbind()
@@ -236,10 +221,7 @@ def unused_outputs_count_as_zeros():
 
 
 def unused_pieces_count_as_zeros():
-    """The same for a piece of a split.
-
-    rule: backward/undefined-passes-on.
-    """
+    """The same for a piece of a split. Rule: backward/undefined-passes-on."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
     a, b = y.split(2)
@@ -250,7 +232,7 @@ def unused_pieces_count_as_zeros():
 def shapes_inside_are_those_recorded():
     """A root whose data was swapped for another shape does not fit its own node any more.
 
-    rule: backward/gradient-shape-inside.
+    Rule: backward/gradient-shape-inside.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -264,7 +246,7 @@ def shapes_inside_are_those_recorded():
 def a_leaf_that_got_a_history_is_not_filled():
     """x was recorded as a leaf and has been written to since: its old accumulator refuses.
 
-    rule: backward/leaf-moved-inside.
+    Rule: backward/leaf-moved-inside.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([1.0, 1.0], requires_grad=True)
@@ -278,7 +260,7 @@ def a_leaf_that_got_a_history_is_not_filled():
 def grad_variables_is_the_old_name():
     """grad_variables= still works, with a warning, but not beside grad_tensors=.
 
-    rules: backward/grad-variables-deprecated, backward/grad-variables-twice.
+    Rules: backward/grad-variables-deprecated, backward/grad-variables-twice.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -295,7 +277,7 @@ def grad_variables_is_the_old_name():
 def backward_may_run_within_another():
     """In the backward of a custom function: it is done before the one around it goes on.
 
-    rule: backward/runs-within-another.
+    Rule: backward/runs-within-another.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = Within.apply(x)

@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def a_checkpoint_is_computed_again():
     """By hooks or by reentrance: once more each backward, with the gradient of the plain call.
 
-    rule: checkpoint/computes-again.
+    Rule: checkpoint/computes-again.
     """
     x = torch.tensor([2.0], requires_grad=True)
     calls = []
@@ -28,7 +28,7 @@ def checkpoint_keeps_no_results():
     """A checkpoint does not keep intermediate results, so a write to one goes unnoticed; a write to the
     input is refused.
 
-    rules: checkpoint/computes-again, save/modified-refused.
+    Rules: checkpoint/computes-again, save/modified-refused.
     """
     x = torch.tensor([2.0], requires_grad=True)
     made = []
@@ -47,7 +47,7 @@ def checkpoint_keeps_no_results():
 def second_run_stops_early():
     """It ends when what the first run saved is there; a longer second run does no harm.
 
-    rules: checkpoint/stops-early, checkpoint/saves-no-more-again.
+    Rules: checkpoint/stops-early, checkpoint/saves-no-more-again.
     """
     x = torch.tensor([2.0], requires_grad=True)
     calls = []
@@ -67,10 +67,7 @@ def second_run_stops_early():
 
 
 def dropout_is_the_same_again():
-    """The gradient is zero where the value was, by both ways.
-
-    rule: checkpoint/draws-the-same-again.
-    """
+    """The gradient is zero where the value was, by both ways. Rule: checkpoint/draws-the-same-again."""
     x = torch.ones(64, requires_grad=True)
     y = torch.utils.checkpoint.checkpoint(torch.nn.functional.dropout, x, use_reentrant=False)
     torch.rand(7)
@@ -84,10 +81,7 @@ def dropout_is_the_same_again():
 
 
 def a_checkpoint_says_which_way():
-    """Without use_reentrant it warns, and goes the reentrant way.
-
-    rule: checkpoint/says-which-way.
-    """
+    """Without use_reentrant it warns, and goes the reentrant way. Rule: checkpoint/says-which-way."""
     x = torch.tensor([2.0], requires_grad=True)
     with warned("checkpoint/says-which-way"):
         y = torch.utils.checkpoint.checkpoint(torch.exp, x)
@@ -97,7 +91,7 @@ def a_checkpoint_says_which_way():
 def reentrant_call_without_a_gradient_warns():
     """A parameter that the function uses does not count, and gets none.
 
-    rules: checkpoint/needs-an-input-that-requires-grad,
+    Rules: checkpoint/needs-an-input-that-requires-grad,
     checkpoint/reentrant-needs-an-output-that-requires-grad.
     """
     p = torch.tensor([2.0], requires_grad=True)
@@ -116,7 +110,7 @@ def reentrant_call_without_a_gradient_warns():
 def reentrant_call_knows_no_grad():
     """grad() and backward(inputs=) are refused, and taken by hooks.
 
-    rule: checkpoint/reentrant-needs-a-whole-backward.
+    Rule: checkpoint/reentrant-needs-a-whole-backward.
     """
     x = torch.tensor([2.0], requires_grad=True)
     y = torch.utils.checkpoint.checkpoint(lambda a: a * 3, x, use_reentrant=True)
@@ -133,7 +127,7 @@ def reentrant_call_knows_no_grad():
 def second_run_must_do_the_same():
     """Fewer tensors, or one of another shape, are refused; the latter not without the check.
 
-    rules: checkpoint/saves-as-many-again, checkpoint/saves-alike-again.
+    Rules: checkpoint/saves-as-many-again, checkpoint/saves-alike-again.
     """
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     fewer = [lambda a: a.sin().cos(), lambda a: a.sin()]
@@ -153,7 +147,7 @@ def second_run_must_do_the_same():
 def what_is_computed_again_is_handed_out_once():
     """Outside of a backward what is saved can be looked at once, as it was computed again for it.
 
-    rule: checkpoint/unpacked-once-a-backward.
+    Rule: checkpoint/unpacked-once-a-backward.
     """
     x = torch.tensor([2.0], requires_grad=True)
     packed = []
@@ -168,7 +162,7 @@ def what_is_computed_again_is_handed_out_once():
 def reentrant_call_takes_no_options():
     """Keywords and contexts are for the hooks.
 
-    rules: checkpoint/keywords-by-hooks-only, checkpoint/contexts-by-hooks-only.
+    Rules: checkpoint/keywords-by-hooks-only, checkpoint/contexts-by-hooks-only.
     """
     x = torch.tensor([2.0], requires_grad=True)
     checkpoint = torch.utils.checkpoint.checkpoint

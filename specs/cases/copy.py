@@ -12,7 +12,7 @@ from specs.case import refused, warned
 def numpy_of_what_requires_grad():
     """numpy() is refused for a leaf that requires grad and for a result, and goes after detach().
 
-    rule: copy/numpy-refused-with-grad. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: copy/numpy-refused-with-grad. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     k = x * 2
@@ -30,7 +30,7 @@ def numpy_of_what_requires_grad():
 def numpy_while_nothing_is_recorded():
     """Under no_grad numpy() is given all the same: it is the recording that is protected.
 
-    rule: copy/numpy-refused-with-grad.
+    Rule: copy/numpy-refused-with-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -45,7 +45,7 @@ def numpy_of_zeros_without_memory_is_refused():
     """The gradient through the sign that abs() computes is a ZeroTensor with no memory to share; force=True
     allocates some.
 
-    rule: copy/zeros-refuse-numpy.
+    Rule: copy/zeros-refuse-numpy.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
@@ -61,7 +61,7 @@ def numpy_of_zeros_without_memory_is_refused():
 def numpy_of_bfloat16_is_refused():
     """numpy has no bfloat16, so it can neither share nor copy the tensor; numbers come out as Python's own.
 
-    rules: copy/bfloat16-refuses-numpy, copy/numpy-refused-with-grad.
+    Rules: copy/bfloat16-refuses-numpy, copy/numpy-refused-with-grad.
     """
     x = torch.tensor([1.0, 2.5], dtype=torch.bfloat16, requires_grad=True)
     with refused("copy/numpy-refused-with-grad"):
@@ -78,7 +78,7 @@ def numpy_of_bfloat16_is_refused():
 def numpy_and_back_is_one_memory():
     """Through numpy and from_numpy a tensor shows its own memory: writes go both ways, uncounted.
 
-    rules: copy/numpy-shares, copy/from-numpy-shares. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: copy/numpy-shares, copy/from-numpy-shares. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     k = x * 3
@@ -96,7 +96,7 @@ def numpy_and_back_is_one_memory():
 def write_through_numpy_is_not_noticed():
     """A write through numpy changes what backward saved, and nothing is refused.
 
-    rules: copy/numpy-shares, save/modified-refused.
+    Rules: copy/numpy-shares, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -115,7 +115,7 @@ def write_through_numpy_is_not_noticed():
 def tensor_of_a_tensor():
     """torch.tensor(x) is a warning and a copy without history.
 
-    rules: copy/tensor-copies, copy/tensor-of-a-tensor-warns.
+    Rules: copy/tensor-copies, copy/tensor-of-a-tensor-warns.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -135,7 +135,7 @@ def tensor_of_a_tensor():
 def as_tensor_does_nothing():
     """as_tensor() of a tensor is that tensor; with another dtype it is a recorded cast.
 
-    rule: copy/as-tensor-is-itself.
+    Rule: copy/as-tensor-is-itself.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.as_tensor(x)
@@ -151,7 +151,7 @@ def as_tensor_does_nothing():
 def arrays_from_both_sides():
     """numpy's own functions go through numpy(): refused with grad, and the same memory without.
 
-    rules: copy/numpy-refused-with-grad, copy/numpy-shares, copy/number-leaves-the-graph-warns.
+    Rules: copy/numpy-refused-with-grad, copy/numpy-shares, copy/number-leaves-the-graph-warns.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("copy/numpy-refused-with-grad"):
@@ -166,7 +166,7 @@ def arrays_from_both_sides():
 def array_becomes_a_leaf():
     """A tensor on an array's memory sees later writes to the array, and so does its backward.
 
-    rules: copy/from-numpy-shares, copy/number-of-one-element.
+    Rules: copy/from-numpy-shares, copy/number-of-one-element.
     """
     n = np.ones(2)
     x = torch.from_numpy(n).requires_grad_()
@@ -183,7 +183,7 @@ def array_becomes_a_leaf():
 def item_and_tolist_are_silent_ways_out():
     """item() gives a Python number and tolist() lists, of results as well, and neither is a tensor any more.
 
-    rule: op/item-size. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: op/item-size. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor([2.0, 3.0], requires_grad=True)
     k = a * 2
@@ -197,7 +197,7 @@ def item_and_tolist_are_silent_ways_out():
 def kinds_of_ways_out():
     """numpy() is an array, item() a Python number, tolist() a list.
 
-    rules: copy/numpy-shares, copy/number-leaves-the-graph-warns. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: copy/numpy-shares, copy/number-leaves-the-graph-warns. Source: seed 003_08ed0c2a945abd78.txt.
     """
     k = torch.tensor([2.0, 3.0], requires_grad=True) * 2
     n = k.detach().numpy()
@@ -212,10 +212,7 @@ def kinds_of_ways_out():
 
 
 def float_of_many_is_refused():
-    """Only one element is a number.
-
-    rule: copy/number-of-one-element.
-    """
+    """Only one element is a number. Rule: copy/number-of-one-element."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("copy/number-of-one-element"):
         float(x)
@@ -227,7 +224,7 @@ def float_of_many_is_refused():
 def deepcopy_of_a_leaf():
     """The deep copy of a leaf has its flag and a copy of its grad, on memory of its own.
 
-    rule: copy/deepcopy-takes-the-grad-along.
+    Rule: copy/deepcopy-takes-the-grad-along.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * x).sum().backward()
@@ -245,10 +242,7 @@ def deepcopy_of_a_leaf():
 
 
 def deepcopy_drops_hooks():
-    """The copy calls nobody, the original does.
-
-    rule: copy/deepcopy-drops-hooks.
-    """
+    """The copy calls nobody, the original does. Rule: copy/deepcopy-drops-hooks."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen = []
     x.register_hook(lambda g: seen.append("arrives"))
@@ -263,7 +257,7 @@ def deepcopy_drops_hooks():
 def deepcopy_of_a_result():
     """A result cannot be deep-copied, alone or in a list; detached it can.
 
-    rules: copy/deepcopy-of-a-result-refused, copy/deepcopy-takes-the-grad-along.
+    Rules: copy/deepcopy-of-a-result-refused, copy/deepcopy-takes-the-grad-along.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -279,7 +273,7 @@ def deepcopy_of_a_result():
 def pickle_makes_leaves():
     """Unpickling returns a leaf with the same requires_grad and without grad, also for a result.
 
-    rule: copy/pickle-keeps-the-flag.
+    Rule: copy/pickle-keeps-the-flag.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad = torch.tensor([1.0, 1.0])
@@ -294,7 +288,7 @@ def pickle_makes_leaves():
 def shallow_copy_of_a_result():
     """copy.copy of a result is a leaf on the same memory that requires grad, and the graph ends there.
 
-    rule: copy/pickle-keeps-the-flag.
+    Rule: copy/pickle-keeps-the-flag.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

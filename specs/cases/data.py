@@ -6,10 +6,7 @@ from specs.case import refused, warned
 
 
 def data_cuts_the_graph():
-    """.data is a leaf that does not require grad and shares memory.
-
-    rule: data/cuts.
-    """
+    """.data is a leaf that does not require grad and shares memory. Rule: data/cuts."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     d = y.data
@@ -25,7 +22,7 @@ def data_cuts_the_graph():
 def writing_to_data_changes_what_was_saved():
     """Zeroing .data of a saved result silently zeroes the gradient.
 
-    rules: data/cuts, version/data-has-its-own.
+    Rules: data/cuts, version/data-has-its-own.
     """
     x = torch.tensor([0.0, 0.0], requires_grad=True)
     y = x.exp()
@@ -36,10 +33,7 @@ def writing_to_data_changes_what_was_saved():
 
 
 def assigned_data_is_shared():
-    """After b.data = n both show one memory.
-
-    rule: data/assign-swaps.
-    """
+    """After b.data = n both show one memory. Rule: data/assign-swaps."""
     b = torch.tensor([1.0, 2.0])
     n = torch.tensor([5.0, 6.0])
     b.data = n
@@ -50,7 +44,7 @@ def assigned_data_is_shared():
 def assigning_data_keeps_the_tensor():
     """Flags, grad and place in the graph stay; shape and dtype are those of the new data.
 
-    rule: data/assign-swaps.
+    Rule: data/assign-swaps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -66,10 +60,7 @@ def assigning_data_keeps_the_tensor():
 
 
 def assigned_data_loses_its_history():
-    """Only the memory of the assigned tensor counts, not its graph.
-
-    rule: data/assign-swaps.
-    """
+    """Only the memory of the assigned tensor counts, not its graph. Rule: data/assign-swaps."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     x.data = u * 2
@@ -81,7 +72,7 @@ def assigned_data_loses_its_history():
 def a_views_base_is_not_swapped_along():
     """After x.data = t a view of x still shows the old memory, with x as its base.
 
-    rule: data/assign-swaps.
+    Rule: data/assign-swaps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     v = x.view(2)
@@ -92,7 +83,7 @@ def a_views_base_is_not_swapped_along():
 def integer_data_is_refused():
     """A tensor that requires grad takes no integer data; one that does not takes any.
 
-    rule: data/assign-dtype.
+    Rule: data/assign-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -106,10 +97,7 @@ def integer_data_is_refused():
 
 
 def data_must_be_a_tensor():
-    """Numbers and None are no data.
-
-    rule: data/assign-type.
-    """
+    """Numbers and None are no data. Rule: data/assign-type."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("data/assign-type"):
         x.data = 3
@@ -119,10 +107,7 @@ def data_must_be_a_tensor():
 
 
 def casting_complex_to_real_warns():
-    """The imaginary parts go, with a warning.
-
-    rule: data/complex-to-real-warns.
-    """
+    """The imaginary parts go, with a warning. Rule: data/complex-to-real-warns."""
     x = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j])
     with warned("data/complex-to-real-warns"):
         y = x.to(torch.float32)
@@ -133,7 +118,7 @@ def casting_complex_to_real_warns():
 def an_index_that_no_longer_fits():
     """A gradient that has become of another length than its index is refused, not cut off.
 
-    rule: op/index-add-shape.
+    Rule: op/index-add-shape.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     i = torch.tensor([0, 2])
@@ -150,7 +135,7 @@ def an_index_that_no_longer_fits():
 def an_index_that_became_floats():
     """Backward refuses a saved index that became floats, as the forward pass would.
 
-    rules: op/index-dtype, op/index-dtype-in-brackets, op/where-condition.
+    Rules: op/index-dtype, op/index-dtype-in-brackets, op/where-condition.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     i = torch.tensor([0, 2])
@@ -171,7 +156,7 @@ def an_index_that_became_floats():
 def a_leaf_of_another_width_gets_its_old_grad():
     """An op recorded before .data was assigned sends a gradient of the dtype the leaf had then.
 
-    rule: data/assign-swaps.
+    Rule: data/assign-swaps.
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     y = x.sum()

@@ -8,7 +8,7 @@ from specs.case import refused
 def detach_cuts_the_graph():
     """m = k.detach() is a leaf without grad_fn; k stays in the graph.
 
-    rule: detach/cuts. Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
+    Rule: detach/cuts. Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     k = x * 3
@@ -19,10 +19,7 @@ def detach_cuts_the_graph():
 
 
 def no_gradient_flows_through_detach():
-    """A detached factor is a constant.
-
-    rule: detach/cuts.
-    """
+    """A detached factor is a constant. Rule: detach/cuts."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x.detach()
     y.sum().backward()
@@ -32,7 +29,7 @@ def no_gradient_flows_through_detach():
 def detach_and_flag_start_a_new_graph():
     """A result wrapped anew as a leaf cuts the graph: what is upstream gets no gradient.
 
-    rules: detach/cuts, requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: detach/cuts, requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([[1.0, 2.0]], requires_grad=True)
     x = torch.tensor([[3.0], [4.0]])
@@ -45,7 +42,7 @@ def detach_and_flag_start_a_new_graph():
 def detach_copies_no_data():
     """A write to either tensor is seen in both.
 
-    rule: detach/shares-storage. Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
+    Rule: detach/shares-storage. Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
     """
     b = torch.tensor([1.0, 2.0])
     d = b.detach()
@@ -58,7 +55,7 @@ def detach_copies_no_data():
 def a_leaf_can_be_written_to_through_detach():
     """A detached leaf takes writes, seen in the leaf, whose history does not change.
 
-    rules: detach/shares-storage, detach/is-no-view.
+    Rules: detach/shares-storage, detach/is-no-view.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     d = x.detach()
@@ -70,7 +67,7 @@ def a_leaf_can_be_written_to_through_detach():
 def detach_is_no_view():
     """The result of detach has no base, and writing tracked values to it draws nobody in.
 
-    rule: detach/is-no-view.
+    Rule: detach/is-no-view.
     """
     b = torch.tensor([1.0, 1.0])
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -86,7 +83,7 @@ def detach_is_no_view():
 def detach_in_place_makes_a_leaf():
     """y.detach_() returns y, now a leaf that does not require grad; what came from it keeps its history.
 
-    rule: detach/in-place-makes-a-leaf. Source: seed 004_fc81070469924520.txt.
+    Rule: detach/in-place-makes-a-leaf. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -99,20 +96,14 @@ def detach_in_place_makes_a_leaf():
 
 
 def detach_in_place_of_a_leaf_drops_its_flag():
-    """A leaf that requires grad can be detached in place.
-
-    rule: detach/in-place-makes-a-leaf.
-    """
+    """A leaf that requires grad can be detached in place. Rule: detach/in-place-makes-a-leaf."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.detach_()
     assert x.requires_grad is False and x.is_leaf is True
 
 
 def detach_in_place_keeps_the_version():
-    """detach_() is no write.
-
-    rule: detach/keeps-version.
-    """
+    """detach_() is no write. Rule: detach/keeps-version."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.add_(1)
@@ -121,10 +112,7 @@ def detach_in_place_keeps_the_version():
 
 
 def a_view_cannot_be_detached_in_place():
-    """Views refuse detach_(), also where nothing requires grad.
-
-    rule: detach/view-refused.
-    """
+    """Views refuse detach_(), also where nothing requires grad. Rule: detach/view-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     v = y.view(2)

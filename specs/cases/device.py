@@ -12,7 +12,7 @@ from specs.case import refused, warned
 def a_moved_leaf_is_no_leaf():
     """The copy is the result of an op, and the gradient goes on to the leaf, on the leaf's own device.
 
-    rules: device/copy-is-an-op, device/gradient-comes-back. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: device/copy-is-an-op, device/gradient-comes-back. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.cuda()
@@ -27,7 +27,7 @@ def a_moved_leaf_is_no_leaf():
 def a_moved_leaf_has_no_grad():
     """Reading the copy's grad warns and shows None.
 
-    rules: device/copy-is-an-op, grad/non-leaf-read-warns. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: device/copy-is-an-op, grad/non-leaf-read-warns. Source: seed 000_725a8afb72183ef2.txt.
     """
     a = torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], requires_grad=True).cuda()
     b = torch.tensor([[1.0, 0.0], [2.0, 1.0]], requires_grad=True).cuda()
@@ -43,7 +43,7 @@ def a_moved_leaf_has_no_grad():
 def a_moved_leaf_can_retain_its_grad():
     """It is filled like that of any result, on the copy's device.
 
-    rules: device/copy-is-an-op, retain/fills-grad. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: device/copy-is-an-op, retain/fills-grad. Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a = x.cuda()
@@ -57,7 +57,7 @@ def a_moved_leaf_can_retain_its_grad():
 def what_is_made_there_is_a_leaf():
     """With device= there is no copy on the way.
 
-    rule: device/made-there-is-a-leaf. Source: seed 000_725a8afb72183ef2.txt, seed 001_ab61d14c9099960f.txt.
+    Rule: device/made-there-is-a-leaf. Source: seed 000_725a8afb72183ef2.txt, seed 001_ab61d14c9099960f.txt.
     """
     a = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
     assert a.is_leaf is True and a.grad_fn is None and str(a.device) == "cuda:0"
@@ -69,7 +69,7 @@ def what_is_made_there_is_a_leaf():
 def a_moved_tensor_without_grad_is_a_leaf():
     """Nothing is recorded for it, so it can be asked for a gradient afterwards.
 
-    rule: device/copy-is-an-op. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: device/copy-is-an-op. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0]).cuda()
     assert x.is_leaf is True and x.grad_fn is None
@@ -82,7 +82,7 @@ def a_moved_tensor_without_grad_is_a_leaf():
 def who_is_there_already_is_not_copied():
     """So is a leaf still one after `.cuda()` of a tensor that is there, and `.cpu()` of one on the CPU.
 
-    rule: device/there-already-is-itself.
+    Rule: device/there-already-is-itself.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
     y = x.cuda()
@@ -99,7 +99,7 @@ def who_is_there_already_is_not_copied():
 def a_round_trip_is_two_copies():
     """There and back again is no leaf either, and the gradient comes all the way.
 
-    rules: device/copy-is-an-op, device/gradient-comes-back.
+    Rules: device/copy-is-an-op, device/gradient-comes-back.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.cuda()
@@ -117,7 +117,7 @@ def a_round_trip_is_two_copies():
 def ops_and_factories_stay_with_their_operands():
     """Ops and *_like factories create their results on the device of their operand.
 
-    rule: device/like-its-model.
+    Rule: device/like-its-model.
     """
     x = torch.tensor([1.0, 2.0], device="cuda")
     y = torch.zeros_like(x)
@@ -132,10 +132,7 @@ def ops_and_factories_stay_with_their_operands():
 
 # -- meetings --------------------------------------------------------------------------------------
 def tensors_in_two_places_do_not_meet():
-    """Neither is moved in silence.
-
-    rule: device/one-for-all.
-    """
+    """Neither is moved in silence. Rule: device/one-for-all."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.tensor([3.0, 4.0], device="cuda")
     with refused("device/one-for-all"):
@@ -148,10 +145,7 @@ def tensors_in_two_places_do_not_meet():
 
 
 def shapes_are_looked_at_before_places():
-    """An elementwise op checks shapes before devices.
-
-    rules: device/one-for-all, op/shapes-broadcast.
-    """
+    """An elementwise op checks shapes before devices. Rules: device/one-for-all, op/shapes-broadcast."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0, 4.0, 5.0], device="cuda")
     with refused("op/shapes-broadcast"):
@@ -161,7 +155,7 @@ def shapes_are_looked_at_before_places():
 def a_number_goes_with_tensors_anywhere():
     """As an operand, not as what is written to; its gradient comes back to the CPU.
 
-    rules: device/number-goes-with-all, device/one-element-gradient-follows.
+    Rules: device/number-goes-with-all, device/one-element-gradient-follows.
     """
     s = torch.tensor(2.0, requires_grad=True)
     y = torch.tensor([3.0, 4.0], device="cuda")
@@ -179,7 +173,7 @@ def zeros_without_memory_go_with_tensors_anywhere():
     """The second derivative of abs is met by what lies elsewhere; other zeros are not, and nothing writes
     to it.
 
-    rules: device/zeros-meet-all, device/one-for-all, write/zeros-without-memory. Source: PyTorch
+    Rules: device/zeros-meet-all, device/one-for-all, write/zeros-without-memory. Source: PyTorch
     BinaryOps.cpp.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -199,10 +193,7 @@ def zeros_without_memory_go_with_tensors_anywhere():
 
 
 def positions_may_be_on_the_cpu():
-    """In brackets, and nowhere else.
-
-    rule: device/indices-may-be-on-the-cpu.
-    """
+    """In brackets, and nowhere else. Rule: device/indices-may-be-on-the-cpu."""
     x = torch.tensor([3.0, 4.0], device="cuda")
     i = torch.tensor([1])
     y = x[i]
@@ -215,7 +206,7 @@ def positions_may_be_on_the_cpu():
 def a_number_from_elsewhere_is_brought_over():
     """fill_() makes a number of it, which must fit, where on one device its real part would be copied.
 
-    rules: device/copy-crosses, op/value-overflow. Source: PyTorch Fill.cpp.
+    Rules: device/copy-crosses, op/value-overflow. Source: PyTorch Fill.cpp.
     """
     x = torch.ones(2, device="cuda")
     w = torch.tensor(3.0, requires_grad=True)
@@ -229,10 +220,7 @@ def a_number_from_elsewhere_is_brought_over():
 
 
 def numpy_takes_what_is_on_the_cpu():
-    """Whereas tolist() and item() bring the elements over themselves.
-
-    rule: device/numpy-takes-the-cpu-s.
-    """
+    """Whereas tolist() and item() bring the elements over themselves. Rule: device/numpy-takes-the-cpu-s."""
     x = torch.tensor([1.0, 2.0], device="cuda")
     with refused("device/numpy-takes-the-cpu-s"):
         x.numpy()
@@ -240,10 +228,7 @@ def numpy_takes_what_is_on_the_cpu():
 
 
 def memory_is_not_set_across_devices():
-    """set_() looks at the memory of a device and stays there.
-
-    rule: device/memory-stays-where-it-is.
-    """
+    """set_() looks at the memory of a device and stays there. Rule: device/memory-stays-where-it-is."""
     x = torch.tensor([1.0, 2.0], device="cuda")
     with refused("device/memory-stays-where-it-is"):
         x.set_(torch.tensor([1.0, 2.0]))
@@ -251,10 +236,7 @@ def memory_is_not_set_across_devices():
 
 
 def a_device_that_is_not_there_is_refused():
-    """Whatever its number.
-
-    rule: device/ordinal-exists.
-    """
+    """Whatever its number. Rule: device/ordinal-exists."""
     with refused("device/ordinal-exists"):
         torch.zeros(2, device="cuda:99")
     x = torch.zeros(2)
@@ -267,7 +249,7 @@ def a_device_that_is_not_there_is_refused():
 def a_moved_module_keeps_its_parameters():
     """Their memory is swapped, so that they are leaves still, and get their grads where they are.
 
-    rule: nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
     """
     m = torch.nn.Linear(3, 3)
     w = m.weight
@@ -280,7 +262,7 @@ def a_moved_module_keeps_its_parameters():
 def a_tensor_moves_with_its_data():
     """The old end of its graphs is of no use any more: gradients arrive where the tensor is now.
 
-    rule: device/data-moves-the-end.
+    Rule: device/data-moves-the-end.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -295,7 +277,7 @@ def a_tensor_moves_with_its_data():
 def zeros_without_memory_stay_without_on_a_device():
     """A dot product with them is again without memory, and that they are elsewhere is told numpy first.
 
-    rules: op/zeros-pass-on, device/numpy-takes-the-cpu-s.
+    Rules: op/zeros-pass-on, device/numpy-takes-the-cpu-s.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
     ones = torch.ones_like(x)
@@ -309,7 +291,7 @@ def zeros_without_memory_stay_without_on_a_device():
 def a_number_from_the_cpu_to_the_power_of_a_tensor_elsewhere():
     """The op takes both, and so does the gradient of either: that of one to any power is zero.
 
-    rule: device/number-may-come-first.
+    Rule: device/number-may-come-first.
     """
     x = torch.tensor(1.0, requires_grad=True)
     y = torch.tensor([3.0], requires_grad=True, device="cuda")

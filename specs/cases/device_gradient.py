@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def two_copies_of_a_leaf_add_up():
     """Each brings its gradient, and the leaf gets the sum; so with two devices.
 
-    rule: device/gradient-comes-back.
+    Rule: device/gradient-comes-back.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a = x.cuda()
@@ -19,10 +19,7 @@ def two_copies_of_a_leaf_add_up():
 
 
 def double_backward_goes_through_a_copy():
-    """The gradient of a copy is a copy, which can be differentiated.
-
-    rule: device/gradient-comes-back.
-    """
+    """The gradient of a copy is a copy, which can be differentiated. Rule: device/gradient-comes-back."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.cuda()
     (g,) = torch.autograd.grad((y * y * y).sum(), x, create_graph=True)
@@ -32,10 +29,7 @@ def double_backward_goes_through_a_copy():
 
 
 def copy_from_elsewhere_keeps_the_gradient():
-    """copy_() crosses devices, and so does its gradient.
-
-    rule: device/copy-crosses.
-    """
+    """copy_() crosses devices, and so does its gradient. Rule: device/copy-crosses."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.zeros(2, device="cuda")
     y.copy_(x)
@@ -47,7 +41,7 @@ def copy_from_elsewhere_keeps_the_gradient():
 def a_gradient_belongs_where_its_tensor_is():
     """One that is given is checked, unless it has no dimensions.
 
-    rules: device/gradient-elsewhere, device/one-element-gradient-follows.
+    Rules: device/gradient-elsewhere, device/one-element-gradient-follows.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.cuda()
@@ -62,7 +56,7 @@ def a_gradient_belongs_where_its_tensor_is():
 def a_grad_elsewhere_cannot_be_assigned():
     """It would be of no use to whoever updates the leaf.
 
-    rule: device/grad-is-beside-its-leaf. Source: seed 004_fc81070469924520.txt.
+    Rule: device/grad-is-beside-its-leaf. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("device/grad-is-beside-its-leaf"):
@@ -77,7 +71,7 @@ def a_grad_elsewhere_cannot_be_assigned():
 def a_gradient_straight_from_another_device_is_warned_of():
     """Not so where it was computed with on its own device first.
 
-    rule: device/leaf-fed-from-elsewhere-warns.
+    Rule: device/leaf-fed-from-elsewhere-warns.
     """
     x = torch.tensor(2.0, device="cuda:0", requires_grad=True)
     y = x.to("cuda:1")

@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def a_step_on_a_device_decays_by_what_was_before():
     """On the CPU a parameter that is listed twice has changed by the time that it decays once more.
 
-    rules: device/steps-are-taken-together, optim/same-parameter-twice-warns.
+    Rules: device/steps-are-taken-together, optim/same-parameter-twice-warns.
     """
     x = torch.tensor([2.0], requires_grad=True)
     y = torch.tensor([2.0], requires_grad=True, device="cuda")
@@ -26,7 +26,7 @@ def a_step_on_a_device_decays_by_what_was_before():
 def a_step_on_a_device_wants_grads_of_its_parameters_kind():
     """A float16 grad is refused beside a float32 parameter, and the one before it has not changed.
 
-    rules: device/step-needs-them-alike, grad/own-dtype.
+    Rules: device/step-needs-them-alike, grad/own-dtype.
     """
     x = torch.tensor([2.0], requires_grad=True, device="cuda")
     y = torch.tensor([2.0], requires_grad=True, device="cuda")
@@ -42,7 +42,7 @@ def a_step_on_a_device_wants_grads_of_its_parameters_kind():
 def a_grad_that_left_its_device_fails_the_step():
     """Moved to the CPU by way of .data it is refused as integers, and fails the step as floats.
 
-    rules: device/step-needs-them-alike, device/one-for-all.
+    Rules: device/step-needs-them-alike, device/one-for-all.
     """
     x = torch.tensor([2.0], requires_grad=True, device="cuda")
     x.backward(torch.tensor([1.0], device="cuda"))
@@ -56,10 +56,7 @@ def a_grad_that_left_its_device_fails_the_step():
 
 
 def bfloat16_grads_go_along():
-    """They are cast as they are taken off a float32 parameter.
-
-    rule: device/bfloat16-states-mix.
-    """
+    """They are cast as they are taken off a float32 parameter. Rule: device/bfloat16-states-mix."""
     x = torch.tensor([2.0], requires_grad=True, device="cuda")
     x.grad_dtype = torch.bfloat16
     x.grad = torch.tensor([1.0], dtype=torch.bfloat16, device="cuda")

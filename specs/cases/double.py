@@ -6,10 +6,7 @@ from specs.case import refused, warned
 
 
 def second_derivative_of_a_cube():
-    """d2(a^3)/da2 at 3 is 18.
-
-    rule: double/create-graph-records. Source: seed 002_5576f5c856adb572.txt.
-    """
+    """d2(a^3)/da2 at 3 is 18. Rule: double/create-graph-records. Source: seed 002_5576f5c856adb572.txt."""
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a * a
     db = torch.autograd.grad(b, a, create_graph=True)[0]
@@ -22,7 +19,7 @@ def second_derivative_of_a_cube():
 def derivatives_to_the_end():
     """The third derivative of a^3 is the constant 6; asking for the fourth is refused.
 
-    rules: double/create-graph-records, double/constant-root-grad. Source: seed 002_5576f5c856adb572.txt.
+    Rules: double/create-graph-records, double/constant-root-grad. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a * a
@@ -37,7 +34,7 @@ def derivatives_to_the_end():
 def higher_derivatives_of_a_field():
     """The pattern of physics-informed networks: grad of a sum, elementwise, twice, then a loss of both.
 
-    rule: double/create-graph-records. Source: seed 002_5576f5c856adb572.txt.
+    Rule: double/create-graph-records. Source: seed 002_5576f5c856adb572.txt.
     """
     t = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor(2.0, requires_grad=True)
@@ -53,7 +50,7 @@ def higher_derivatives_of_a_field():
 def normals_of_a_distance_field():
     """The normals pattern: inside set_grad_enabled(True), minus the gradient of a sum, kept in the graph.
 
-    rules: double/create-graph-records, mode/set-grad-enabled. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: double/create-graph-records, mode/set-grad-enabled. Source: seed 001_ab61d14c9099960f.txt.
     """
     p = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     w = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -67,10 +64,7 @@ def normals_of_a_distance_field():
 
 
 def grad_outputs_are_differentiated_too():
-    """The gradient depends on grad_outputs, so that gets one as well.
-
-    rule: double/create-graph-records.
-    """
+    """The gradient depends on grad_outputs, so that gets one as well. Rule: double/create-graph-records."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([1.0, 1.0], requires_grad=True)
     d = torch.autograd.grad(x * 3, x, g, create_graph=True)[0]
@@ -83,7 +77,7 @@ def grad_outputs_are_differentiated_too():
 def without_create_graph_gradients_are_plain():
     """A gradient made without create_graph cannot be differentiated.
 
-    rule: double/plain-without. Source: seed 002_5576f5c856adb572.txt.
+    Rule: double/plain-without. Source: seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.autograd.grad((x * x).sum(), x)[0]
@@ -94,10 +88,7 @@ def without_create_graph_gradients_are_plain():
 
 
 def a_tracked_gradient_argument_changes_nothing():
-    """Even if gradient= requires grad, .grad does not, stolen or copied.
-
-    rule: double/plain-without.
-    """
+    """Even if gradient= requires grad, .grad does not, stolen or copied. Rule: double/plain-without."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 3).backward(g)
@@ -110,7 +101,7 @@ def a_tracked_gradient_argument_changes_nothing():
 def create_graph_in_backward():
     """With create_graph=True a.grad requires grad and is no leaf; the root's own gradient, 1, does not.
 
-    rules: double/create-graph-records, double/constant-root-grad. Source: seed 002_5576f5c856adb572.txt.
+    Rules: double/create-graph-records, double/constant-root-grad. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([5.0], requires_grad=True)
     b = a * a
@@ -124,7 +115,7 @@ def create_graph_in_backward():
 def derivatives_of_linear_functions_are_constant():
     """The gradient of 2x + x does not depend on x and does not require grad.
 
-    rule: double/constant-root-grad.
+    Rule: double/constant-root-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * 2 + x).sum()
@@ -135,7 +126,7 @@ def derivatives_of_linear_functions_are_constant():
 def create_graph_counts_under_no_grad():
     """grad(create_graph=True) records under no_grad, and without it nothing is recorded in grad mode.
 
-    rules: double/create-graph-decides-the-mode, double/plain-without.
+    Rules: double/create-graph-decides-the-mode, double/plain-without.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -151,7 +142,7 @@ def create_graph_counts_under_no_grad():
 def accumulation_under_create_graph_makes_a_new_tensor():
     """backward(create_graph=True) binds .grad to the recorded sum and leaves the old gradient alone.
 
-    rule: double/accumulates-out-of-place.
+    Rule: double/accumulates-out-of-place.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * x).sum().backward()
@@ -165,7 +156,7 @@ def accumulation_under_create_graph_makes_a_new_tensor():
 def accumulation_without_it_stays_in_place():
     """A later plain backward adds to a recorded gradient in place, unrecorded.
 
-    rules: grad/accumulates-in-place, double/create-graph-decides-the-mode.
+    Rules: grad/accumulates-in-place, double/create-graph-decides-the-mode.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * x).sum().backward(create_graph=True)
@@ -178,7 +169,7 @@ def accumulation_without_it_stays_in_place():
 def the_first_gradient_is_copied():
     """Under create_graph a first gradient is a recorded copy, on leaves and where it is retained.
 
-    rule: double/first-grad-is-a-copy.
+    Rule: double/first-grad-is-a-copy.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -189,10 +180,7 @@ def the_first_gradient_is_copied():
 
 
 def nothing_is_stolen_under_create_graph():
-    """A gradient that a plain backward would take over is copied.
-
-    rule: double/first-grad-is-a-copy.
-    """
+    """A gradient that a plain backward would take over is copied. Rule: double/first-grad-is-a-copy."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([[1.0], [2.0]])
     x.view(2, 1).backward(g, create_graph=True)
@@ -203,7 +191,7 @@ def nothing_is_stolen_under_create_graph():
 def backward_with_create_graph_warns():
     """backward(create_graph=True) warns of the cycle it makes; autograd.grad gives the same without.
 
-    rule: double/create-graph-cycle-warns. Source: seed 002_5576f5c856adb572.txt.
+    Rule: double/create-graph-cycle-warns. Source: seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -216,7 +204,7 @@ def backward_with_create_graph_warns():
 def the_second_derivative_of_abs_has_no_memory():
     """The gradient of a sign is zeros that cannot be listed, and so are views of them and products with them.
 
-    rules: op/gradient-of-sign-has-no-memory, op/zeros-are-not-read, op/zeros-pass-on.
+    Rules: op/gradient-of-sign-has-no-memory, op/zeros-are-not-read, op/zeros-pass-on.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
@@ -237,10 +225,7 @@ def the_second_derivative_of_abs_has_no_memory():
 
 
 def zeros_without_memory_are_not_accumulated_into():
-    """A grad without memory is handed out once and cannot be added to.
-
-    rule: write/zeros-without-memory.
-    """
+    """A grad without memory is handed out once and cannot be added to. Rule: write/zeros-without-memory."""
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
     g.sum().backward()
@@ -256,7 +241,7 @@ def zeros_without_memory_are_not_accumulated_into():
 def zeros_without_memory_are_not_squeezed_by_name():
     """In place they are squeezed as a whole, and unsqueezed, but not squeezed along a dimension.
 
-    rule: write/zeros-without-memory.
+    Rule: write/zeros-without-memory.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
@@ -272,7 +257,7 @@ def zeros_without_memory_are_not_squeezed_by_name():
 def zeros_without_memory_are_laid_out_by_rows():
     """Their sum is, also where there is no element, so that no layout is warned of.
 
-    rules: op/zeros-pass-on, grad/layout-warns.
+    Rules: op/zeros-pass-on, grad/layout-warns.
     """
     x = torch.tensor([], requires_grad=True)
     ones = torch.ones_like(x)
@@ -286,7 +271,7 @@ def zeros_without_memory_are_laid_out_by_rows():
 def a_quotient_by_a_count_has_memory():
     """The zeros that the second derivative of abs is come out of a mean as ordinary ones.
 
-    rule: op/zeros-pass-on.
+    Rule: op/zeros-pass-on.
     """
     x = torch.tensor([1.0, -3.0], requires_grad=True)
     y = x.mean()
@@ -298,7 +283,7 @@ def a_quotient_by_a_count_has_memory():
 def zeros_without_memory_give_no_layout():
     """They have strides, and what is computed of them does not: it is laid out as if they had none.
 
-    rule: op/zeros-pass-on.
+    Rule: op/zeros-pass-on.
     """
     x = torch.tensor([[1.0, -3.0], [2.0, 4.0]], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)

@@ -33,7 +33,7 @@ from specs.cases._functions import (
 def backward_says_what_the_gradient_is():
     """The gradient is what backward returns, even if forward computes something else.
 
-    rules: function/backward-gives-the-gradients, function/is-recorded, function/names-its-node.
+    Rules: function/backward-gives-the-gradients, function/is-recorded, function/names-its-node.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = Tenfold.apply(x)
@@ -46,7 +46,7 @@ def backward_says_what_the_gradient_is():
 def plain_arguments_give_plain_results():
     """Without an argument that requires grad, or with grad mode off, nothing is recorded.
 
-    rule: function/is-recorded.
+    Rule: function/is-recorded.
     """
     x = torch.tensor([1.0, 2.0])
     assert not Double.apply(x).requires_grad
@@ -57,10 +57,7 @@ def plain_arguments_give_plain_results():
 
 
 def a_call_is_one_node():
-    """A call leaves one node behind, whatever forward did.
-
-    rule: function/is-recorded.
-    """
+    """A call leaves one node behind, whatever forward did. Rule: function/is-recorded."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
     z = Written.apply(y)
@@ -73,7 +70,7 @@ def a_call_is_one_node():
 def second_gradient_goes_through_what_backward_did():
     """Under create_graph backward is recorded, and saved inputs have their history.
 
-    rules: function/backward-gives-the-gradients, double/create-graph-records.
+    Rules: function/backward-gives-the-gradients, double/create-graph-records.
     """
     x = torch.tensor(3.0, requires_grad=True)
     (g,) = torch.autograd.grad(Square.apply(x), x, create_graph=True)
@@ -82,10 +79,7 @@ def second_gradient_goes_through_what_backward_did():
 
 
 def saved_output_has_its_history():
-    """An output that was saved comes back with the function as its history.
-
-    rule: save/output-is-saved.
-    """
+    """An output that was saved comes back with the function as its history. Rule: save/output-is-saved."""
     x = torch.tensor(3.0, requires_grad=True)
     y = KeepsOutput.apply(x)
     (g,) = torch.autograd.grad(y, x, create_graph=True)
@@ -99,7 +93,7 @@ def saved_output_has_its_history():
 def saved_tensors_are_freed():
     """Saved tensors are freed by a backward; a function that saved nothing can be run through again.
 
-    rule: save/freed-refused.
+    Rule: save/freed-refused.
     """
     x = torch.tensor(3.0, requires_grad=True)
     y = Square.apply(x)
@@ -113,10 +107,7 @@ def saved_tensors_are_freed():
 
 
 def written_saved_input_is_refused():
-    """A saved input that was written to since is refused.
-
-    rule: save/modified-refused.
-    """
+    """A saved input that was written to since is refused. Rule: save/modified-refused."""
     x = torch.tensor(3.0, requires_grad=True)
     y = x * 1
     z = Square.apply(y)
@@ -128,7 +119,7 @@ def written_saved_input_is_refused():
 def needs_input_grad_tells_who_wants_a_gradient():
     """A backward can ask which arguments want a gradient, and leave out the others.
 
-    rule: function/needs-input-grad.
+    Rule: function/needs-input-grad.
     """
     x = torch.tensor(3.0, requires_grad=True)
     y = torch.tensor(2.0)
@@ -142,10 +133,7 @@ def needs_input_grad_tells_who_wants_a_gradient():
 
 
 def number_gets_none():
-    """For an argument that is no tensor a backward returns None.
-
-    rule: function/no-gradient-for-others.
-    """
+    """For an argument that is no tensor a backward returns None. Rule: function/no-gradient-for-others."""
     x = torch.tensor(3.0, requires_grad=True)
     Scale.apply(x, 4).backward()
     assert x.grad.item() == 4.0
@@ -154,10 +142,7 @@ def number_gets_none():
 
 
 def unused_output_has_zeros():
-    """Backward receives zeros for an output without gradient.
-
-    rule: function/undefined-becomes-zeros.
-    """
+    """Backward receives zeros for an output without gradient. Rule: function/undefined-becomes-zeros."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = Pair.apply(x)
     b.sum().backward()
@@ -166,10 +151,7 @@ def unused_output_has_zeros():
 
 
 def unused_output_may_have_none():
-    """Unless the function asked for None.
-
-    rule: function/undefined-may-stay-none.
-    """
+    """Unless the function asked for None. Rule: function/undefined-may-stay-none."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = Lazy.apply(x)
     b.sum().backward()
@@ -179,7 +161,7 @@ def unused_output_may_have_none():
 def gradients_are_counted():
     """As many gradients as arguments; more only if they are None.
 
-    rules: function/gradients-count, function/surplus-none-is-dropped.
+    Rules: function/gradients-count, function/surplus-none-is-dropped.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     Surplus.apply(x).sum().backward()
@@ -191,7 +173,7 @@ def gradients_are_counted():
 def gradient_is_a_tensor():
     """A number is no gradient, and a gradient of the wrong shape none either; None is one.
 
-    rules: function/gradient-type, backward/gradient-shape-inside.
+    Rules: function/gradient-type, backward/gradient-shape-inside.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("function/gradient-type"):
@@ -205,7 +187,7 @@ def gradient_is_a_tensor():
 def only_tensors_are_saved():
     """Anything else is refused when the call is recorded, and ignored otherwise.
 
-    rule: function/saves-tensors.
+    Rule: function/saves-tensors.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("function/saves-tensors"):
@@ -214,10 +196,7 @@ def only_tensors_are_saved():
 
 
 def once_differentiable_refuses_the_second_time():
-    """The gradient under create_graph looks differentiable and is not.
-
-    rule: function/once-differentiable.
-    """
+    """The gradient under create_graph looks differentiable and is not. Rule: function/once-differentiable."""
     x = torch.tensor(3.0, requires_grad=True)
     y = Once.apply(x)
     (g,) = torch.autograd.grad(y * y, x, create_graph=True)
@@ -229,7 +208,7 @@ def once_differentiable_refuses_the_second_time():
 def once_differentiable_refuses_before_anything_else_runs():
     """The refusal comes before a node that was made later and is ready as well.
 
-    rules: function/once-differentiable-fails-first, function/once-differentiable.
+    Rules: function/once-differentiable-fails-first, function/once-differentiable.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     v = torch.ones(2, requires_grad=True)
@@ -245,7 +224,7 @@ def once_differentiable_refuses_before_anything_else_runs():
 def context_can_be_set_up_apart():
     """With setup_context, forward has no context, and arguments have defaults.
 
-    rule: function/backward-gives-the-gradients.
+    Rule: function/backward-gives-the-gradients.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     Apart.apply(x).sum().backward()
@@ -257,7 +236,7 @@ def context_can_be_set_up_apart():
 def saved_input_is_not_returned_as_it_is():
     """With setup_context an input cannot be both saved and returned as it came.
 
-    rule: function/saved-input-returned.
+    Rule: function/saved-input-returned.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("function/saved-input-returned"):
@@ -267,7 +246,7 @@ def saved_input_is_not_returned_as_it_is():
 def forward_and_backward_must_be_there():
     """A function without forward cannot be called, one without backward not differentiated.
 
-    rules: function/needs-a-forward, function/needs-a-backward, function/backward-or-vjp.
+    Rules: function/needs-a-forward, function/needs-a-backward, function/backward-or-vjp.
     """
     x = torch.tensor(1.0, requires_grad=True)
     with refused("function/needs-a-forward"):
@@ -283,7 +262,7 @@ def forward_and_backward_must_be_there():
 def saved_input_may_be_detached_since():
     """A function's own saved input is given to it even if it was detached in place since; an op's is refused.
 
-    rule: save/detached-refused.
+    Rule: save/detached-refused.
     """
     x = torch.tensor(3.0, requires_grad=True)
     y = x * 1
@@ -299,7 +278,7 @@ def saved_input_may_be_detached_since():
 def write_that_is_marked_counts_in_inference_mode_too():
     """A tensor with a version counter counts the write, even if its memory was made in inference mode.
 
-    rule: function/dirty-counts-as-written.
+    Rule: function/dirty-counts-as-written.
     """
     x = torch.tensor(2.0)
     with torch.inference_mode():

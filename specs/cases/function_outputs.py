@@ -20,7 +20,7 @@ from specs.cases._functions import (
 def marked_output_has_no_gradient():
     """An output that was marked does not require grad; backward is given zeros for it.
 
-    rule: function/non-differentiable.
+    Rule: function/non-differentiable.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = Marked.apply(x)
@@ -33,7 +33,7 @@ def marked_output_has_no_gradient():
 def input_comes_back_as_a_view():
     """An input that forward returns unchanged becomes a view of the input, with the function's own gradient.
 
-    rules: function/input-comes-back-as-view, function/views-are-tagged, write/function-view-refused.
+    Rules: function/input-comes-back-as-view, function/views-are-tagged, write/function-view-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -49,7 +49,7 @@ def input_comes_back_as_a_view():
 def view_of_an_input_is_tagged():
     """A view that forward made cannot be written to either.
 
-    rules: function/views-are-tagged, write/function-view-refused.
+    Rules: function/views-are-tagged, write/function-view-refused.
     """
     x = torch.tensor([[1.0], [2.0]], requires_grad=True)
     y = Flat.apply(x * 1)
@@ -61,7 +61,7 @@ def view_of_an_input_is_tagged():
 def several_views_cannot_be_written():
     """Of several outputs, those that are views are refused as several views of one op.
 
-    rules: function/several-views-are-tagged, write/multi-output-refused.
+    Rules: function/several-views-are-tagged, write/multi-output-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = Twins.apply(x * 1)
@@ -72,7 +72,7 @@ def several_views_cannot_be_written():
 def dirty_input_gets_the_history():
     """An input that was marked dirty and returned becomes the function's output, in place.
 
-    rules: function/dirty-counts-as-written, write/history-becomes-the-write.
+    Rules: function/dirty-counts-as-written, write/history-becomes-the-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -86,7 +86,7 @@ def dirty_input_gets_the_history():
 def dirty_view_rewrites_its_base():
     """Written through a view, the base's history goes through the function too.
 
-    rule: write/rewrites-the-base.
+    Rule: write/rewrites-the-base.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -99,7 +99,7 @@ def dirty_view_rewrites_its_base():
 def dirty_leaf_is_refused():
     """A leaf that requires grad is refused, and its data has changed all the same: forward records nothing.
 
-    rules: function/forward-records-nothing, write/leaf-refused, write/view-of-leaf-refused.
+    Rules: function/forward-records-nothing, write/leaf-refused, write/view-of-leaf-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("write/leaf-refused"):
@@ -111,20 +111,14 @@ def dirty_leaf_is_refused():
 
 
 def dirty_input_must_be_returned():
-    """An input marked dirty must be returned.
-
-    rule: function/dirty-is-returned.
-    """
+    """An input marked dirty must be returned. Rule: function/dirty-is-returned."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("function/dirty-is-returned"):
         Forgotten.apply(x * 1)
 
 
 def dirty_view_must_be_alone():
-    """A function that writes to a view returns nothing else.
-
-    rule: function/dirty-view-is-alone.
-    """
+    """A function that writes to a view returns nothing else. Rule: function/dirty-view-is-alone."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
     with refused("function/dirty-view-is-alone"):
@@ -134,10 +128,7 @@ def dirty_view_must_be_alone():
 
 
 def marking_another_tensor_dirty_warns():
-    """Only inputs can be dirty.
-
-    rule: function/dirty-is-an-input.
-    """
+    """Only inputs can be dirty. Rule: function/dirty-is-an-input."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with warned("function/dirty-is-an-input"):
         y = Stranger.apply(x)
@@ -145,10 +136,7 @@ def marking_another_tensor_dirty_warns():
 
 
 def only_tensors_are_marked():
-    """Marking a number is refused, recorded or not.
-
-    rule: function/marks-tensors.
-    """
+    """Marking a number is refused, recorded or not. Rule: function/marks-tensors."""
     x = torch.tensor([1.0, 2.0])
     with refused("function/marks-tensors"):
         MarksNumber.apply(x)
@@ -157,7 +145,7 @@ def only_tensors_are_marked():
 def a_later_output_keeps_its_own_retained_grad():
     """Writing to the second of two results takes along what it retains, not what the first retains.
 
-    rules: retain/moves-by-its-own-number, retain/moves-with-write.
+    Rules: retain/moves-by-its-own-number, retain/moves-with-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y, z = Pair.apply(x)
@@ -174,7 +162,7 @@ def a_refused_function_leaves_the_hooks():
     """A tensor that a function wrote before it was refused is stale; its hooks stay, and another is added
     without a look at its history.
 
-    rules: hook/first-alone-looks, view/stale-tag-refused, function/views-are-tagged.
+    Rules: hook/first-alone-looks, view/stale-tag-refused, function/views-are-tagged.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = Flat.apply(x)

@@ -8,7 +8,7 @@ from specs.case import refused
 def results_have_no_history_unless_asked_for():
     """With create_graph they go on to the inputs.
 
-    rules: functional/no-history-unless-asked-for, double/create-graph-records.
+    Rules: functional/no-history-unless-asked-for, double/create-graph-records.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     f = torch.autograd.functional
@@ -23,10 +23,7 @@ def results_have_no_history_unless_asked_for():
 
 
 def functional_takes_tensors_only():
-    """As inputs, as vectors, and from the function.
-
-    rule: functional/tensors-only.
-    """
+    """As inputs, as vectors, and from the function. Rule: functional/tensors-only."""
     x = torch.tensor([1.0, 2.0])
     f = torch.autograd.functional
     with refused("functional/tensors-only"):
@@ -43,7 +40,7 @@ def functional_takes_tensors_only():
 def the_vector_fits():
     """It may be left out for one element; else it has the number and the sizes of what it stands for.
 
-    rules: functional/vector-needed, functional/vector-count, functional/vector-size.
+    Rules: functional/vector-needed, functional/vector-count, functional/vector-size.
     """
     x = torch.tensor([1.0, 2.0])
     f = torch.autograd.functional
@@ -65,7 +62,7 @@ def the_vector_fits():
 def strict_mode_wants_histories():
     """Strict mode refuses zeros for an output, or an input, without history.
 
-    rules: functional/strict-needs-a-history, functional/strict-needs-dependence.
+    Rules: functional/strict-needs-a-history, functional/strict-needs-dependence.
     """
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0, 4.0])
@@ -88,10 +85,7 @@ def strict_mode_wants_histories():
 
 
 def hessians_are_of_one_number():
-    """A function that gives more is refused.
-
-    rules: functional/one-element, functional/one-output.
-    """
+    """A function that gives more is refused. Rules: functional/one-element, functional/one-output."""
     x = torch.tensor([1.0, 2.0])
     f = torch.autograd.functional
     with refused("functional/one-element"):
@@ -106,7 +100,7 @@ def hessians_are_of_one_number():
 def strategies_of_a_jacobian():
     """Two are known; forward mode goes with vectorize, which does not go with strict.
 
-    rules: functional/strategy, functional/forward-mode-at-once-only, functional/strict-one-by-one.
+    Rules: functional/strategy, functional/forward-mode-at-once-only, functional/strict-one-by-one.
     """
     x = torch.tensor([1.0, 2.0])
     f = torch.autograd.functional

@@ -8,7 +8,7 @@ from specs.case import warned
 def only_leaves_are_filled():
     """backward fills the leaf, the non-leaf keeps None.
 
-    rule: grad/only-leaves-are-filled. Source: seed 002_5576f5c856adb572.txt, seed 000_725a8afb72183ef2.txt.
+    Rule: grad/only-leaves-are-filled. Source: seed 002_5576f5c856adb572.txt, seed 000_725a8afb72183ef2.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -20,7 +20,7 @@ def only_leaves_are_filled():
 def reading_a_non_leafs_grad_warns():
     """Reading .grad of a non-leaf gives None and a warning.
 
-    rule: grad/non-leaf-read-warns. Source: seed 001_ab61d14c9099960f.txt, seed 002_5576f5c856adb572.txt.
+    Rule: grad/non-leaf-read-warns. Source: seed 001_ab61d14c9099960f.txt, seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -32,7 +32,7 @@ def reading_a_non_leafs_grad_warns():
 def plain_operand_gets_no_grad():
     """loss = 10 - (a @ b).sum(): a is filled, b, which does not require grad, is not.
 
-    rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
     """
     a = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True)
     b = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -45,7 +45,7 @@ def plain_operand_gets_no_grad():
 def plain_weight_gets_no_grad():
     """w is a leaf but does not require grad, so it gets none.
 
-    rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: grad/plain-leaves-get-none. Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor(1.0, requires_grad=True)
     w = torch.tensor(3.0)
@@ -58,7 +58,7 @@ def plain_weight_gets_no_grad():
 def dropping_the_flag_before_backward_keeps_the_grad_away():
     """A leaf that no longer requires grad when its gradient arrives gets none.
 
-    rule: grad/needs-the-flag-on-arrival.
+    Rule: grad/needs-the-flag-on-arrival.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -71,7 +71,7 @@ def dropping_the_flag_before_backward_keeps_the_grad_away():
 def grads_accumulate():
     """Three backwards through one graph give 6, 12, 18.
 
-    rules: grad/accumulates, backward/retain-graph-keeps. Source: seed 002_5576f5c856adb572.txt.
+    Rules: grad/accumulates, backward/retain-graph-keeps. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -85,10 +85,7 @@ def grads_accumulate():
 
 
 def grads_accumulate_over_graphs():
-    """Gradients of different graphs add up as well.
-
-    rule: grad/accumulates.
-    """
+    """Gradients of different graphs add up as well. Rule: grad/accumulates."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 3).sum().backward()
     (x * x).sum().backward()
@@ -96,10 +93,7 @@ def grads_accumulate_over_graphs():
 
 
 def grads_accumulate_in_place():
-    """Whoever holds .grad sees what a further backward adds.
-
-    rule: grad/accumulates-in-place.
-    """
+    """Whoever holds .grad sees what a further backward adds. Rule: grad/accumulates-in-place."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.sum().backward()
     g = x.grad
@@ -111,7 +105,7 @@ def grads_accumulate_in_place():
 def lone_gradient_is_stolen():
     """.grad takes over a gradient that is a view of the given tensor and that nobody holds, memory and all.
 
-    rule: grad/stolen-when-alone.
+    Rule: grad/stolen-when-alone.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([[1.0], [2.0]])
@@ -122,10 +116,7 @@ def lone_gradient_is_stolen():
 
 
 def held_gradient_is_copied():
-    """.grad does not share memory with the tensor passed as gradient=.
-
-    rule: grad/copied-when-shared.
-    """
+    """.grad does not share memory with the tensor passed as gradient=. Rule: grad/copied-when-shared."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([1.0, 2.0])
     x.backward(g)
@@ -136,7 +127,7 @@ def held_gradient_is_copied():
 def gradient_of_two_leaves_is_copied_for_both():
     """x and u of x + u get the same gradient, and yet their .grad do not share memory.
 
-    rule: grad/copied-when-shared.
+    Rule: grad/copied-when-shared.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -148,10 +139,7 @@ def gradient_of_two_leaves_is_copied_for_both():
 
 
 def gradient_of_other_layout_is_copied():
-    """A transposed gradient is copied into the leaf's own layout.
-
-    rule: grad/copied-when-layout-differs.
-    """
+    """A transposed gradient is copied into the leaf's own layout. Rule: grad/copied-when-layout-differs."""
     m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     g = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     m.t().backward(g)
@@ -162,7 +150,7 @@ def gradient_of_other_layout_is_copied():
 def uses_are_summed():
     """A leaf used several times gets the sum over its uses.
 
-    rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
@@ -175,7 +163,7 @@ def uses_are_summed():
 def uses_of_a_result_are_summed_before_it_runs():
     """A result used twice sends one summed gradient on.
 
-    rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -187,7 +175,7 @@ def uses_of_a_result_are_summed_before_it_runs():
 def chain_of_products():
     """a = 2, b = 3, c = a*b, d = 4, e = c*d: the gradients are 12, 8 and 6.
 
-    rules: grad/only-leaves-are-filled, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: grad/only-leaves-are-filled, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0, requires_grad=True)
@@ -204,7 +192,7 @@ def chain_of_products():
 def the_long_example():
     """c becomes a leaf that requires grad, h and i are used twice, i retains its gradient, m is detached.
 
-    rules: grad/sums-paths, grad/plain-leaves-get-none, retain/fills-grad, detach/cuts,
+    Rules: grad/sums-paths, grad/plain-leaves-get-none, retain/fills-grad, detach/cuts,
     requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0)
@@ -234,10 +222,7 @@ def the_long_example():
 
 
 def broadcast_operands_get_grads_of_their_shape():
-    """The gradient of what was broadcast is summed back to its shape.
-
-    rule: grad/reduces-broadcast.
-    """
+    """The gradient of what was broadcast is summed back to its shape. Rule: grad/reduces-broadcast."""
     s = torch.tensor([[1.0], [2.0]], requires_grad=True)
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     c = torch.tensor(2.0, requires_grad=True)
@@ -249,10 +234,7 @@ def broadcast_operands_get_grads_of_their_shape():
 
 
 def grads_have_the_leafs_dtype():
-    """A float32 leaf in float64 arithmetic gets a float32 gradient.
-
-    rule: grad/casts-to-leaf-dtype.
-    """
+    """A float32 leaf in float64 arithmetic gets a float32 gradient. Rule: grad/casts-to-leaf-dtype."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
     y = x * a
@@ -265,7 +247,7 @@ def grads_have_the_leafs_dtype():
 def a_grad_is_a_leaf_that_requires_none():
     """The gradient itself is a tensor, a leaf, and requires no grad.
 
-    rule: double/plain-without. Source: seed 002_5576f5c856adb572.txt.
+    Rule: double/plain-without. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -278,7 +260,7 @@ def a_grad_is_a_leaf_that_requires_none():
 def a_grad_is_a_plain_tensor():
     """The grad of a leaf and a retained one are tensors: leaves that neither require nor retain a grad.
 
-    rules: double/plain-without, retain/fills-grad. Source: seed 002_5576f5c856adb572.txt.
+    Rules: double/plain-without, retain/fills-grad. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a

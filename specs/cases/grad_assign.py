@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def grad_can_be_assigned():
     """A gradient can be set by hand, whether its tensor requires grad or not.
 
-    rule: grad/assigned-as-is. Source: seed 004_fc81070469924520.txt.
+    Rule: grad/assigned-as-is. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor(7.0, requires_grad=True)
     assert x.grad is None
@@ -20,10 +20,7 @@ def grad_can_be_assigned():
 
 
 def complex_grad_can_be_assigned():
-    """The same for complex tensors.
-
-    rule: grad/assigned-as-is. Source: seed 004_fc81070469924520.txt.
-    """
+    """The same for complex tensors. Rule: grad/assigned-as-is. Source: seed 004_fc81070469924520.txt."""
     x = torch.tensor(7.0 + 0.0j, requires_grad=True)
     x.grad = torch.tensor(4.0 + 0.0j)
     assert x.grad.item() == 4.0 + 0.0j and x.is_leaf is True
@@ -35,7 +32,7 @@ def complex_grad_can_be_assigned():
 def assigned_grad_is_that_very_object():
     """.grad is the assigned tensor itself, and later gradients are added to it.
 
-    rules: grad/assigned-as-is, grad/accumulates-in-place.
+    Rules: grad/assigned-as-is, grad/accumulates-in-place.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([1.0, 1.0])
@@ -47,10 +44,7 @@ def assigned_grad_is_that_very_object():
 
 
 def assigned_grad_keeps_its_flags():
-    """An assigned gradient may require grad and have a history.
-
-    rule: grad/assigned-as-is.
-    """
+    """An assigned gradient may require grad and have a history. Rule: grad/assigned-as-is."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     x.grad = u * 3
@@ -59,10 +53,7 @@ def assigned_grad_keeps_its_flags():
 
 
 def assigning_none_clears():
-    """After x.grad = None the next backward starts afresh.
-
-    rule: grad/assign-none-clears.
-    """
+    """After x.grad = None the next backward starts afresh. Rule: grad/assign-none-clears."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 2).sum().backward()
     g = x.grad
@@ -76,7 +67,7 @@ def assigning_none_clears():
 def grad_of_other_size_is_refused():
     """A gradient must have its tensor's shape.
 
-    rule: grad/assign-size. Source: seed 004_fc81070469924520.txt.
+    Rule: grad/assign-size. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("grad/assign-size"):
@@ -89,7 +80,7 @@ def grad_of_other_size_is_refused():
 def grad_of_other_dtype_is_refused():
     """A gradient must have its tensor's dtype; the dtype is looked at before the shape.
 
-    rule: grad/assign-dtype. Source: seed 004_fc81070469924520.txt.
+    Rule: grad/assign-dtype. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("grad/assign-dtype"):
@@ -100,10 +91,7 @@ def grad_of_other_dtype_is_refused():
 
 
 def grad_of_other_type_is_refused():
-    """A number is no gradient.
-
-    rule: grad/assign-type. Source: seed 004_fc81070469924520.txt.
-    """
+    """A number is no gradient. Rule: grad/assign-type. Source: seed 004_fc81070469924520.txt."""
     x = torch.tensor(7.0, requires_grad=True)
     with refused("grad/assign-type"):
         x.grad = 4.0
@@ -113,10 +101,7 @@ def grad_of_other_type_is_refused():
 
 
 def a_tensor_is_not_its_own_grad():
-    """x.grad = x is refused.
-
-    rule: grad/assign-self.
-    """
+    """x.grad = x is refused. Rule: grad/assign-self."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("grad/assign-self"):
         x.grad = x
@@ -124,10 +109,7 @@ def a_tensor_is_not_its_own_grad():
 
 
 def grad_of_a_non_leaf_can_be_assigned():
-    """A non-leaf takes a gradient by hand, and backward leaves it alone.
-
-    rule: grad/accepted-on-non-leaf.
-    """
+    """A non-leaf takes a gradient by hand, and backward leaves it alone. Rule: grad/accepted-on-non-leaf."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.grad = torch.tensor([5.0, 6.0])
@@ -138,10 +120,7 @@ def grad_of_a_non_leaf_can_be_assigned():
 
 
 def grad_of_a_non_leaf_is_checked_alike():
-    """Shape and dtype are looked at on non-leaves too.
-
-    rules: grad/assign-size, grad/assign-dtype.
-    """
+    """Shape and dtype are looked at on non-leaves too. Rules: grad/assign-size, grad/assign-dtype."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("grad/assign-size"):
@@ -154,7 +133,7 @@ def grad_of_a_non_leaf_is_checked_alike():
 def accumulating_into_a_grad_of_another_layout_warns():
     """A grad assigned by hand in another layout than its leaf's is accumulated into, with a warning.
 
-    rule: grad/layout-warns.
+    Rule: grad/layout-warns.
     """
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     g = torch.tensor([[1.0, 2.0], [3.0, 4.0]]).t()
@@ -168,7 +147,7 @@ def accumulating_into_a_grad_of_another_layout_warns():
 def assigning_grad_asks_the_history():
     """The grad_fn says which dtype the grad of a non-leaf has, and a stale view is brought up to date for it.
 
-    rules: grad/assign-asks-history, grad/assign-dtype, view/stale-tag-refused.
+    Rules: grad/assign-asks-history, grad/assign-dtype, view/stale-tag-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def grad_returns_gradients_and_fills_none():
     """autograd.grad returns a tuple and leaves .grad alone.
 
-    rule: grad_call/leaves-grad-alone. Source: seed 002_5576f5c856adb572.txt.
+    Rule: grad_call/leaves-grad-alone. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a * a
@@ -18,10 +18,7 @@ def grad_returns_gradients_and_fills_none():
 
 
 def grad_leaves_an_earlier_grad_alone():
-    """autograd.grad does not change an existing .grad.
-
-    rule: grad_call/leaves-grad-alone.
-    """
+    """autograd.grad does not change an existing .grad. Rule: grad_call/leaves-grad-alone."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 3).sum().backward()
     g = torch.autograd.grad((x * x).sum(), x)[0]
@@ -32,7 +29,7 @@ def grad_leaves_an_earlier_grad_alone():
 def grad_of_several_inputs_keeps_their_order():
     """One gradient for each input, in order; a repeated input is answered twice.
 
-    rules: grad_call/leaves-grad-alone, grad_call/non-leaf-input.
+    Rules: grad_call/leaves-grad-alone, grad_call/non-leaf-input.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -45,7 +42,7 @@ def grad_of_several_inputs_keeps_their_order():
 def grad_outputs_is_the_upstream_gradient():
     """grad_outputs weighs the outputs; left out, it is 1 for a scalar.
 
-    rules: backward/gradient-is-upstream, backward/implicit-one. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: backward/gradient-is-upstream, backward/implicit-one. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -58,7 +55,7 @@ def grad_outputs_is_the_upstream_gradient():
 def grad_outputs_must_fit():
     """grad_outputs obeys the rules of gradient=.
 
-    rules: backward/gradient-shape, backward/gradient-type, backward/not-iterable.
+    Rules: backward/gradient-shape, backward/gradient-type, backward/not-iterable.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -71,10 +68,7 @@ def grad_outputs_must_fit():
 
 
 def grad_of_a_non_leaf():
-    """A gradient with respect to a result needs no retain_grad().
-
-    rule: grad_call/non-leaf-input.
-    """
+    """A gradient with respect to a result needs no retain_grad(). Rule: grad_call/non-leaf-input."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     z = (y * y).sum()
@@ -84,10 +78,7 @@ def grad_of_a_non_leaf():
 
 
 def outputs_are_summed():
-    """Several outputs give the gradient of their weighed sum.
-
-    rule: grad_call/outputs-are-summed.
-    """
+    """Several outputs give the gradient of their weighed sum. Rule: grad_call/outputs-are-summed."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     z = x * 3
@@ -100,7 +91,7 @@ def outputs_are_summed():
 def nodes_off_the_way_are_not_checked():
     """A saved tensor that was written to matters only if its node has to run.
 
-    rule: grad_call/only-needed-nodes-run.
+    Rule: grad_call/only-needed-nodes-run.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -116,10 +107,7 @@ def nodes_off_the_way_are_not_checked():
 
 
 def nodes_off_the_way_are_not_freed():
-    """Nodes that were not needed for x can still run for u.
-
-    rule: grad_call/only-needed-nodes-run.
-    """
+    """Nodes that were not needed for x can still run for u. Rule: grad_call/only-needed-nodes-run."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = x * x
@@ -133,10 +121,7 @@ def nodes_off_the_way_are_not_freed():
 
 
 def the_walk_ends_at_a_non_leaf_input():
-    """Asking for a non-leaf's gradient does not run what made it.
-
-    rule: grad_call/only-needed-nodes-run.
-    """
+    """Asking for a non-leaf's gradient does not run what made it. Rule: grad_call/only-needed-nodes-run."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
     torch.autograd.grad(y.sum(), y)
@@ -145,10 +130,7 @@ def the_walk_ends_at_a_non_leaf_input():
 
 
 def unused_input_is_refused():
-    """An input that the output does not depend on is refused.
-
-    rule: grad_call/unused-refused.
-    """
+    """An input that the output does not depend on is refused. Rule: grad_call/unused-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = x.sum()
@@ -159,10 +141,7 @@ def unused_input_is_refused():
 
 
 def allow_unused_gives_none():
-    """With allow_unused=True the unused input gets None.
-
-    rule: grad_call/allow-unused-gives-none.
-    """
+    """With allow_unused=True the unused input gets None. Rule: grad_call/allow-unused-gives-none."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     g, h = torch.autograd.grad(x.sum(), [x, u], allow_unused=True)
@@ -173,7 +152,7 @@ def allow_unused_gives_none():
 def materialize_grads_gives_zeros():
     """With materialize_grads=True the unused input gets zeros of its shape.
 
-    rule: grad_call/materialize-gives-zeros.
+    Rule: grad_call/materialize-gives-zeros.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([[3.0, 4.0]], requires_grad=True)
@@ -187,7 +166,7 @@ def materialize_grads_gives_zeros():
 def materialize_contradicts_allow_unused_false():
     """materialize_grads=True and allow_unused=False do not go together.
 
-    rule: grad_call/materialize-conflict.
+    Rule: grad_call/materialize-conflict.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.sum()
@@ -198,7 +177,7 @@ def materialize_contradicts_allow_unused_false():
 def input_must_require_grad():
     """An input that does not require grad is refused, used or not, allowed or not.
 
-    rule: grad_call/input-needs-grad.
+    Rule: grad_call/input-needs-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([3.0, 4.0])
@@ -210,10 +189,7 @@ def input_must_require_grad():
 
 
 def inputs_must_not_be_empty():
-    """No inputs are refused.
-
-    rule: grad_call/inputs-empty.
-    """
+    """No inputs are refused. Rule: grad_call/inputs-empty."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.sum()
     with refused("grad_call/inputs-empty"):
@@ -223,7 +199,7 @@ def inputs_must_not_be_empty():
 def inputs_are_counted_before_anything_else():
     """If several things are wrong, the missing inputs are reported.
 
-    rules: grad_call/inputs-counted-first, grad_call/inputs-empty.
+    Rules: grad_call/inputs-counted-first, grad_call/inputs-empty.
     """
     x = torch.tensor([1.0, 2.0])
     with refused("grad_call/inputs-empty"):
@@ -231,10 +207,7 @@ def inputs_are_counted_before_anything_else():
 
 
 def only_inputs_is_ignored():
-    """only_inputs=False warns and fills nobody all the same.
-
-    rule: grad_call/only-inputs-deprecated.
-    """
+    """only_inputs=False warns and fills nobody all the same. Rule: grad_call/only-inputs-deprecated."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = (x * u).sum()
@@ -247,7 +220,7 @@ def only_inputs_is_ignored():
 def batches_of_gradients_go_back_row_by_row():
     """The rows of the unit matrix give the Jacobian; what is not reached gets no batch of zeros.
 
-    rules: grad_call/batches-go-back-one-by-one, grad_call/batch-shape, grad_call/batches-alike.
+    Rules: grad_call/batches-go-back-one-by-one, grad_call/batch-shape, grad_call/batches-alike.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     z = torch.tensor([3.0], requires_grad=True)

@@ -9,7 +9,7 @@ from specs.cases._functions import Same
 def a_grad_has_the_grad_dtype():
     """A gradient is cast to grad_dtype before hooks see it, whatever the graph was made of and whenever.
 
-    rule: grad/own-dtype.
+    Rule: grad/own-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     assert x.grad_dtype == torch.float32
@@ -29,7 +29,7 @@ def a_grad_has_the_grad_dtype():
 def a_grad_dtype_stays_with_its_tensor():
     """Writes and assigned data leave it; views, copies and detached aliases have their own.
 
-    rule: grad/own-dtype.
+    Rule: grad/own-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad_dtype = torch.float16
@@ -51,7 +51,7 @@ def a_grad_dtype_stays_with_its_tensor():
 def any_dtype_arrives_where_none_is_asked_for():
     """None lets gradients through; a sum has the dtype of the grad that was there first.
 
-    rule: grad/any-dtype.
+    Rule: grad/any-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad_dtype = None
@@ -68,7 +68,7 @@ def paths_of_two_dtypes_are_summed_into_the_first():
     """A gradient that nothing else references takes up later ones; one that is referenced stays as it is,
     and so does a view.
 
-    rule: grad/sums-into-the-first.
+    Rule: grad/sums-into-the-first.
     """
     a = torch.tensor(2.0, requires_grad=True)
     a.grad_dtype = None
@@ -91,20 +91,14 @@ def paths_of_two_dtypes_are_summed_into_the_first():
 
 
 def a_grad_dtype_is_set_on_leaves():
-    """A non-leaf has none of its own.
-
-    rule: grad/own-dtype-on-leaves.
-    """
+    """A non-leaf has none of its own. Rule: grad/own-dtype-on-leaves."""
     y = torch.ones(2, requires_grad=True) * 2
     with refused("grad/own-dtype-on-leaves"):
         y.grad_dtype = torch.float64
 
 
 def a_grad_dtype_is_read_on_leaves():
-    """Nor could it be read before 2.15.
-
-    rule: grad/own-dtype-read-on-leaves.
-    """
+    """Nor could it be read before 2.15. Rule: grad/own-dtype-read-on-leaves."""
     y = torch.ones(2, requires_grad=True) * 2
     with refused("grad/own-dtype-read-on-leaves"):
         y.grad_dtype
@@ -113,7 +107,7 @@ def a_grad_dtype_is_read_on_leaves():
 def a_grad_dtype_fits_the_grad_there_is():
     """Another is refused until the grad is gone; None and the same are not.
 
-    rule: grad/own-dtype-fits-the-grad.
+    Rule: grad/own-dtype-fits-the-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad = torch.ones(2)
@@ -126,10 +120,7 @@ def a_grad_dtype_fits_the_grad_there_is():
 
 
 def a_grad_dtype_is_a_dtype():
-    """A name is none.
-
-    rule: grad/own-dtype-type.
-    """
+    """A name is none. Rule: grad/own-dtype-type."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("grad/own-dtype-type"):
         x.grad_dtype = "float64"
@@ -138,7 +129,7 @@ def a_grad_dtype_is_a_dtype():
 def a_grad_dtype_does_not_leak_to_what_comes_back():
     """A custom function that returns its input as it came: gradients have the leaf's own dtype there.
 
-    rule: function/input-comes-back-with-its-dtype.
+    Rule: function/input-comes-back-with-its-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad_dtype = torch.float64

@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def wrong_gradients_are_found():
     """A factor that was cut off makes one half of the gradient.
 
-    rules: gradcheck/mismatch, gradcheck/may-answer-false.
+    Rules: gradcheck/mismatch, gradcheck/may-answer-false.
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     check = torch.autograd.gradcheck
@@ -21,7 +21,7 @@ def wrong_gradients_are_found():
 def plain_outputs_must_be_constant():
     """gradcheck finds an output without history that depends on an input.
 
-    rule: gradcheck/plain-outputs-are-constant.
+    Rule: gradcheck/plain-outputs-are-constant.
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     check = torch.autograd.gradcheck
@@ -31,10 +31,7 @@ def plain_outputs_must_be_constant():
 
 
 def backward_must_do_the_same_twice():
-    """A hook that gives another result each time is found.
-
-    rule: gradcheck/same-twice.
-    """
+    """A hook that gives another result each time is found. Rule: gradcheck/same-twice."""
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     noise = [1e-6 * n for n in range(1000)]
     hooked = lambda a: [a, a.register_hook(lambda g: g * (1 + noise.pop()))][0]
@@ -43,10 +40,7 @@ def backward_must_do_the_same_twice():
 
 
 def nothing_comes_of_zeros():
-    """A hook that adds is found by the gradient of zeros.
-
-    rule: gradcheck/nothing-comes-of-zeros.
-    """
+    """A hook that adds is found by the gradient of zeros. Rule: gradcheck/nothing-comes-of-zeros."""
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     hooked = lambda a: [a, a.register_hook(lambda g: g + 1e-7)][0]
     with refused("gradcheck/nothing-comes-of-zeros"):
@@ -56,7 +50,7 @@ def nothing_comes_of_zeros():
 def what_can_be_checked():
     """Something must require grad, in double precision, and no two elements may share memory.
 
-    rules: gradcheck/needs-an-input-that-requires-grad, gradcheck/needs-double-precision,
+    Rules: gradcheck/needs-an-input-that-requires-grad, gradcheck/needs-double-precision,
     gradcheck/inputs-do-not-overlap.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -8,7 +8,7 @@ from specs.case import refused
 def picture_of_one_product():
     """c = a * b: a node with an edge to the accumulator of a, and to nothing for the plain b.
 
-    rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
+    Rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
@@ -25,7 +25,7 @@ def picture_of_one_product():
 def picture_of_two_products():
     """e = (a * b) * d: two products, one above the other, and three accumulators.
 
-    rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
+    Rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
@@ -47,7 +47,7 @@ def picture_of_two_products():
 def picture_of_unbind():
     """The products of b, c, d = a.unbind() lead to one node, by the numbers of its outputs.
 
-    rules: view/outputs-share-a-node, leaf/edges-end-in-accumulators.
+    Rules: view/outputs-share-a-node, leaf/edges-end-in-accumulators.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -66,7 +66,7 @@ def picture_of_unbind():
 def picture_of_the_long_example():
     """k = (h + i) * i with i = g / h: streams meet at the node of i, and at the accumulator of h.
 
-    rules: leaf/edges-end-in-accumulators, leaf/no-history-without-requires-grad.
+    Rules: leaf/edges-end-in-accumulators, leaf/no-history-without-requires-grad.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0)
@@ -99,7 +99,7 @@ def picture_of_the_long_example():
 def what_a_product_has_saved():
     """A product saves each factor that the other one's gradient needs: here b, and not a.
 
-    rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0)
@@ -121,7 +121,7 @@ def what_a_product_has_saved():
 def what_a_product_has_saved_is_freed():
     """After backward the node is still there, what it saved is not.
 
-    rules: save/freed-refused, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: save/freed-refused, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     c = a * a
@@ -136,7 +136,7 @@ def what_a_product_has_saved_is_freed():
 def what_an_addition_has_saved():
     """An addition saves neither of its operands.
 
-    rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0, requires_grad=True)

@@ -8,7 +8,7 @@ from specs.case import refused
 def edge_as_an_input():
     """The gradient at an edge is that of the tensor it was taken of, also when the tensor is gone.
 
-    rule: edge/stands-for-the-tensor.
+    Rule: edge/stands-for-the-tensor.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -24,7 +24,7 @@ def edge_as_an_input():
 def edge_is_of_the_history_then():
     """A write gives the tensor another history; the edge stays with the old one.
 
-    rule: edge/stands-for-the-tensor.
+    Rule: edge/stands-for-the-tensor.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -38,7 +38,7 @@ def edge_is_of_the_history_then():
 def edge_of_a_leaf():
     """The edge of a leaf is its accumulator; as an input of backward it fills that leaf alone.
 
-    rules: edge/stands-for-the-tensor, backward/inputs-only.
+    Rules: edge/stands-for-the-tensor, backward/inputs-only.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -52,7 +52,7 @@ def edge_of_a_leaf():
 def edge_as_a_root():
     """An edge can be differentiated, from a gradient or, with one element behind it, from 1.
 
-    rule: edge/is-a-root.
+    Rule: edge/is-a-root.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     e = torch.autograd.graph.get_gradient_edge(x * 3)
@@ -65,7 +65,7 @@ def what_has_no_edge():
     """A plain tensor has no edge, nor has a view made without recording, and an edge that is not reached
     gives None, never zeros.
 
-    rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
+    Rules: edge/needs-requires-grad, edge/needs-a-node, edge/no-zeros-for-edges.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([1.0, 2.0])
@@ -88,7 +88,7 @@ def what_has_no_edge():
 def hook_of_all_gradients():
     """A hook of two tensors is called when the second gradient has come; what lies behind the first is done.
 
-    rules: edge/hook-of-all, edge/needs-a-node.
+    Rules: edge/hook-of-all, edge/needs-a-node.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -106,7 +106,7 @@ def hook_of_all_gradients():
 def hook_is_given_none_for_what_is_not_reached():
     """It does not wait for it, and hears of nothing once its handle is removed.
 
-    rule: edge/hook-sees-what-is-missing.
+    Rule: edge/hook-sees-what-is-missing.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -123,10 +123,7 @@ def hook_is_given_none_for_what_is_not_reached():
 
 
 def hook_of_the_root_is_called():
-    """A backward from one tensor comes to that tensor, too.
-
-    rule: edge/hook-counts-the-root.
-    """
+    """A backward from one tensor comes to that tensor, too. Rule: edge/hook-counts-the-root."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     torch.autograd.graph.register_multi_grad_hook([y], lambda gs: 1 / 0)
@@ -138,7 +135,7 @@ def hook_of_the_root_is_called():
 def hook_of_a_leaf_that_grad_is_asked_for():
     """backward() knows the leaf, grad() does not, unless it is asked for something else.
 
-    rule: edge/hook-of-leaf-in-grad.
+    Rule: edge/hook-of-leaf-in-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -155,7 +152,7 @@ def hook_of_a_leaf_that_grad_is_asked_for():
 def hook_of_any_gradient():
     """With mode="any" the hook is called once a backward, with the gradient that comes first.
 
-    rules: edge/hook-of-any, edge/hook-mode.
+    Rules: edge/hook-of-any, edge/hook-mode.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -174,7 +171,7 @@ def hook_of_any_gradient():
 def write_that_autograd_is_told_of():
     """increment_version() counts like a write: what had saved the tensor refuses to go on.
 
-    rules: version/increment-counts, save/modified-refused.
+    Rules: version/increment-counts, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -187,7 +184,7 @@ def write_that_autograd_is_told_of():
 def leaves_have_no_edge_in_inference_mode():
     """The edge of a leaf is found through a recorded view, and inference mode records none; a result has its.
 
-    rule: edge/none-in-inference-mode.
+    Rule: edge/none-in-inference-mode.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

@@ -7,10 +7,7 @@ from specs.cases._functions import Nothing
 
 
 def hook_result_replaces_the_gradient():
-    """The hook's return value replaces the gradient.
-
-    rule: hook/result-replaces.
-    """
+    """The hook's return value replaces the gradient. Rule: hook/result-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     y.register_hook(lambda g: g * 2)
@@ -19,10 +16,7 @@ def hook_result_replaces_the_gradient():
 
 
 def hook_on_a_leaf_changes_its_grad():
-    """A leaf's hook decides what is accumulated.
-
-    rule: hook/result-replaces.
-    """
+    """A leaf's hook decides what is accumulated. Rule: hook/result-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: -g)
     x.sum().backward()
@@ -30,10 +24,7 @@ def hook_on_a_leaf_changes_its_grad():
 
 
 def hook_without_result_changes_nothing():
-    """A hook that returns None leaves the gradient as it is.
-
-    rule: hook/result-replaces.
-    """
+    """A hook that returns None leaves the gradient as it is. Rule: hook/result-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: None)
     x.sum().backward()
@@ -43,7 +34,7 @@ def hook_without_result_changes_nothing():
 def hooks_run_in_the_order_of_registration():
     """The second hook gets what the first one made: it cannot keep the dtype that the first one broke.
 
-    rules: hook/in-order-of-registration, hook/keeps-dtype.
+    Rules: hook/in-order-of-registration, hook/keeps-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: 1 / 0)
@@ -58,10 +49,7 @@ def hooks_run_in_the_order_of_registration():
 
 
 def removed_hook_is_not_called():
-    """After remove() the hook is gone; a second remove() does nothing.
-
-    rule: hook/removed-is-gone.
-    """
+    """After remove() the hook is gone; a second remove() does nothing. Rule: hook/removed-is-gone."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     h = x.register_hook(lambda g: g * 2)
     h.remove()
@@ -71,10 +59,7 @@ def removed_hook_is_not_called():
 
 
 def removal_reaches_the_old_history():
-    """A hook can be taken off after its tensor was written.
-
-    rule: hook/removed-is-gone.
-    """
+    """A hook can be taken off after its tensor was written. Rule: hook/removed-is-gone."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     h = y.register_hook(lambda g: g * 2)
@@ -87,7 +72,7 @@ def removal_reaches_the_old_history():
 def hook_before_a_write_sees_the_old_values_gradient():
     """A write gives the tensor a new history; the hook stays with the old one and its retained grad moves on.
 
-    rule: hook/stays-with-old-history.
+    Rule: hook/stays-with-old-history.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -102,7 +87,7 @@ def hook_before_a_write_sees_the_old_values_gradient():
 def hook_after_a_write_belongs_to_the_new_history():
     """Hooks from before and after a write are each called on their own gradient.
 
-    rule: hook/stays-with-old-history.
+    Rule: hook/stays-with-old-history.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -118,7 +103,7 @@ def hook_after_a_write_belongs_to_the_new_history():
 def hook_of_an_unused_output_gets_none():
     """A node with several outputs runs when one gradient arrives; the others' hooks are called with None.
 
-    rules: hook/undefined-is-none, hook/error-ends-the-backward.
+    Rules: hook/undefined-is-none, hook/error-ends-the-backward.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = (x * 2).unbind(0)
@@ -130,7 +115,7 @@ def hook_of_an_unused_output_gets_none():
 def retained_grad_is_what_the_hooks_left():
     """retain_grad() keeps the gradient after the hooks, whichever came first.
 
-    rule: hook/runs-before-retain. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: hook/runs-before-retain. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -142,10 +127,7 @@ def retained_grad_is_what_the_hooks_left():
 
 
 def hook_needs_a_tensor_that_requires_grad():
-    """Both kinds of hook are refused on a tensor without requires_grad.
-
-    rule: hook/needs-requires-grad.
-    """
+    """Both kinds of hook are refused on a tensor without requires_grad. Rule: hook/needs-requires-grad."""
     x = torch.ones(2)
     with refused("hook/needs-requires-grad"):
         x.register_hook(lambda g: None)
@@ -154,10 +136,7 @@ def hook_needs_a_tensor_that_requires_grad():
 
 
 def hook_can_be_registered_under_no_grad():
-    """Registering a hook records nothing; no_grad does not forbid it.
-
-    rule: hook/result-replaces.
-    """
+    """Registering a hook records nothing; no_grad does not forbid it. Rule: hook/result-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
         x.register_hook(lambda g: g * 2)
@@ -166,10 +145,7 @@ def hook_can_be_registered_under_no_grad():
 
 
 def hook_returns_a_tensor_or_nothing():
-    """A number is no gradient.
-
-    rule: hook/returns-tensor.
-    """
+    """A number is no gradient. Rule: hook/returns-tensor."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: 3)
     with refused("hook/returns-tensor"):
@@ -178,10 +154,7 @@ def hook_returns_a_tensor_or_nothing():
 
 
 def hook_keeps_the_shape():
-    """A hook's result is not broadcast.
-
-    rule: hook/keeps-shape.
-    """
+    """A hook's result is not broadcast. Rule: hook/keeps-shape."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: g.sum())
     with refused("hook/keeps-shape"):
@@ -190,10 +163,7 @@ def hook_keeps_the_shape():
 
 
 def hook_keeps_the_dtype():
-    """A hook's result is not cast.
-
-    rule: hook/keeps-dtype.
-    """
+    """A hook's result is not cast. Rule: hook/keeps-dtype."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_hook(lambda g: g.double())
     with refused("hook/keeps-dtype"):
@@ -202,10 +172,7 @@ def hook_keeps_the_dtype():
 
 
 def hook_cannot_make_a_gradient_where_none_arrives():
-    """Called with None, a hook may not answer with a tensor or a number.
-
-    rule: hook/undefined-stays.
-    """
+    """Called with None, a hook may not answer with a tensor or a number. Rule: hook/undefined-stays."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = (x * 2).unbind(0)
     a.register_hook(lambda g: 3)
@@ -214,10 +181,7 @@ def hook_cannot_make_a_gradient_where_none_arrives():
 
 
 def post_accumulate_hook_needs_a_leaf():
-    """A non-leaf accumulates nothing.
-
-    rule: hook/post-accumulate-needs-leaf.
-    """
+    """A non-leaf accumulates nothing. Rule: hook/post-accumulate-needs-leaf."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("hook/post-accumulate-needs-leaf"):
@@ -227,7 +191,7 @@ def post_accumulate_hook_needs_a_leaf():
 def post_accumulate_hook_finds_the_grad():
     """It is called after each accumulation and may change or clear what is there.
 
-    rule: hook/post-accumulate-sees-the-grad.
+    Rule: hook/post-accumulate-sees-the-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_post_accumulate_grad_hook(lambda x: x.grad.mul_(2))
@@ -243,10 +207,7 @@ def post_accumulate_hook_finds_the_grad():
 
 
 def post_accumulate_hook_is_called_for_nothing():
-    """A path that brings no gradient still calls the hooks.
-
-    rule: hook/post-accumulate-sees-the-grad.
-    """
+    """A path that brings no gradient still calls the hooks. Rule: hook/post-accumulate-sees-the-grad."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.grad = torch.tensor([1.0, 1.0])
     x.register_post_accumulate_grad_hook(lambda x: setattr(x, "grad", None))
@@ -257,7 +218,7 @@ def post_accumulate_hook_is_called_for_nothing():
 def post_accumulate_hook_returns_none():
     """There is nothing for its result to replace; the leaf itself is let pass, a number refused as ever.
 
-    rules: hook/post-accumulate-returns-none, hook/returns-tensor.
+    Rules: hook/post-accumulate-returns-none, hook/returns-tensor.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.register_post_accumulate_grad_hook(lambda x: x)
@@ -273,10 +234,7 @@ def post_accumulate_hook_returns_none():
 
 
 def node_prehook_changes_what_arrives():
-    """A node's prehook replaces the tuple of incoming gradients.
-
-    rule: hook/before-node-replaces.
-    """
+    """A node's prehook replaces the tuple of incoming gradients. Rule: hook/before-node-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     n = y.grad_fn
@@ -286,10 +244,7 @@ def node_prehook_changes_what_arrives():
 
 
 def node_hook_changes_what_leaves():
-    """A node's hook replaces the tuple of outgoing gradients.
-
-    rule: hook/after-node-replaces.
-    """
+    """A node's hook replaces the tuple of outgoing gradients. Rule: hook/after-node-replaces."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     n = y.grad_fn
@@ -299,10 +254,7 @@ def node_hook_changes_what_leaves():
 
 
 def node_hooks_return_tuples():
-    """A node's hook returns None or a tuple.
-
-    rule: hook/node-returns-tuple.
-    """
+    """A node's hook returns None or a tuple. Rule: hook/node-returns-tuple."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     n = y.grad_fn
@@ -312,10 +264,7 @@ def node_hooks_return_tuples():
 
 
 def node_hooks_return_as_many():
-    """The tuple is as long as the one it replaces.
-
-    rule: hook/node-returns-as-many.
-    """
+    """The tuple is as long as the one it replaces. Rule: hook/node-returns-as-many."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     n = y.grad_fn
@@ -327,7 +276,7 @@ def node_hooks_return_as_many():
 def error_in_a_hook_ends_the_backward():
     """An error raised in a hook reaches the caller of backward; gradients that arrived before stay.
 
-    rule: hook/error-ends-the-backward.
+    Rule: hook/error-ends-the-backward.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -345,7 +294,7 @@ def captured_gradient_is_taken_where_hooks_may_not_have_run():
     """autograd.grad gives the hooked gradient of an input where its node need not run, and the unhooked one
     where it runs for another input.
 
-    rule: hook/result-replaces.
+    Rule: hook/result-replaces.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

@@ -8,7 +8,7 @@ from specs.case import refused
 def what_is_made_inside_is_an_inference_tensor():
     """Factories and ops make inference tensors there, and normal ones of them outside.
 
-    rule: inference/makes-inference-tensors. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: inference/makes-inference-tensors. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
@@ -30,7 +30,7 @@ def what_is_made_inside_is_an_inference_tensor():
 def inference_mode_sets_the_grad_mode():
     """It switches recording off and, with False, on.
 
-    rules: inference/sets-the-grad-mode, mode/restored-at-exit.
+    Rules: inference/sets-the-grad-mode, mode/restored-at-exit.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
@@ -47,7 +47,7 @@ def inference_mode_sets_the_grad_mode():
 def inference_mode_can_be_left_within():
     """inference_mode(False) inside is normal mode.
 
-    rules: inference/blocks-nest, inference/sets-the-grad-mode.
+    Rules: inference/blocks-nest, inference/sets-the-grad-mode.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
@@ -66,7 +66,7 @@ def inference_mode_can_be_left_within():
 def inference_mode_decorates():
     """Each call of a decorated function runs in it.
 
-    rules: inference/makes-inference-tensors, mode/decorator.
+    Rules: inference/makes-inference-tensors, mode/decorator.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.inference_mode()(lambda: x * 2)()
@@ -76,10 +76,7 @@ def inference_mode_decorates():
 
 
 def enable_grad_does_not_record_there():
-    """Grad mode may be on, and still nothing is recorded.
-
-    rule: inference/records-nothing.
-    """
+    """Grad mode may be on, and still nothing is recorded. Rule: inference/records-nothing."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
         with torch.enable_grad():
@@ -95,7 +92,7 @@ def enable_grad_does_not_record_there():
 def a_write_inside_is_counted_and_not_recorded():
     """A leaf can be written there; what was saved of it is refused later.
 
-    rules: inference/records-nothing, version/write-bumps, save/modified-refused.
+    Rules: inference/records-nothing, version/write-bumps, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -109,10 +106,7 @@ def a_write_inside_is_counted_and_not_recorded():
 
 
 def inference_tensors_have_no_version():
-    """Asking is refused; writing inside changes nothing about that.
-
-    rule: inference/has-no-version.
-    """
+    """Asking is refused; writing inside changes nothing about that. Rule: inference/has-no-version."""
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0])
         x.add_(1)
@@ -124,10 +118,7 @@ def inference_tensors_have_no_version():
 
 
 def a_write_outside_is_refused_when_done():
-    """In every grad mode, and the elements have changed.
-
-    rule: inference/write-outside-refused.
-    """
+    """In every grad mode, and the elements have changed. Rule: inference/write-outside-refused."""
     s = torch.tensor([1.0, 1.0], requires_grad=True)
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0])
@@ -149,7 +140,7 @@ def a_write_outside_is_refused_when_done():
 def accumulation_into_an_inference_grad_is_refused():
     """A grad that came in inference mode cannot be added to outside.
 
-    rule: inference/write-outside-refused.
+    Rule: inference/write-outside-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -166,10 +157,7 @@ def accumulation_into_an_inference_grad_is_refused():
 
 
 def inference_tensors_are_not_saved():
-    """Multiplication saves its operands, addition does not.
-
-    rule: inference/not-saved.
-    """
+    """Multiplication saves its operands, addition does not. Rule: inference/not-saved."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
     with torch.inference_mode():
@@ -188,7 +176,7 @@ def inference_tensors_are_not_saved():
 def operands_are_saved_in_the_order_of_their_names():
     """An exponent before the base, which is why an inference tensor is refused before what needs no history.
 
-    rules: inference/not-saved, op/no-history-for-integers.
+    Rules: inference/not-saved, op/no-history-for-integers.
     """
     b = torch.tensor([True, False])
     b.fill_(torch.tensor(0.5, requires_grad=True))
@@ -204,7 +192,7 @@ def operands_are_saved_in_the_order_of_their_names():
 def the_flag_is_refused_outside():
     """Both ways to set it are; dropping it is not, and inside both work.
 
-    rule: inference/flag-outside-refused.
+    Rule: inference/flag-outside-refused.
     """
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0])
@@ -222,10 +210,7 @@ def the_flag_is_refused_outside():
 
 
 def windows_on_inference_tensors_are_no_views():
-    """They are inference tensors themselves, wherever they are made.
-
-    rule: inference/views-are-none.
-    """
+    """They are inference tensors themselves, wherever they are made. Rule: inference/views-are-none."""
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         y = x.view(2)
@@ -241,7 +226,7 @@ def windows_on_inference_tensors_are_no_views():
 def views_of_normal_tensors_are_tagged():
     """They are normal leaves that require grad as their base does, and pass nothing on.
 
-    rules: inference/view-tag, view/requires-grad-follows-base, inference/view-write-refused.
+    Rules: inference/view-tag, view/requires-grad-follows-base, inference/view-write-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -267,7 +252,7 @@ def views_of_normal_tensors_are_tagged():
 def views_of_plain_tensors_are_written_as_long_as_nothing_requires_grad():
     """The tag matters once autograd would have to follow the write.
 
-    rules: inference/view-write-refused, inference/view-tag.
+    Rules: inference/view-write-refused, inference/view-tag.
     """
     x = torch.tensor([1.0, 1.0], requires_grad=True)
     b = torch.zeros(2)
@@ -283,7 +268,7 @@ def views_of_plain_tensors_are_written_as_long_as_nothing_requires_grad():
 def a_tagged_view_cannot_follow_a_write():
     """Once its base was written to, it refuses to be looked at.
 
-    rules: view/stale-tag-refused, inference/view-tag.
+    Rules: view/stale-tag-refused, inference/view-tag.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -299,7 +284,7 @@ def a_tagged_view_cannot_follow_a_write():
 def the_tag_of_inference_mode_prevails():
     """Neither no_grad nor several outputs put another in its place.
 
-    rules: inference/tag-prevails, view/tag-is-inherited.
+    Rules: inference/tag-prevails, view/tag-is-inherited.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -321,7 +306,7 @@ def assigned_data_decides_what_a_tensor_is():
     """The elements bring it along, the version counter stays: in the mode it counts what is written beside
     a normal tensor.
 
-    rule: inference/assigned-data-decides.
+    Rule: inference/assigned-data-decides.
     """
     s = torch.tensor([1.0, 1.0], requires_grad=True)
     x = torch.tensor([1.0, 2.0])
@@ -350,7 +335,7 @@ def detached_outside_it_can_be_written():
     """Results of detach() and .data made outside have their own version counter; those made inside have
     none.
 
-    rule: inference/detached-counts.
+    Rule: inference/detached-counts.
     """
     with torch.inference_mode():
         c = torch.tensor([1.0, 2.0])
@@ -367,10 +352,7 @@ def detached_outside_it_can_be_written():
 
 
 def detach_in_place_does_nothing_there():
-    """The result keeps its history.
-
-    rule: inference/detach-in-place-is-nothing.
-    """
+    """The result keeps its history. Rule: inference/detach-in-place-is-nothing."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     v = y.view(2)
@@ -388,7 +370,7 @@ def detach_in_place_does_nothing_there():
 def backward_runs_in_inference_mode():
     """A graph recorded outside is differentiated there; nothing of it is recorded, create_graph or not.
 
-    rules: inference/records-nothing, inference/makes-inference-tensors.
+    Rules: inference/records-nothing, inference/makes-inference-tensors.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()

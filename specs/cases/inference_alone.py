@@ -8,7 +8,7 @@ from specs.case import refused
 def inference_tensors_alone_make_no_graph():
     """The flag of an inference tensor counts beside a normal tensor only.
 
-    rule: inference/alone-records-nothing.
+    Rule: inference/alone-records-nothing.
     """
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -23,7 +23,7 @@ def inference_tensors_alone_make_no_graph():
 def what_a_kernel_calls_is_recorded_beside_inference_tensors():
     """A clone is made by writing to a new tensor, which is a normal one.
 
-    rule: inference/alone-but-for-calls.
+    Rule: inference/alone-but-for-calls.
     """
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -14,7 +14,7 @@ from specs.cases._functions import KeepsOnCtx, Written
 def retained_grad_of_a_view_that_nobody_uses():
     """A view that retains its grad is left with none if its base is edited, and differentiated, later.
 
-    rules: retain/fills-grad, write/rewrites-the-base, view/stale-regenerates. Source: issue pytorch#8874.
+    Rules: retain/fills-grad, write/rewrites-the-base, view/stale-regenerates. Source: issue pytorch#8874.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -30,7 +30,7 @@ def retained_grad_of_a_view_that_nobody_uses():
 def retained_grad_of_a_view_that_is_used():
     """The same view retains its grad where it is used itself, before the base is edited or after.
 
-    rules: retain/moves-with-write, view/stale-regenerates. Source: issue pytorch#8874.
+    Rules: retain/moves-with-write, view/stale-regenerates. Source: issue pytorch#8874.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -46,7 +46,7 @@ def retained_grad_of_a_view_that_is_used():
 def grads_that_share_memory():
     """Two leaves take pieces of one gradient for their grad, so that a write to it changes both.
 
-    rule: grad/stolen-when-alone. Source: issue pytorch#34082.
+    Rule: grad/stolen-when-alone. Source: issue pytorch#34082.
     """
     x = torch.tensor([1.0], requires_grad=True)
     y = torch.tensor([1.0], requires_grad=True)
@@ -60,7 +60,7 @@ def grads_that_share_memory():
 def grad_does_not_know_a_leaf_that_was_set():
     """After set_() backward through an older graph fills the grad, and grad() says the leaf is unused.
 
-    rule: resize/set-begins-a-new-end. Source: issue pytorch#110780.
+    Rule: resize/set-begins-a-new-end. Source: issue pytorch#110780.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x + 0).sum()
@@ -77,7 +77,7 @@ def grad_does_not_know_a_leaf_that_was_set():
 def hooks_of_a_leaf_s_end_are_gone_when_it_is_set():
     """Hooks registered on the node stay with the old one; the tensor's own hooks are called.
 
-    rule: resize/set-begins-a-new-end. Source: issue pytorch#139742.
+    Rule: resize/set-begins-a-new-end. Source: issue pytorch#139742.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen = []
@@ -96,7 +96,7 @@ def intermediates_kept_on_ctx():
 
     Of exp(x) ** 2 with exp(x) kept, the second derivative at 0 is 2, and not 4.
 
-    rule: function/forward-records-nothing. Source: issue pytorch#76185.
+    Rule: function/forward-records-nothing. Source: issue pytorch#76185.
     """
     x = torch.tensor([0.0], requires_grad=True)
     y = KeepsOnCtx.apply(x)
@@ -109,7 +109,7 @@ def intermediates_kept_on_ctx():
 def a_view_of_a_leaf_marked_dirty():
     """Refused, as every write to a view of a leaf is, and has been done by then; torch 2.6 let it pass.
 
-    rules: write/view-of-leaf-refused, function/forward-records-nothing. Source: issue pytorch#152773.
+    Rules: write/view-of-leaf-refused, function/forward-records-nothing. Source: issue pytorch#152773.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     v = x[:1]

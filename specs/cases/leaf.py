@@ -6,7 +6,7 @@ import torch
 def result_of_plain_tensors_is_a_leaf():
     """The result of tensors that do not require grad is a leaf.
 
-    rule: leaf/no-history-without-requires-grad. Source: seed 002_5576f5c856adb572.txt.
+    Rule: leaf/no-history-without-requires-grad. Source: seed 002_5576f5c856adb572.txt.
     """
     c = torch.tensor([5.0])
     d = c * c
@@ -18,7 +18,7 @@ def result_of_plain_tensors_is_a_leaf():
 def plain_sum_is_a_leaf():
     """rand + 1 without requires_grad is a leaf without grad_fn.
 
-    rule: leaf/no-history-without-requires-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: leaf/no-history-without-requires-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
     y = x + 1
@@ -29,7 +29,7 @@ def plain_sum_is_a_leaf():
 def result_of_a_recorded_op_is_no_leaf():
     """The result of a tensor that requires grad is not a leaf.
 
-    rule: leaf/op-result-is-no-leaf. Source: seed 002_5576f5c856adb572.txt.
+    Rule: leaf/op-result-is-no-leaf. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -42,7 +42,7 @@ def result_of_a_recorded_op_is_no_leaf():
 def adding_one_makes_a_non_leaf():
     """rand(3, requires_grad=True) + 1 is no leaf; its grad_fn is an AddBackward0.
 
-    rule: leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x + 1
@@ -54,7 +54,7 @@ def adding_one_makes_a_non_leaf():
 def user_made_tensor_that_requires_grad_is_a_leaf():
     """A tensor made by the user is a leaf without grad_fn, also if it requires grad.
 
-    rules: requires_grad/flag-at-creation, leaf/op-result-is-no-leaf.
+    Rules: requires_grad/flag-at-creation, leaf/op-result-is-no-leaf.
     Source: seed 000_725a8afb72183ef2.txt, seed 001_ab61d14c9099960f.txt.
     """
     f = torch.ones(10, requires_grad=True)
@@ -65,7 +65,7 @@ def user_made_tensor_that_requires_grad_is_a_leaf():
 def product_of_matrices_without_flags():
     """a.mm(b) without requires_grad: a, b and c are all leaves.
 
-    rule: leaf/no-history-without-requires-grad. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: leaf/no-history-without-requires-grad. Source: seed 000_725a8afb72183ef2.txt.
     """
     a = torch.ones(2, 4)
     b = torch.ones(4, 2)
@@ -76,7 +76,7 @@ def product_of_matrices_without_flags():
 def product_of_matrices_with_one_flag():
     """a.mm(b) with requires_grad_() on a: a and b are leaves, c is not.
 
-    rules: leaf/op-result-is-no-leaf, requires_grad/any-input. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: leaf/op-result-is-no-leaf, requires_grad/any-input. Source: seed 000_725a8afb72183ef2.txt.
     """
     a = torch.ones(2, 4).requires_grad_()
     b = torch.ones(4, 2)
@@ -88,7 +88,7 @@ def product_of_matrices_with_one_flag():
 def loss_has_a_grad_fn_and_the_weight_has_none():
     """Before and after backward a leaf's grad_fn is None and the sum's is a SumBackward0.
 
-    rules: leaf/op-result-is-no-leaf, grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: leaf/op-result-is-no-leaf, grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
     """
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     z = (weight * 3).sum()
@@ -102,7 +102,7 @@ def loss_has_a_grad_fn_and_the_weight_has_none():
 def edges_lead_to_accumulators_and_to_nothing():
     """A leaf that requires grad is an edge to AccumulateGrad, a constant an edge to None.
 
-    rule: leaf/edges-end-in-accumulators. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: leaf/edges-end-in-accumulators. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0)
@@ -117,10 +117,7 @@ def edges_lead_to_accumulators_and_to_nothing():
 
 
 def one_accumulator_for_a_leaf():
-    """All edges to one leaf lead to one AccumulateGrad node.
-
-    rule: leaf/edges-end-in-accumulators.
-    """
+    """All edges to one leaf lead to one AccumulateGrad node. Rule: leaf/edges-end-in-accumulators."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
     z = x + 1
@@ -131,7 +128,7 @@ def one_accumulator_for_a_leaf():
 def edges_lead_to_the_nodes_of_results():
     """An operand that is a result is an edge to its grad_fn.
 
-    rules: leaf/op-result-is-no-leaf, leaf/edges-end-in-accumulators. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: leaf/op-result-is-no-leaf, leaf/edges-end-in-accumulators. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0, requires_grad=True)
@@ -146,7 +143,7 @@ def edges_lead_to_the_nodes_of_results():
 def values_can_be_read_out_of_the_graph():
     """item() and tolist() read a tensor that requires grad, and change nothing about it.
 
-    rule: leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

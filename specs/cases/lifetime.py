@@ -9,7 +9,7 @@ import torch
 def graph_keeps_its_leaves_alive():
     """A leaf whose name is gone lives on in the graph, gets its grad there, and goes when the graph goes.
 
-    rule: leaf/graph-keeps-its-leaves.
+    Rule: leaf/graph-keeps-its-leaves.
     """
     x = torch.tensor([3.0], requires_grad=True)
     leaf = weakref.ref(x)
@@ -25,7 +25,7 @@ def graph_keeps_its_leaves_alive():
 def plain_backward_ties_no_knot():
     """After a plain backward neither the leaf nor its grad outlives its last name.
 
-    rule: leaf/graph-keeps-its-leaves. Source: seed 002_5576f5c856adb572.txt.
+    Rule: leaf/graph-keeps-its-leaves. Source: seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([3.0], requires_grad=True)
     (x * x).backward()
@@ -44,7 +44,7 @@ def plain_backward_ties_no_knot():
 def create_graph_ties_leaf_and_grad_together():
     """After backward(create_graph=True) leaf and grad keep each other alive until .grad is set to None.
 
-    rules: leaf/graph-keeps-its-leaves, double/create-graph-records.
+    Rules: leaf/graph-keeps-its-leaves, double/create-graph-records.
     Source: seed 002_5576f5c856adb572.txt.
     """
     gc.collect()
@@ -60,7 +60,7 @@ def create_graph_ties_leaf_and_grad_together():
 def autograd_grad_ties_no_knot():
     """The graph of autograd.grad hangs on its result alone: that is why it is recommended.
 
-    rules: leaf/graph-keeps-its-leaves, double/create-graph-records.
+    Rules: leaf/graph-keeps-its-leaves, double/create-graph-records.
     Source: seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([3.0], requires_grad=True)
@@ -76,7 +76,7 @@ def autograd_grad_ties_no_knot():
 def names_of_what_was_added_are_not_needed():
     """A result that no formula needs is freed with its name, one that a product saved is not.
 
-    rules: leaf/graph-keeps-its-leaves, save/only-what-a-formula-needs.
+    Rules: leaf/graph-keeps-its-leaves, save/only-what-a-formula-needs.
     """
     x = torch.tensor([3.0], requires_grad=True)
     leaf = weakref.ref(x)

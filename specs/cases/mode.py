@@ -8,7 +8,7 @@ from specs.case import refused
 def no_grad_records_nothing():
     """Results made under no_grad are leaves, and backward refuses them; outside recording goes on.
 
-    rules: mode/no-grad-records-nothing, backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/no-grad-records-nothing, backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -21,10 +21,7 @@ def no_grad_records_nothing():
 
 
 def a_write_under_no_grad_draws_nobody_in():
-    """A plain buffer filled under no_grad stays plain.
-
-    rule: mode/no-grad-records-nothing.
-    """
+    """A plain buffer filled under no_grad stays plain. Rule: mode/no-grad-records-nothing."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.zeros(2)
     with torch.no_grad():
@@ -35,7 +32,7 @@ def a_write_under_no_grad_draws_nobody_in():
 def no_grad_is_a_constant_in_a_later_graph():
     """A result computed under no_grad passes no gradient.
 
-    rule: mode/no-grad-records-nothing. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: mode/no-grad-records-nothing. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -48,7 +45,7 @@ def no_grad_is_a_constant_in_a_later_graph():
 def freezing_by_flag_and_by_mode_differ():
     """requires_grad_(False) freezes a tensor, no_grad a stretch of code with all tensors in it.
 
-    rules: mode/no-grad-records-nothing, requires_grad/any-input. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: mode/no-grad-records-nothing, requires_grad/any-input. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([2.0], requires_grad=True)
     x = torch.tensor([3.0], requires_grad=True)
@@ -64,7 +61,7 @@ def freezing_by_flag_and_by_mode_differ():
 def enable_grad_inside_no_grad():
     """enable_grad inside no_grad records; after its block no_grad holds again.
 
-    rules: mode/enable-grad-inside, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/enable-grad-inside, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -78,7 +75,7 @@ def enable_grad_inside_no_grad():
 def set_grad_enabled_goes_by_its_flag():
     """set_grad_enabled(False) is no_grad, set_grad_enabled(True) is enable_grad.
 
-    rules: mode/set-grad-enabled, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/set-grad-enabled, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.set_grad_enabled(False):
@@ -92,10 +89,7 @@ def set_grad_enabled_goes_by_its_flag():
 
 
 def set_grad_enabled_acts_at_once():
-    """Called as a function it changes the mode from there on.
-
-    rule: mode/set-grad-enabled-acts-at-once.
-    """
+    """Called as a function it changes the mode from there on. Rule: mode/set-grad-enabled-acts-at-once."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     torch.set_grad_enabled(False)
     y = x * 2
@@ -105,10 +99,7 @@ def set_grad_enabled_acts_at_once():
 
 
 def set_grad_enabled_takes_a_bool():
-    """1 and None are no modes; the mode stays.
-
-    rule: mode/must-be-bool.
-    """
+    """1 and None are no modes; the mode stays. Rule: mode/must-be-bool."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("mode/must-be-bool"):
         torch.set_grad_enabled(1)
@@ -121,7 +112,7 @@ def set_grad_enabled_takes_a_bool():
 def modes_decorate_functions():
     """A decorated function runs in its mode, whatever the mode of the caller.
 
-    rule: mode/decorator. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: mode/decorator. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.no_grad()(lambda: x * 2)()
@@ -136,10 +127,7 @@ def modes_decorate_functions():
 
 
 def the_mode_ends_with_the_decorated_call():
-    """After the call the mode is what it was.
-
-    rules: mode/restored-at-exit, mode/decorator.
-    """
+    """After the call the mode is what it was. Rules: mode/restored-at-exit, mode/decorator."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.no_grad()(lambda: x * 2)()
     z = x * 2
@@ -147,10 +135,7 @@ def the_mode_ends_with_the_decorated_call():
 
 
 def the_mode_ends_with_a_refusal_too():
-    """A line that is refused under no_grad leaves the mode as the block does.
-
-    rule: mode/restored-at-exit.
-    """
+    """A line that is refused under no_grad leaves the mode as the block does. Rule: mode/restored-at-exit."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
         with refused("backward/root-needs-grad"):
@@ -160,10 +145,7 @@ def the_mode_ends_with_a_refusal_too():
 
 
 def factories_are_not_silenced():
-    """requires_grad=True counts under no_grad.
-
-    rule: mode/creation-unaffected.
-    """
+    """requires_grad=True counts under no_grad. Rule: mode/creation-unaffected."""
     with torch.no_grad():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         y = torch.zeros(2, requires_grad=True)
@@ -173,10 +155,7 @@ def factories_are_not_silenced():
 
 
 def flags_are_not_silenced():
-    """The flag can be set and dropped under no_grad.
-
-    rule: mode/flag-setting-unaffected.
-    """
+    """The flag can be set and dropped under no_grad. Rule: mode/flag-setting-unaffected."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -188,7 +167,7 @@ def flags_are_not_silenced():
 def backward_runs_under_no_grad():
     """A graph recorded before is differentiated under no_grad as outside.
 
-    rule: mode/backward-under-no-grad.
+    Rule: mode/backward-under-no-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()

@@ -9,7 +9,7 @@ def myth_leaves_have_nothing_to_do_with_populating_grad():
     """Myth: "leaves don't really have to do with populating grad; requires_grad is what governs that".
 
     Both x and y require grad, only the leaf is filled.
-    rule: grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -23,7 +23,7 @@ def myth_plain_tensors_have_a_grad_fn_that_is_visited():
     """Myth: "the grad_fn of every tensor visited, even those with requires_grad False, is used".
 
     A tensor that does not require grad has no grad_fn, and the edge to it leads nowhere.
-    rules: leaf/no-history-without-requires-grad, leaf/edges-end-in-accumulators.
+    Rules: leaf/no-history-without-requires-grad, leaf/edges-end-in-accumulators.
     Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -37,7 +37,7 @@ def myth_only_non_leaves_can_call_backward():
     """Myth: "only non-leaf tensors (grad_fn != None) can call backward()".
 
     A leaf that requires grad can; what cannot is a tensor that does not require grad.
-    rules: backward/leaf-root, backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: backward/leaf-root, backward/root-needs-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor(7.0, requires_grad=True)
     assert x.grad_fn is None
@@ -52,7 +52,7 @@ def myth_grad_outputs_none_means_ones():
     """Myth: "grad_outputs: if left None, will use all ones".
 
     For an output of one element only; for others it is refused.
-    rule: backward/implicit-needs-scalar. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: backward/implicit-needs-scalar. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -66,7 +66,7 @@ def myth_a_leaf_is_never_an_ops_result():
     """Myth: "any output tensor yielded from any operation is not leaf node".
 
     A result of plain tensors is a leaf, and so is one made under no_grad.
-    rules: leaf/no-history-without-requires-grad, mode/no-grad-records-nothing.
+    Rules: leaf/no-history-without-requires-grad, mode/no-grad-records-nothing.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0)
@@ -81,7 +81,7 @@ def myth_the_method_frees_a_non_leaf_of_its_flag():
     """Myth: "requires_grad_ can do for non-leaf node, while requires_grad will have error".
 
     Neither drops the flag. True, which says nothing new, is taken by the method and refused to the attribute.
-    rules: requires_grad/non-leaf-cannot-drop, requires_grad/only-leaf-flags-assigned.
+    Rules: requires_grad/non-leaf-cannot-drop, requires_grad/only-leaf-flags-assigned.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -99,7 +99,7 @@ def myth_retain_grad_is_for_non_leaves_only():
     """Myth: "x must be a non-leaf tensor to call" retain_grad().
 
     A leaf that requires grad takes the call and nothing happens.
-    rule: retain/leaf-is-noop. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: retain/leaf-is-noop. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.retain_grad()
@@ -111,7 +111,7 @@ def myth_a_write_always_breaks_backward():
     """Myth: "the in-place operation will cause an error" in backward.
 
     Only where a saved tensor was written to.
-    rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -126,7 +126,7 @@ def myth_intermediate_gradients_are_not_computed():
     """Myth: "since c is not a leaf, de/dc doesn't need to be computed".
 
     It is computed and passed on, just not stored: asked for, it is there.
-    rules: grad_call/non-leaf-input, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: grad_call/non-leaf-input, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     c = a * 3
@@ -139,7 +139,7 @@ def myth_a_leaf_gets_a_grad_without_requiring_one():
     """Myth: a leaf's grad is filled by backward although its requires_grad is False.
 
     What is filled requires grad and is a leaf: either alone is not enough.
-    rules: grad/plain-leaves-get-none, grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: grad/plain-leaves-get-none, grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([3.0, 4.0])
@@ -154,7 +154,7 @@ def myth_a_leafs_grad_is_none_for_being_a_leaf():
     """Myth: a weight's "grad is None as it is a leaf".
 
     It is None because no backward has come by.
-    rule: grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: grad/only-leaves-are-filled. Source: seed 000_725a8afb72183ef2.txt.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     assert w.is_leaf is True and w.grad is None
@@ -166,7 +166,7 @@ def myth_a_leaf_requires_grad():
     """Myth: leaves are the tensors that require grad.
 
     All that do not require grad are leaves as well.
-    rules: leaf/no-history-without-requires-grad, detach/cuts.
+    Rules: leaf/no-history-without-requires-grad, detach/cuts.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([1.0]) * 2
@@ -179,7 +179,7 @@ def myth_backward_starts_from_zero():
     """Myth: each backward() sets .grad anew.
 
     It adds to what is there.
-    rule: grad/accumulates.
+    Rule: grad/accumulates.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 2).sum().backward()
@@ -191,7 +191,7 @@ def myth_the_flag_of_a_result_stops_gradients():
     """Myth: y.requires_grad = False in the middle of a graph stops gradients there.
 
     It is refused; detach() is what stops them.
-    rules: requires_grad/non-leaf-cannot-drop, detach/cuts.
+    Rules: requires_grad/non-leaf-cannot-drop, detach/cuts.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -205,7 +205,7 @@ def myth_dropping_the_flag_forgets_the_past():
     """Myth: setting requires_grad=False on a leaf takes it out of what was recorded.
 
     The graph stays; the leaf takes nothing while the flag is down, and takes it again when it is up.
-    rule: grad/needs-the-flag-on-arrival.
+    Rule: grad/needs-the-flag-on-arrival.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * 2).sum()
@@ -222,7 +222,7 @@ def myth_leaves_cannot_be_written_to():
     """Myth: a leaf that requires grad can never be written to.
 
     Under no_grad it can, and stays a leaf; that is how optimizers work.
-    rules: write/leaf-refused, write/allowed-under-no-grad.
+    Rules: write/leaf-refused, write/allowed-under-no-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("write/leaf-refused"):
@@ -237,7 +237,7 @@ def myth_no_grad_protects_leaves():
     """Myth: what is written under no_grad does not matter to autograd.
 
     It is counted like any write: what had saved the leaf refuses to go on.
-    rules: write/allowed-under-no-grad, save/modified-refused.
+    Rules: write/allowed-under-no-grad, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -251,7 +251,7 @@ def myth_retained_grads_are_the_leafs_business():
     """Myth: retain_grad() must come before the operation.
 
     Any time before backward will do.
-    rule: retain/fills-grad.
+    Rule: retain/fills-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2

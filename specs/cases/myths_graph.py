@@ -9,7 +9,7 @@ def myth_plus_leaves_a_copy():
     """Myth: "+ is a Function; it leaves a CopyBackwards grad_fn".
 
     It leaves an AddBackward0; the node of a copy is left by a copy.
-    rules: leaf/op-result-is-no-leaf, write/copy-passes-gradient. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: leaf/op-result-is-no-leaf, write/copy-passes-gradient. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x + 1
@@ -23,7 +23,7 @@ def myth_one_input_is_enough():
     """Myth: "if a single input requires gradient, its output will also require gradient".
 
     Not if the output holds integers or truth values.
-    rule: requires_grad/integer-results-never. Source: seed 000_725a8afb72183ef2.txt.
+    Rule: requires_grad/integer-results-never. Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     positive = x > 0
@@ -34,7 +34,7 @@ def myth_no_backward_under_no_grad():
     """Myth: no_grad "disables all recording (and thus cannot call backward())".
 
     What was recorded before can be differentiated under no_grad.
-    rule: mode/backward-under-no-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: mode/backward-under-no-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -47,7 +47,7 @@ def myth_a_node_saves_all_inputs():
     """Myth: grad_fn "saves all the inputs, and the exact operator used".
 
     It saves what its formula needs: a sum of two needs neither, so both may be written to.
-    rule: save/only-what-a-formula-needs. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: save/only-what-a-formula-needs. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a = x * 2
@@ -63,7 +63,7 @@ def myth_backward_destroys_the_graph():
     """Myth: "the previous graph has been destroyed after executing .backward()".
 
     The nodes and edges stay, what they had saved is freed; where nothing was saved, backward can be repeated.
-    rules: backward/frees-saved, save/freed-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: backward/frees-saved, save/freed-refused. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x + 1).sum()
@@ -81,7 +81,7 @@ def myth_the_old_graph_no_longer_reaches_the_weight():
     """Myth: of an op outside the loop, "in the second iteration the graph doesn't include w".
 
     It does, and had backward kept what was saved, the gradient would arrive.
-    rules: backward/retain-graph-keeps, grad/accumulates. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: backward/retain-graph-keeps, grad/accumulates. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     f = w * torch.tensor([3.0, 4.0])
@@ -94,7 +94,7 @@ def myth_numpy_is_another_detach():
     """Myth: k.numpy() is an alternative to k.detach() for leaving the graph.
 
     It is refused until detach() was called.
-    rule: copy/numpy-refused-with-grad. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: copy/numpy-refused-with-grad. Source: seed 003_08ed0c2a945abd78.txt.
     """
     k = torch.tensor([1.0, 2.0], requires_grad=True) * 2
     with refused("copy/numpy-refused-with-grad"):
@@ -107,7 +107,7 @@ def myth_only_scalars_can_call_backward():
     """Myth: "to call backward(), data must be the scalar (only one element) of float type".
 
     With a gradient to start from, roots of any shape can, and complex ones.
-    rules: backward/gradient-is-upstream, backward/implicit-needs-scalar.
+    Rules: backward/gradient-is-upstream, backward/implicit-needs-scalar.
     Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -125,7 +125,7 @@ def myth_retain_graph_prevents_the_error():
     """Myth: "using retain_graph=True with backward() prevents error".
 
     Not if what was saved has been written to meanwhile.
-    rules: backward/retain-graph-keeps, save/modified-refused. Source: seed 004_fc81070469924520.txt.
+    Rules: backward/retain-graph-keeps, save/modified-refused. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -142,7 +142,7 @@ def myth_several_losses_need_retain_graph():
     """Myth: the backward of a second loss needs retain_graph=True.
 
     Only where the losses share a part that has saved something.
-    rules: backward/frees-saved, save/freed-refused.
+    Rules: backward/frees-saved, save/freed-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     one = (x * x).sum()
@@ -162,7 +162,7 @@ def myth_detach_copies():
     """Myth: detach() gives a copy that can safely be written to.
 
     It shares memory and version: the write shows, and what saved the tensor refuses it.
-    rules: detach/shares-storage, version/shared-by-detach.
+    Rules: detach/shares-storage, version/shared-by-detach.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -177,7 +177,7 @@ def myth_data_is_detach():
     """Myth: x.data is the same as x.detach().
 
     Writes to .data are not counted, so that backward silently uses the new values.
-    rules: version/data-has-its-own, data/cuts, version/shared-by-detach.
+    Rules: version/data-has-its-own, data/cuts, version/shared-by-detach.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -194,7 +194,7 @@ def myth_clone_breaks_the_graph():
     """Myth: clone() makes an independent tensor.
 
     Its memory is its own, its history is not: gradients flow through it.
-    rules: leaf/op-result-is-no-leaf, requires_grad/any-input.
+    Rules: leaf/op-result-is-no-leaf, requires_grad/any-input.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.clone()
@@ -208,7 +208,7 @@ def myth_no_grad_makes_flags_false():
     """Myth: inside no_grad nothing can require grad.
 
     Results do not; a tensor made there with the flag is a leaf like any other.
-    rules: mode/creation-unaffected, mode/flag-setting-unaffected, mode/no-grad-records-nothing.
+    Rules: mode/creation-unaffected, mode/flag-setting-unaffected, mode/no-grad-records-nothing.
     """
     with torch.no_grad():
         x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -9,7 +9,7 @@ def myth_eval_disables_gradients():
     """Myth: model.eval() turns gradients off.
 
     Everything is recorded as before.
-    rule: nn/train-is-a-flag-of-all-modules. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: nn/train-is-a-flag-of-all-modules. Source: seed 003_08ed0c2a945abd78.txt.
     """
     model = torch.nn.Linear(2, 1)
     model.eval()
@@ -22,7 +22,7 @@ def myth_no_grad_freezes_a_module():
     """Myth: no_grad around a block "is equivalent to module.requires_grad_(False)".
 
     Frozen parameters still hand gradients on to what came before; under no_grad the graph ends.
-    rules: nn/freezes-the-parameters-themselves, mode/no-grad-records-nothing.
+    Rules: nn/freezes-the-parameters-themselves, mode/no-grad-records-nothing.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
@@ -39,7 +39,7 @@ def myth_a_loss_module_is_called_with_tensors():
     """Myth: l = nn.L1Loss(y, gt) is a loss with a grad_fn.
 
     That would make a module, with the tensors for yes and no; the function is l1_loss, or nn.L1Loss()(y, gt).
-    rules: nn/loss-is-the-mean, op/bool-of-many. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: nn/loss-is-the-mean, op/bool-of-many. Source: seed 001_ab61d14c9099960f.txt.
     """
     y = torch.tensor([[1.0, 2.0]], requires_grad=True)
     gt = torch.tensor([[0.0, 0.0]])
@@ -54,7 +54,7 @@ def myth_optimizers_go_by_requires_grad():
     """Myth: "optimizer.step() updates leaf tensors that require grad".
 
     It updates what it was given and has a grad, whether or not that requires grad, and nothing else.
-    rules: optim/steps-what-it-was-given, optim/skips-what-has-no-grad.
+    Rules: optim/steps-what-it-was-given, optim/skips-what-has-no-grad.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor([1.0], requires_grad=True)
@@ -73,7 +73,7 @@ def myth_zero_grad_frees_the_graph():
     """Myth: zero_grad() frees the graph.
 
     It touches grads alone: the graph can still be differentiated.
-    rules: nn/zero-grad-forgets, backward/retain-graph-keeps.
+    Rules: nn/zero-grad-forgets, backward/retain-graph-keeps.
     """
     w = torch.tensor([3.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -89,7 +89,7 @@ def myth_step_clears_the_grads():
     """Myth: step() uses the grads up.
 
     They stay, and the next backward adds to them.
-    rules: optim/leaves-grads-alone, grad/accumulates.
+    Rules: optim/leaves-grads-alone, grad/accumulates.
     """
     w = torch.tensor([3.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5, weight_decay=1.0)
@@ -105,7 +105,7 @@ def myth_a_cast_module_has_new_parameters():
     """Myth: after module.double() the optimizer holds the old parameters.
 
     The module's leaves stay the same objects, only their data change.
-    rules: nn/to-swaps-data, optim/step-is-not-recorded.
+    Rules: nn/to-swaps-data, optim/step-is-not-recorded.
     """
     model = torch.nn.Linear(1, 1, bias=False)
     o = torch.optim.SGD(model.parameters(), lr=0.5)

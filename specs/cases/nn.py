@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def parameter_is_a_leaf_that_requires_grad():
     """nn.Parameter of a plain tensor is a leaf that requires grad, without grad_fn and grad.
 
-    rule: nn/parameter-requires-grad. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: nn/parameter-requires-grad. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
     p = torch.nn.Parameter(x)
@@ -22,7 +22,7 @@ def parameter_is_a_leaf_that_requires_grad():
 def parameter_made_without_recording():
     """Under no_grad a parameter requires grad all the same; with requires_grad=False it never does.
 
-    rule: nn/parameter-requires-grad.
+    Rule: nn/parameter-requires-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -35,7 +35,7 @@ def parameter_made_without_recording():
 def integers_are_no_parameter():
     """An integer tensor cannot become a parameter that requires grad, only one that does not.
 
-    rules: requires_grad/float-or-complex-only, nn/parameter-requires-grad.
+    Rules: requires_grad/float-or-complex-only, nn/parameter-requires-grad.
     """
     x = torch.tensor([1, 2])
     with refused("requires_grad/float-or-complex-only"):
@@ -48,7 +48,7 @@ def integers_are_no_parameter():
 def wrapping_a_product_again_cuts_the_graph():
     """Wrapping w @ x in nn.Parameter starts a new graph: w gets no grad.
 
-    rules: nn/parameter-cuts, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: nn/parameter-cuts, grad/only-leaves-are-filled. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.nn.Parameter(torch.tensor([[1.0, 2.0]]))
     x = torch.tensor([[3.0], [4.0]])
@@ -62,7 +62,7 @@ def wrapping_a_product_again_cuts_the_graph():
 def not_wrapping_it_keeps_the_graph():
     """Without wrapping w @ x, w gets its grad.
 
-    rules: nn/parameter-requires-grad, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: nn/parameter-requires-grad, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.nn.Parameter(torch.tensor([[1.0, 2.0]]))
     x = torch.tensor([[3.0], [4.0]])
@@ -75,7 +75,7 @@ def not_wrapping_it_keeps_the_graph():
 def parameter_shares_memory_and_version():
     """A write to what a parameter was made of shows on the parameter and counts for it.
 
-    rules: nn/parameter-shares, save/modified-refused.
+    Rules: nn/parameter-shares, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0])
     p = torch.nn.Parameter(x)
@@ -90,7 +90,7 @@ def parameter_shares_memory_and_version():
 def linear_on_a_matrix_is_one_node():
     """linear with a bias is one AddmmBackward0 whose last edge leads to the transposed weight.
 
-    rule: nn/linear-is-one-node. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: nn/linear-is-one-node. Source: seed 001_ab61d14c9099960f.txt.
     """
     w = torch.tensor([[1.0, 2.0]], requires_grad=True)
     b = torch.tensor([1.0], requires_grad=True)
@@ -104,10 +104,7 @@ def linear_on_a_matrix_is_one_node():
 
 
 def linear_of_a_vector_is_no_view():
-    """It is computed as a matrix of one row, and does not show it.
-
-    rule: nn/linear-is-no-view.
-    """
+    """It is computed as a matrix of one row, and does not show it. Rule: nn/linear-is-no-view."""
     x = torch.tensor([1.0, 2.0])
     w = torch.tensor([[3.0, 4.0]], requires_grad=True)
     b = torch.tensor([5.0])
@@ -119,10 +116,7 @@ def linear_of_a_vector_is_no_view():
 
 
 def linear_takes_no_numbers():
-    """Neither in place of the input nor of the weight.
-
-    rule: nn/linear-takes-dimensions.
-    """
+    """Neither in place of the input nor of the weight. Rule: nn/linear-takes-dimensions."""
     w = torch.tensor([[3.0, 4.0]])
     with refused("nn/linear-takes-dimensions"):
         torch.nn.functional.linear(torch.tensor(1.0), w)
@@ -131,10 +125,7 @@ def linear_takes_no_numbers():
 
 
 def linear_without_bias_is_a_product():
-    """linear without a bias is the product with the transposed weight.
-
-    rule: nn/linear-is-one-node.
-    """
+    """linear without a bias is the product with the transposed weight. Rule: nn/linear-is-one-node."""
     w = torch.tensor([[1.0, 2.0]], requires_grad=True)
     x = torch.tensor([[3.0, 4.0]], requires_grad=True)
     y = torch.nn.functional.linear(x, w)
@@ -146,7 +137,7 @@ def linear_without_bias_is_a_product():
 def l1_loss_is_the_mean_of_sizes():
     """l1_loss divides by the number of elements, and so do its gradients; the node is the mean's.
 
-    rule: nn/loss-is-the-mean. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: nn/loss-is-the-mean. Source: seed 001_ab61d14c9099960f.txt.
     """
     y = torch.tensor([[1.0, 2.0, 3.0, 4.0]], requires_grad=True)
     gt = torch.tensor([[0.0, 0.0, 5.0, 0.0]])
@@ -161,7 +152,7 @@ def l1_loss_is_the_mean_of_sizes():
 def mse_loss_by_reduction():
     """mse_loss is the mean of squares, their sum, or each of them, in one node; both sides may get grads.
 
-    rule: nn/loss-is-the-mean.
+    Rule: nn/loss-is-the-mean.
     """
     y = torch.tensor([1.0, 3.0], requires_grad=True)
     gt = torch.tensor([0.0, 0.0], requires_grad=True)
@@ -177,7 +168,7 @@ def mse_loss_by_reduction():
 def mse_loss_of_two_dtypes_has_no_gradient():
     """A loss with a float64 target can be computed, and not differentiated.
 
-    rule: nn/mse-gradient-wants-one-dtype.
+    Rule: nn/mse-gradient-wants-one-dtype.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.tensor([0.0, 0.0], dtype=torch.float64)
@@ -193,7 +184,7 @@ def mse_loss_of_two_dtypes_has_no_gradient():
 def class_weights_are_constant():
     """A loss refuses weights that require grad, and takes them detached.
 
-    rule: nn/class-weights-are-constant.
+    Rule: nn/class-weights-are-constant.
     """
     x = torch.tensor([[1.0, 2.0]], requires_grad=True)
     w = torch.ones(2, requires_grad=True)
@@ -205,10 +196,7 @@ def class_weights_are_constant():
 
 
 def a_target_of_another_size_warns():
-    """A column against a row gives the mean over every pair.
-
-    rule: nn/loss-size-warns.
-    """
+    """A column against a row gives the mean over every pair. Rule: nn/loss-size-warns."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with warned("nn/loss-size-warns"):
         y = torch.nn.functional.mse_loss(x, torch.tensor([[0.0], [4.0]]))
@@ -223,7 +211,7 @@ def a_target_of_another_size_warns():
 def a_reduced_loss_lies_in_memory_for_each_element():
     """There is room behind a mean of two; behind an l1_loss, which is a mean of sizes, there is none.
 
-    rule: nn/reduced-loss-memory.
+    Rule: nn/reduced-loss-memory.
     """
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([0.5, 0.5])

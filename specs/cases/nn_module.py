@@ -10,7 +10,7 @@ from specs.case import refused
 def convolution_in_the_forum():
     """Conv2d's weight is a leaf with requires_grad, without grad_fn before and after backward.
 
-    rules: nn/assigned-parameters-are-found, leaf/op-result-is-no-leaf. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: nn/assigned-parameters-are-found, leaf/op-result-is-no-leaf. Source: seed 000_725a8afb72183ef2.txt.
     """
     conv = torch.nn.Conv2d(1, 3, 2)
     assert conv.weight.requires_grad is True
@@ -27,7 +27,7 @@ def convolution_in_the_forum():
 def all_parameters_of_layers_are_leaves():
     """Weights and biases of layers in layers are leaves, found by name, and backward fills them.
 
-    rules: nn/assigned-parameters-are-found, grad/only-leaves-are-filled.
+    Rules: nn/assigned-parameters-are-found, grad/only-leaves-are-filled.
     Source: seed 000_725a8afb72183ef2.txt.
     """
     model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
@@ -42,7 +42,7 @@ def all_parameters_of_layers_are_leaves():
 def plain_tensor_of_a_module_is_no_parameter():
     """A tensor that requires grad is no parameter for being assigned to a module; a parameter is, once.
 
-    rule: nn/assigned-parameters-are-found.
+    Rule: nn/assigned-parameters-are-found.
     """
     m = torch.nn.Module()
     m.x = torch.tensor([1.0], requires_grad=True)
@@ -55,7 +55,7 @@ def plain_tensor_of_a_module_is_no_parameter():
 def results_take_no_parameters_place():
     """A result can be neither assigned nor registered where a parameter belongs; None can be assigned.
 
-    rule: nn/only-a-parameter-takes-its-place.
+    Rule: nn/only-a-parameter-takes-its-place.
     """
     x = torch.tensor([1.0], requires_grad=True)
     m = torch.nn.Module()
@@ -71,7 +71,7 @@ def results_take_no_parameters_place():
 def linear_and_l1_loss_in_full():
     """After backward the parameters hold grads, and what flowed through and the target hold none.
 
-    rules: nn/assigned-parameters-are-found, nn/linear-is-one-node, nn/loss-is-the-mean.
+    Rules: nn/assigned-parameters-are-found, nn/linear-is-one-node, nn/loss-is-the-mean.
     Source: seed 001_ab61d14c9099960f.txt.
     """
     lin = torch.nn.Linear(3, 5)
@@ -95,7 +95,7 @@ def linear_and_l1_loss_in_full():
 def layers_output_keeps_its_flag():
     """The output of a layer is no leaf, so it cannot be told to require no grad.
 
-    rules: requires_grad/non-leaf-cannot-drop, nn/assigned-parameters-are-found.
+    Rules: requires_grad/non-leaf-cannot-drop, nn/assigned-parameters-are-found.
     Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.ones(1, 3)
@@ -109,7 +109,7 @@ def layers_output_keeps_its_flag():
 def normals_of_a_module():
     """The normals of a field are its recorded derivative by the points, which can be trained on.
 
-    rules: double/create-graph-records, mode/enable-grad-inside, nn/assigned-parameters-are-found.
+    Rules: double/create-graph-records, mode/enable-grad-inside, nn/assigned-parameters-are-found.
     Source: seed 001_ab61d14c9099960f.txt.
     """
     field = torch.nn.Sequential(torch.nn.Linear(3, 1, bias=False), torch.nn.Tanh())
@@ -126,7 +126,7 @@ def normals_of_a_module():
 def freezing_a_module():
     """requires_grad_(False) freezes every parameter, so that nothing is recorded and no grad comes.
 
-    rule: nn/freezes-the-parameters-themselves. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: nn/freezes-the-parameters-themselves. Source: seed 003_08ed0c2a945abd78.txt.
     """
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
     w = model[0].weight
@@ -141,7 +141,7 @@ def freezing_a_module():
 def freezing_is_not_undone_in_the_past():
     """A graph recorded before freezing still leads to the parameter, which no longer accepts a grad.
 
-    rules: nn/freezes-the-parameters-themselves, grad/needs-the-flag-on-arrival.
+    Rules: nn/freezes-the-parameters-themselves, grad/needs-the-flag-on-arrival.
     """
     lin = torch.nn.Linear(2, 1, bias=False)
     y = lin(torch.ones(1, 2))
@@ -157,7 +157,7 @@ def freezing_is_not_undone_in_the_past():
 def eval_is_no_grad_mode():
     """eval() is train(False): a flag of all modules below; recording goes on and every parameter is trained.
 
-    rule: nn/train-is-a-flag-of-all-modules.
+    Rule: nn/train-is-a-flag-of-all-modules.
     Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
     """
     model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
@@ -177,7 +177,7 @@ def eval_is_no_grad_mode():
 def inference_wants_both():
     """no_grad() alone leaves Dropout at work, eval() alone records; together neither.
 
-    rules: nn/dropout-in-training-only, mode/no-grad-records-nothing.
+    Rules: nn/dropout-in-training-only, mode/no-grad-records-nothing.
     Source: seed 001_ab61d14c9099960f.txt.
     """
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(1.0))
@@ -196,7 +196,7 @@ def inference_wants_both():
 def batch_norm_in_training_and_evaluation():
     """Batch norm moves its running mean in training, by plain numbers, and leaves it alone in evaluation.
 
-    rules: nn/batch-norm-in-training, nn/train-is-a-flag-of-all-modules.
+    Rules: nn/batch-norm-in-training, nn/train-is-a-flag-of-all-modules.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     norm = torch.nn.BatchNorm1d(2, momentum=0.5)
@@ -213,7 +213,7 @@ def batch_norm_in_training_and_evaluation():
 def casting_a_module_keeps_its_leaves():
     """double() swaps the data of the very parameters and of their grads: no op is applied to a parameter.
 
-    rules: nn/to-swaps-data, data/assign-swaps. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: nn/to-swaps-data, data/assign-swaps. Source: seed 000_725a8afb72183ef2.txt.
     """
     lin = torch.nn.Linear(3, 3)
     w = lin.weight
@@ -233,7 +233,7 @@ def casting_a_module_keeps_its_leaves():
 def casting_a_tensor_is_an_op():
     """Unlike a module's cast of its parameters, the cast of a leaf is a result.
 
-    rules: leaf/op-result-is-no-leaf, nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
+    Rules: leaf/op-result-is-no-leaf, nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
     """
     a = torch.ones(2, requires_grad=True)
     b = a.double()
@@ -248,7 +248,7 @@ def casting_a_tensor_is_an_op():
 def zero_grad_of_a_module():
     """zero_grad() forgets the grads of all parameters; asked to, it fills them in place instead.
 
-    rules: nn/zero-grad-forgets, nn/zero-grad-fills-in-place, nn/assigned-parameters-are-found.
+    Rules: nn/zero-grad-forgets, nn/zero-grad-fills-in-place, nn/assigned-parameters-are-found.
     """
     lin = torch.nn.Linear(2, 1)
     lin(torch.ones(1, 2)).sum().backward()
@@ -266,7 +266,7 @@ def zero_grad_of_a_module():
 def state_is_detached_and_shared():
     """state_dict() gives plain tensors on the parameters' memory: a write to the parameter shows there.
 
-    rule: nn/state-is-detached.
+    Rule: nn/state-is-detached.
     """
     lin = torch.nn.Linear(2, 1)
     state = lin.state_dict()
@@ -280,7 +280,7 @@ def state_is_detached_and_shared():
 def loading_state_copies_values():
     """load_state_dict() writes into the parameters, which stay the leaves they are and keep their grads.
 
-    rule: nn/state-is-copied-in.
+    Rule: nn/state-is-copied-in.
     """
     lin = torch.nn.Linear(2, 1, bias=False)
     w, version = lin.weight, lin.weight._version
@@ -294,7 +294,7 @@ def loading_state_copies_values():
 def copy_of_a_module_has_parameters_of_its_own():
     """The deep copy of a module has other leaves with the same values, flags, and no grads.
 
-    rules: copy/deepcopy-takes-the-grad-along, nn/assigned-parameters-are-found.
+    Rules: copy/deepcopy-takes-the-grad-along, nn/assigned-parameters-are-found.
     """
     lin = torch.nn.Linear(2, 1)
     lin.bias.requires_grad_(False)

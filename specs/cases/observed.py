@@ -12,7 +12,7 @@ from specs.case import refused, warned
 def a_stale_view_that_nobody_looked_at():
     """A view of a plain tensor that joined a graph later is taken for a leaf until its history is read.
 
-    rules: view/unread-passes-for-a-leaf, write/leaf-refused. Source: measured on torch 2.11 to 2.15.
+    Rules: view/unread-passes-for-a-leaf, write/leaf-refused. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -25,7 +25,7 @@ def a_stale_view_that_nobody_looked_at():
 def a_stale_view_that_was_looked_at():
     """Once its history was read the same write is recorded.
 
-    rule: view/stale-regenerates. Source: measured on torch 2.11 to 2.15.
+    Rule: view/stale-regenerates. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -40,7 +40,7 @@ def a_stale_view_that_was_looked_at():
 def a_stale_view_retains_nothing():
     """retain_grad() takes it for a leaf, does nothing, and says so nowhere.
 
-    rules: view/unread-passes-for-a-leaf, retain/leaf-is-noop. Source: measured on torch 2.11 to 2.15.
+    Rules: view/unread-passes-for-a-leaf, retain/leaf-is-noop. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -55,7 +55,7 @@ def a_stale_view_retains_nothing():
 def a_stale_view_that_was_looked_at_retains():
     """Once its history was read it is no leaf, and retains its grad.
 
-    rules: view/stale-regenerates, retain/fills-grad. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, retain/fills-grad. Source: measured on torch 2.13.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -70,7 +70,7 @@ def a_stale_view_that_was_looked_at_retains():
 def reading_the_grad_of_a_stale_view():
     """Nobody warns of the grad of what passes for a leaf; once its history was read, it is a non-leaf's.
 
-    rules: view/stale-regenerates, grad/non-leaf-read-warns. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, grad/non-leaf-read-warns. Source: measured on torch 2.13.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -85,7 +85,7 @@ def reading_the_grad_of_a_stale_view():
 def what_detaching_the_base_does_to_a_view():
     """After detach_() of the base a view is a leaf, or has a history, as it was looked at before or not.
 
-    rules: view/unread-passes-for-a-leaf, view/stale-regenerates. Source: measured on torch 2.11 to 2.15.
+    Rules: view/unread-passes-for-a-leaf, view/stale-regenerates. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -101,7 +101,7 @@ def what_detaching_the_base_does_to_a_view():
 def a_retained_grad_that_nobody_looked_at():
     """A view that retains its grad goes on being filled by the older graph, whatever became of its base.
 
-    rules: retain/fills-grad, retain/accumulates. Source: measured on torch 2.13.
+    Rules: retain/fills-grad, retain/accumulates. Source: measured on torch 2.13.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -118,7 +118,7 @@ def a_retained_grad_that_nobody_looked_at():
 def a_retained_grad_that_was_looked_at():
     """Once its history was read it retains the gradient of that, and the older graph fills nothing.
 
-    rules: view/stale-regenerates, retain/moves-with-write. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, retain/moves-with-write. Source: measured on torch 2.13.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -136,7 +136,7 @@ def a_retained_grad_that_was_looked_at():
 def where_a_view_leads_whose_base_lost_its_flag():
     """A stale view of a leaf leads to it, or nowhere, as it was looked at before the flag was taken or not.
 
-    rules: view/stale-regenerates, requires_grad/flag-is-set-in-place. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, requires_grad/flag-is-set-in-place. Source: measured on torch 2.13.
     """
     b = torch.tensor([1.0, 2.0], requires_grad=True)
     v = b[:1]
@@ -155,7 +155,7 @@ def where_a_view_leads_whose_base_lost_its_flag():
 def where_a_view_leads_whose_base_gained_its_flag():
     """A stale view that was looked at while its base was plain leads nowhere ever after.
 
-    rules: view/stale-regenerates, grad/plain-leaves-get-none. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, grad/plain-leaves-get-none. Source: measured on torch 2.13.
     """
     b = torch.tensor([1.0, 2.0], requires_grad=True)
     v = b[:1]
@@ -173,7 +173,7 @@ def where_a_view_leads_whose_base_gained_its_flag():
 def dropping_the_flag_of_a_stale_view():
     """A stale view that nobody looked at may drop the flag, as leaves may; once looked at it may not.
 
-    rules: view/stale-regenerates, requires_grad/non-leaf-cannot-drop. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, requires_grad/non-leaf-cannot-drop. Source: measured on torch 2.13.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -189,7 +189,7 @@ def the_hook_of_a_stale_view_that_nobody_looked_at():
     """A view that was a leaf and joined a graph since: the hooks it had as a leaf are called by older graphs,
     which are refused only then.
 
-    rule: backward/leaf-moved-inside. Source: measured on torch 2.13.
+    Rule: backward/leaf-moved-inside. Source: measured on torch 2.13.
     """
     x = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor([1.0, -1.0])
@@ -207,7 +207,7 @@ def the_hook_of_a_stale_view_that_nobody_looked_at():
 def the_hook_of_a_stale_view_that_was_looked_at():
     """Once its history was read they are called no more: the view is no leaf, and has forgotten them.
 
-    rules: view/stale-regenerates, hook/stays-with-old-history. Source: measured on torch 2.13.
+    Rules: view/stale-regenerates, hook/stays-with-old-history. Source: measured on torch 2.13.
     """
     x = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor([1.0, -1.0])

@@ -7,10 +7,7 @@ from specs.case import refused
 
 # -- operands --------------------------------------------------------------------------------------
 def shapes_that_do_not_broadcast():
-    """Sizes must be equal or 1, from the right.
-
-    rule: op/shapes-broadcast.
-    """
+    """Sizes must be equal or 1, from the right. Rule: op/shapes-broadcast."""
     x = torch.tensor([1.0, 2.0, 3.0])
     y = torch.tensor([1.0, 2.0])
     with refused("op/shapes-broadcast"):
@@ -20,10 +17,7 @@ def shapes_that_do_not_broadcast():
 
 
 def arguments_of_a_wrong_type():
-    """None is no operand.
-
-    rule: op/arguments.
-    """
+    """None is no operand. Rule: op/arguments."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/arguments"):
         x.add(None)
@@ -32,10 +26,7 @@ def arguments_of_a_wrong_type():
 
 # -- dtypes and values -----------------------------------------------------------------------------
 def the_mean_of_integers():
-    """Integers have no mean.
-
-    rule: op/mean-dtype.
-    """
+    """Integers have no mean. Rule: op/mean-dtype."""
     x = torch.tensor([1, 2])
     with refused("op/mean-dtype"):
         x.mean()
@@ -43,30 +34,21 @@ def the_mean_of_integers():
 
 
 def integers_take_no_float_alpha():
-    """alpha=0.5 is refused for integers.
-
-    rule: op/integer-alpha.
-    """
+    """alpha=0.5 is refused for integers. Rule: op/integer-alpha."""
     x = torch.tensor([1, 2])
     with refused("op/integer-alpha"):
         x.add(x, alpha=0.5)
 
 
 def integers_take_no_negative_power():
-    """2 ** -1 is refused for integers.
-
-    rule: op/integer-negative-power.
-    """
+    """2 ** -1 is refused for integers. Rule: op/integer-negative-power."""
     x = torch.tensor([1, 2])
     with refused("op/integer-negative-power"):
         x.pow(-1)
 
 
 def clamp_needs_a_bound():
-    """clamp() alone is refused.
-
-    rule: op/clamp-bounds.
-    """
+    """clamp() alone is refused. Rule: op/clamp-bounds."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/clamp-bounds"):
         x.clamp()
@@ -75,7 +57,7 @@ def clamp_needs_a_bound():
 def clamp_stops_at_its_bounds():
     """A value on a bound gets no gradient, a value between the bounds gets all of it.
 
-    rule: op/clamp-stops-at-bounds.
+    Rule: op/clamp-stops-at-bounds.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     x.clamp(1.0, 3.0).sum().backward()
@@ -86,20 +68,14 @@ def clamp_stops_at_its_bounds():
 
 
 def where_needs_a_bool_condition():
-    """Numbers are no condition.
-
-    rule: op/where-condition.
-    """
+    """Numbers are no condition. Rule: op/where-condition."""
     x = torch.tensor([1.0, 0.0])
     with refused("op/where-condition"):
         torch.where(x, x, x)
 
 
 def a_mask_must_be_bool():
-    """Integers are no mask.
-
-    rule: op/mask-dtype.
-    """
+    """Integers are no mask. Rule: op/mask-dtype."""
     x = torch.tensor([1.0, 2.0])
     m = torch.tensor([1, 0])
     with refused("op/mask-dtype"):
@@ -107,10 +83,7 @@ def a_mask_must_be_bool():
 
 
 def masked_fill_takes_one_value():
-    """A vector of values is refused, even of one.
-
-    rule: op/masked-fill-value.
-    """
+    """A vector of values is refused, even of one. Rule: op/masked-fill-value."""
     x = torch.tensor([1.0, 2.0])
     m = torch.tensor([True, False])
     v = torch.tensor([0.0])
@@ -119,10 +92,7 @@ def masked_fill_takes_one_value():
 
 
 def fill_takes_one_value():
-    """A vector of values is refused, even of one.
-
-    rule: op/fill-value.
-    """
+    """A vector of values is refused, even of one. Rule: op/fill-value."""
     x = torch.tensor([1.0, 2.0])
     v = torch.tensor([0.0])
     with refused("op/fill-value"):
@@ -131,10 +101,7 @@ def fill_takes_one_value():
 
 
 def complex_values_do_not_fit_reals():
-    """1j does not go among floats.
-
-    rule: op/value-overflow.
-    """
+    """1j does not go among floats. Rule: op/value-overflow."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/value-overflow"):
         x[0] = 1j
@@ -142,10 +109,7 @@ def complex_values_do_not_fit_reals():
 
 
 def lists_are_not_assigned():
-    """An element is assigned a number or a tensor.
-
-    rule: op/assign-type.
-    """
+    """An element is assigned a number or a tensor. Rule: op/assign-type."""
     x = torch.tensor([[1.0, 2.0]])
     with refused("op/assign-type"):
         x[0] = [3.0, 4.0]
@@ -155,10 +119,7 @@ def lists_are_not_assigned():
 
 # -- dimensions ------------------------------------------------------------------------------------
 def a_dimension_out_of_range():
-    """Dimensions are -2..1 in a matrix, and -1..0 in a 0-d tensor.
-
-    rule: op/dim-range.
-    """
+    """Dimensions are -2..1 in a matrix, and -1..0 in a 0-d tensor. Rule: op/dim-range."""
     x = torch.tensor([[1.0, 2.0]])
     with refused("op/dim-range"):
         x.sum(2)
@@ -171,30 +132,21 @@ def a_dimension_out_of_range():
 
 
 def a_dimension_named_twice():
-    """sum((0, -2)) names one dimension twice.
-
-    rule: op/dim-repeated.
-    """
+    """sum((0, -2)) names one dimension twice. Rule: op/dim-repeated."""
     x = torch.tensor([[1.0, 2.0]])
     with refused("op/dim-repeated"):
         x.sum((0, -2))
 
 
 def the_extreme_of_nothing():
-    """No elements have no maximum.
-
-    rule: op/empty-extreme.
-    """
+    """No elements have no maximum. Rule: op/empty-extreme."""
     x = torch.ones(0)
     with refused("op/empty-extreme"):
         x.amax()
 
 
 def the_extreme_along_nothing():
-    """A dimension of size 0 has no maximum; one of nothing else has.
-
-    rule: op/empty-extreme-dim.
-    """
+    """A dimension of size 0 has no maximum; one of nothing else has. Rule: op/empty-extreme-dim."""
     x = torch.ones(0, 2)
     with refused("op/empty-extreme-dim"):
         x.amax(0)
@@ -202,10 +154,7 @@ def the_extreme_along_nothing():
 
 
 def a_permutation_names_each_dimension():
-    """Neither too few dimensions nor one twice.
-
-    rule: op/permute-dims.
-    """
+    """Neither too few dimensions nor one twice. Rule: op/permute-dims."""
     x = torch.tensor([[1.0, 2.0]])
     with refused("op/permute-dims"):
         x.permute(0)
@@ -214,30 +163,21 @@ def a_permutation_names_each_dimension():
 
 
 def t_is_for_matrices():
-    """Three dimensions are too many.
-
-    rule: op/t-dims.
-    """
+    """Three dimensions are too many. Rule: op/t-dims."""
     x = torch.ones(1, 2, 1)
     with refused("op/t-dims"):
         x.t()
 
 
 def a_diagonal_needs_two_dimensions():
-    """Not one and itself.
-
-    rule: op/diagonal-dims.
-    """
+    """Not one and itself. Rule: op/diagonal-dims."""
     x = torch.ones(2, 2)
     with refused("op/diagonal-dims"):
         x.diagonal(0, 0, -2)
 
 
 def flatten_goes_forward():
-    """From 1 to 0 is refused.
-
-    rule: op/flatten-order.
-    """
+    """From 1 to 0 is refused. Rule: op/flatten-order."""
     x = torch.ones(2, 2)
     with refused("op/flatten-order"):
         x.flatten(1, 0)
@@ -245,10 +185,7 @@ def flatten_goes_forward():
 
 # -- shapes ----------------------------------------------------------------------------------------
 def view_never_copies():
-    """The rows of a transposed matrix are not next to each other.
-
-    rule: op/view-size.
-    """
+    """The rows of a transposed matrix are not next to each other. Rule: op/view-size."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     y = x.t()
     with refused("op/view-size"):
@@ -257,10 +194,7 @@ def view_never_copies():
 
 
 def a_shape_holds_all_elements():
-    """Four elements are not five.
-
-    rule: op/reshape-size.
-    """
+    """Four elements are not five. Rule: op/reshape-size."""
     x = torch.ones(4)
     with refused("op/reshape-size"):
         x.view(5)
@@ -269,10 +203,7 @@ def a_shape_holds_all_elements():
 
 
 def one_size_is_inferred():
-    """Two unknown sizes have no answer, and -1 beside 0 has too many.
-
-    rule: op/shape-inferred.
-    """
+    """Two unknown sizes have no answer, and -1 beside 0 has too many. Rule: op/shape-inferred."""
     x = torch.ones(4)
     with refused("op/shape-inferred"):
         x.view(-1, -1)
@@ -282,20 +213,14 @@ def one_size_is_inferred():
 
 
 def sizes_are_not_negative():
-    """-2 is no size.
-
-    rule: op/shape-negative.
-    """
+    """-2 is no size. Rule: op/shape-negative."""
     x = torch.ones(4)
     with refused("op/shape-negative"):
         x.view(-2, 2)
 
 
 def expand_stretches_only_ones():
-    """2 does not become 4, and no dimension is dropped.
-
-    rule: op/expand-size.
-    """
+    """2 does not become 4, and no dimension is dropped. Rule: op/expand-size."""
     x = torch.ones(1, 2)
     with refused("op/expand-size"):
         x.expand(1, 4)
@@ -307,10 +232,7 @@ def expand_stretches_only_ones():
 
 
 def sum_to_size_undoes_an_expand():
-    """(1, 2) is no expansion of (3,).
-
-    rule: op/sum-to-size.
-    """
+    """(1, 2) is no expansion of (3,). Rule: op/sum-to-size."""
     x = torch.ones(1, 2)
     with refused("op/sum-to-size"):
         x.sum_to_size(3)
@@ -320,7 +242,7 @@ def sum_to_size_undoes_an_expand():
 def flip_names_dimensions():
     """flip reverses the dimensions it is given, each once; the function takes them as a tuple only.
 
-    rules: op/dim-repeated, op/dim-range, op/arguments.
+    Rules: op/dim-repeated, op/dim-range, op/arguments.
     """
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     y = x.flip(0, 1)
@@ -340,7 +262,7 @@ def flip_names_dimensions():
 def strides_of_single_rows_do_not_count():
     """A batch of one turned matrix times a vector is one product of that matrix.
 
-    rule: op/single-rows-fold.
+    Rule: op/single-rows-fold.
     """
     m = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]], requires_grad=True)
     y = m.transpose(1, 2) @ torch.tensor([1.0, 1.0])

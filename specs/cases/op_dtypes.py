@@ -9,7 +9,7 @@ from specs.case import refused
 def bools_are_not_subtracted():
     """True minus True is refused, minus True is, and so is what is cut off at zero.
 
-    rule: op/bool-arithmetic.
+    Rule: op/bool-arithmetic.
     """
     x = torch.tensor([True, False])
     with refused("op/bool-arithmetic"):
@@ -23,7 +23,7 @@ def bools_are_not_subtracted():
 def bools_are_not_subtracted_from_numbers():
     """A bool is not promoted to be subtracted: not a tensor, not one of no dimension, not a Python bool.
 
-    rule: op/bool-arithmetic.
+    Rule: op/bool-arithmetic.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("op/bool-arithmetic"):
@@ -41,7 +41,7 @@ def bools_are_not_subtracted_from_numbers():
 def a_refused_subtraction_writes_nothing():
     """Bools are looked at before shapes, before the dtype of the result, and before anything is written.
 
-    rule: op/bool-arithmetic.
+    Rule: op/bool-arithmetic.
     """
     x = torch.tensor([1, 2])
     m = torch.tensor([True, False, True])
@@ -53,10 +53,7 @@ def a_refused_subtraction_writes_nothing():
 
 
 def a_power_by_bools_has_no_gradient_for_its_base():
-    """x ** True is x, but its derivative subtracts one from the exponent.
-
-    rule: op/bool-arithmetic.
-    """
+    """x ** True is x, but its derivative subtracts one from the exponent. Rule: op/bool-arithmetic."""
     x = torch.tensor([3.0, 2.0], requires_grad=True)
     y = x.pow(torch.tensor([True, False]))
     assert y.tolist() == [3.0, 1.0]
@@ -68,7 +65,7 @@ def a_power_by_bools_has_no_gradient_for_its_base():
 def some_ops_are_not_there_for_bools():
     """Bools have no absolute value, no power by bools and no matrix products; nothing is promoted for them.
 
-    rule: op/no-kernel.
+    Rule: op/no-kernel.
     """
     x = torch.tensor([True, False])
     with refused("op/no-kernel"):
@@ -86,7 +83,7 @@ def some_ops_are_not_there_for_bools():
 def memory_is_looked_at_before_a_kernel_is_found():
     """An expanded tensor refuses to be written to, before it turns out that bools have no absolute value.
 
-    rules: write/overlap-refused, op/no-kernel.
+    Rules: write/overlap-refused, op/no-kernel.
     """
     x = torch.tensor([True, False])
     with refused("write/overlap-refused"):
@@ -98,7 +95,7 @@ def memory_is_looked_at_before_a_kernel_is_found():
 def complex_numbers_have_no_order():
     """Complex numbers are compared for equality only.
 
-    rule: op/no-kernel, op/complex-extreme, op/real-only.
+    Rule: op/no-kernel, op/complex-extreme, op/real-only.
     """
     x = torch.tensor([1.0 + 2.0j, 3.0])
     with refused("op/no-kernel"):
@@ -116,7 +113,7 @@ def complex_numbers_have_no_order():
 def numbers_too_large_are_refused():
     """Of an integer tensor and of a float one; infinity fits a float, and -1 wraps around in uint8.
 
-    rule: op/value-overflow.
+    Rule: op/value-overflow.
     """
     x = torch.tensor([1, 2])
     with refused("op/value-overflow"):
@@ -137,7 +134,7 @@ def numbers_too_large_are_refused():
 def any_number_fits_a_bool():
     """Any number written to bools counts as true unless it is zero, complex numbers as well.
 
-    rule: op/value-overflow.
+    Rule: op/value-overflow.
     """
     x = torch.tensor([False, False, True])
     x[0] = 1j
@@ -160,7 +157,7 @@ def any_number_fits_a_bool():
 def a_clamp_in_place_keeps_its_dtype():
     """Bounds of a higher kind lift the result of a clamp, which then cannot be written back.
 
-    rule: write/result-dtype.
+    Rule: write/result-dtype.
     """
     x = torch.tensor([1, 2])
     assert x.clamp(max=1.5).tolist() == [1.0, 1.5]
@@ -173,7 +170,7 @@ def a_clamp_in_place_keeps_its_dtype():
 def writing_a_gradient_into_integers():
     """fill_ makes integers require grad, and then no op can be recorded whose result is of integers.
 
-    rule: op/no-history-for-integers.
+    Rule: op/no-history-for-integers.
     """
     x = torch.tensor(2.0, requires_grad=True)
     i = torch.tensor([1, 3])
@@ -191,7 +188,7 @@ def writing_a_gradient_into_integers():
 def integers_have_no_gradient():
     """Ops on integers that require grad are recorded, but backward does not get through them.
 
-    rule: backward/no-gradient-of-integers.
+    Rule: backward/no-gradient-of-integers.
     """
     x = torch.tensor(2.0, requires_grad=True)
     i = torch.tensor([1, 3])
@@ -208,7 +205,7 @@ def integers_have_no_gradient():
 def four_functions_take_a_number_first():
     """torch.add, sub, mul and div take a number before a tensor; no other function does.
 
-    rule: op/arguments.
+    Rule: op/arguments.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.div(2, x)
@@ -228,7 +225,7 @@ def four_functions_take_a_number_first():
 def half_precision_rounds_once_an_op():
     """bfloat16 has eight bits: 257 is none of its numbers, and what adds up to 258 gets there all the same.
 
-    rule: op/half-rounds-once.
+    Rule: op/half-rounds-once.
     """
     x = torch.tensor([256.0, 1.0, 1.0], dtype=torch.bfloat16, requires_grad=True)
     assert (x[0] + x[1]).item() == 256.0
@@ -244,7 +241,7 @@ def half_precision_rounds_once_an_op():
 def a_factor_is_not_rounded_to_half_precision():
     """1.00390625 is half-way between two bfloat16: what is added is rounded to 1, three times it is not 3.
 
-    rules: op/half-factor-is-not-rounded, op/half-rounds-once.
+    Rules: op/half-factor-is-not-rounded, op/half-rounds-once.
     """
     x = torch.tensor([3.0], dtype=torch.bfloat16, requires_grad=True)
     y = x * 1.00390625
@@ -260,7 +257,7 @@ def a_factor_is_not_rounded_to_half_precision():
 def half_precision_promotes():
     """Neither half holds the other: both go into float32; numbers and 0-d tensors take the dtype they meet.
 
-    rule: grad/casts-to-leaf-dtype. Source: docs: torch.result_type.
+    Rule: grad/casts-to-leaf-dtype. Source: docs: torch.result_type.
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True)
     y = torch.tensor([0.5, 0.25], dtype=torch.float16, requires_grad=True)
@@ -275,10 +272,7 @@ def half_precision_promotes():
 
 
 def bfloat16_and_a_complex_number_are_complex64():
-    """There was no narrower one.
-
-    rule: op/bfloat16-meets-complex.
-    """
+    """There was no narrower one. Rule: op/bfloat16-meets-complex."""
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
     assert (x + 1j).dtype == torch.complex64
 
@@ -286,7 +280,7 @@ def bfloat16_and_a_complex_number_are_complex64():
 def an_extreme_of_no_complex_numbers_is_not_recorded():
     """With elements it is not there at all, without them it is, as long as no gradient is asked for.
 
-    rule: op/no-history-for-complex.
+    Rule: op/no-history-for-complex.
     """
     x = torch.zeros((2, 0), dtype=torch.complex128)
     assert x.amax(0).shape == (0,)
@@ -298,7 +292,7 @@ def an_extreme_of_no_complex_numbers_is_not_recorded():
 def complex_numbers_do_not_become_their_absolute_values():
     """abs() gives real ones, abs_() would have to change the tensor's dtype.
 
-    rule: op/abs-in-place-is-real.
+    Rule: op/abs-in-place-is-real.
     """
     x = torch.tensor([complex(3.0, 4.0)])
     with refused("op/abs-in-place-is-real"):

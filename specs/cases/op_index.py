@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def an_index_out_of_range():
     """Neither 2 nor -3 is an index into two elements; where nothing is read nobody asks.
 
-    rule: op/index-range.
+    Rule: op/index-range.
     """
     x = torch.tensor([1.0, 2.0])
     with refused("op/index-range"):
@@ -27,7 +27,7 @@ def an_index_out_of_range():
 def a_scalar_has_no_items():
     """A 0-d tensor is neither indexed nor sliced, but x[...] is a view of it.
 
-    rule: op/scalar-has-no-items.
+    Rule: op/scalar-has-no-items.
     """
     x = torch.tensor(1.0)
     with refused("op/scalar-has-no-items"):
@@ -43,10 +43,7 @@ def a_scalar_has_no_items():
 
 
 def a_scalar_has_no_pieces():
-    """A 0-d tensor is not split, chunked or narrowed.
-
-    rule: op/scalar-has-no-pieces.
-    """
+    """A 0-d tensor is not split, chunked or narrowed. Rule: op/scalar-has-no-pieces."""
     x = torch.tensor(1.0)
     with refused("op/scalar-has-no-pieces"):
         x.split(1)
@@ -57,10 +54,7 @@ def a_scalar_has_no_pieces():
 
 
 def narrow_does_not_clamp():
-    """A slice past the end is shorter; a narrow is refused.
-
-    rule: op/narrow-length.
-    """
+    """A slice past the end is shorter; a narrow is refused. Rule: op/narrow-length."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/narrow-length"):
         x.narrow(0, 1, 2)
@@ -68,10 +62,7 @@ def narrow_does_not_clamp():
 
 
 def pieces_use_up_the_dimension():
-    """1 + 2 is not 4, and pieces of nothing never end.
-
-    rule: op/split-size.
-    """
+    """1 + 2 is not 4, and pieces of nothing never end. Rule: op/split-size."""
     x = torch.ones(4)
     with refused("op/split-size"):
         x.split((1, 2))
@@ -82,20 +73,14 @@ def pieces_use_up_the_dimension():
 
 
 def chunk_makes_pieces():
-    """Into no pieces is refused.
-
-    rule: op/chunk-count.
-    """
+    """Into no pieces is refused. Rule: op/chunk-count."""
     x = torch.ones(4)
     with refused("op/chunk-count"):
         x.chunk(0)
 
 
 def slices_step_forward():
-    """Unlike numpy's.
-
-    rule: op/slice-step.
-    """
+    """Unlike numpy's. Rule: op/slice-step."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/slice-step"):
         x[::-1]
@@ -105,10 +90,7 @@ def slices_step_forward():
 
 
 def too_many_indices():
-    """Two indices into a vector.
-
-    rule: op/index-count.
-    """
+    """Two indices into a vector. Rule: op/index-count."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/index-count"):
         x[0, 0]
@@ -116,20 +98,14 @@ def too_many_indices():
 
 
 def a_float_is_no_index():
-    """Not even a whole one.
-
-    rule: op/index-kind.
-    """
+    """Not even a whole one. Rule: op/index-kind."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/index-kind"):
         x[1.0]
 
 
 def floats_are_no_indices():
-    """A tensor of floats does not index.
-
-    rule: op/index-dtype-in-brackets.
-    """
+    """A tensor of floats does not index. Rule: op/index-dtype-in-brackets."""
     x = torch.tensor([1.0, 2.0])
     i = torch.tensor([0.0])
     with refused("op/index-dtype-in-brackets"):
@@ -137,10 +113,7 @@ def floats_are_no_indices():
 
 
 def index_tensors_broadcast():
-    """Two indices beside three.
-
-    rule: op/index-shapes.
-    """
+    """Two indices beside three. Rule: op/index-shapes."""
     x = torch.ones(2, 3)
     i = torch.tensor([0, 1])
     j = torch.tensor([0, 1, 2])
@@ -150,10 +123,7 @@ def index_tensors_broadcast():
 
 
 def a_mask_has_the_sizes_it_covers():
-    """A mask of three for a dimension of two.
-
-    rule: op/mask-shape.
-    """
+    """A mask of three for a dimension of two. Rule: op/mask-shape."""
     x = torch.tensor([1.0, 2.0])
     m = torch.tensor([True, False, True])
     with refused("op/mask-shape"):
@@ -163,7 +133,7 @@ def a_mask_has_the_sizes_it_covers():
 def a_mask_is_looked_at_before_what_is_filled_in():
     """One value for one mask is filled in, and must be a number of that dtype; for two masks it is put.
 
-    rules: op/mask-shape, op/value-overflow, op/index-put-dtype.
+    Rules: op/mask-shape, op/value-overflow, op/index-put-dtype.
     """
     x = torch.ones(2)
     one = torch.tensor([complex(1.0, 2.0)])
@@ -178,10 +148,7 @@ def a_mask_is_looked_at_before_what_is_filled_in():
 
 
 def a_list_of_lists_is_taken_for_a_tuple():
-    """So two lists are rows and columns, not two rows of positions.
-
-    rule: op/list-as-tuple-warns.
-    """
+    """So two lists are rows and columns, not two rows of positions. Rule: op/list-as-tuple-warns."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     with warned("op/list-as-tuple-warns"):
         y = x[[[0, 1], [1, 0]]]
@@ -192,20 +159,14 @@ def a_list_of_lists_is_taken_for_a_tuple():
 
 
 def nothing_lies_in_a_dimension_without_elements():
-    """A position there is out of range, which is told before the values' shape.
-
-    rule: op/index-range.
-    """
+    """A position there is out of range, which is told before the values' shape. Rule: op/index-range."""
     x = torch.tensor([])
     with refused("op/index-range"):
         x[[0]] = torch.tensor([1.0, 2.0])
 
 
 def values_go_where_tensors_point():
-    """Two values do not go into three places.
-
-    rule: op/index-put-shape.
-    """
+    """Two values do not go into three places. Rule: op/index-put-shape."""
     x = torch.ones(3)
     i = torch.tensor([0, 1, 2])
     v = torch.tensor([5.0, 6.0])
@@ -215,10 +176,7 @@ def values_go_where_tensors_point():
 
 
 def indexed_assignment_does_not_cast():
-    """float64 goes into a float32 slice, but not where tensors point.
-
-    rule: op/index-put-dtype.
-    """
+    """float64 goes into a float32 slice, but not where tensors point. Rule: op/index-put-dtype."""
     x = torch.ones(2)
     i = torch.tensor([0, 1])
     v = torch.tensor([5.0, 6.0], dtype=torch.float64)
@@ -229,10 +187,7 @@ def indexed_assignment_does_not_cast():
 
 
 def index_select_takes_integers():
-    """Floats are no positions.
-
-    rule: op/index-dtype.
-    """
+    """Floats are no positions. Rule: op/index-dtype."""
     x = torch.ones(2)
     i = torch.tensor([0.0])
     with refused("op/index-dtype"):
@@ -242,10 +197,7 @@ def index_select_takes_integers():
 
 
 def index_select_takes_a_vector():
-    """A matrix of positions is refused.
-
-    rule: op/index-vector.
-    """
+    """A matrix of positions is refused. Rule: op/index-vector."""
     x = torch.ones(2)
     i = torch.tensor([[0]])
     with refused("op/index-vector"):
@@ -253,10 +205,7 @@ def index_select_takes_a_vector():
 
 
 def index_select_does_not_count_from_the_end():
-    """-1 is out of range.
-
-    rules: op/index-range, op/index-select-range.
-    """
+    """-1 is out of range. Rules: op/index-range, op/index-select-range."""
     x = torch.ones(2, 2)
     i = torch.tensor([-1])
     with refused("op/index-range"):
@@ -266,10 +215,7 @@ def index_select_does_not_count_from_the_end():
 
 
 def a_scalar_is_selected_once():
-    """Two positions in a 0-d tensor are refused.
-
-    rule: op/index-of-scalar.
-    """
+    """Two positions in a 0-d tensor are refused. Rule: op/index-of-scalar."""
     x = torch.tensor(1.0)
     i = torch.tensor([0, 0])
     with refused("op/index-of-scalar"):
@@ -277,10 +223,7 @@ def a_scalar_is_selected_once():
 
 
 def gather_does_not_count_from_the_end():
-    """-1 is out of range.
-
-    rule: op/gather-range.
-    """
+    """-1 is out of range. Rule: op/gather-range."""
     x = torch.ones(2)
     i = torch.tensor([-1])
     with refused("op/gather-range"):
@@ -290,7 +233,7 @@ def gather_does_not_count_from_the_end():
 def gather_does_not_broadcast():
     """The index has the tensor's dimensions, and no larger sizes outside the gathered one.
 
-    rule: op/gather-shape.
+    Rule: op/gather-shape.
     """
     x = torch.ones(2, 2)
     i = torch.tensor([0])
@@ -304,30 +247,21 @@ def gather_does_not_broadcast():
 
 # -- out of tensors --------------------------------------------------------------------------------
 def item_of_several():
-    """Two elements are no number.
-
-    rule: op/item-size.
-    """
+    """Two elements are no number. Rule: op/item-size."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/item-size"):
         x.item()
 
 
 def len_of_a_scalar():
-    """A 0-d tensor has no length.
-
-    rule: op/len-of-scalar.
-    """
+    """A 0-d tensor has no length. Rule: op/len-of-scalar."""
     x = torch.tensor(1.0)
     with refused("op/len-of-scalar"):
         x.__len__()
 
 
 def truth_of_several():
-    """Two elements are neither true nor false.
-
-    rule: op/bool-of-many.
-    """
+    """Two elements are neither true nor false. Rule: op/bool-of-many."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/bool-of-many"):
         x.__bool__()

@@ -6,10 +6,7 @@ from specs.case import refused
 
 
 def a_number_is_not_concatenated():
-    """A 0-d tensor is refused before anything else is looked at.
-
-    rule: op/cat-takes-dimensions.
-    """
+    """A 0-d tensor is refused before anything else is looked at. Rule: op/cat-takes-dimensions."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor(3.0)
     z = torch.tensor([[1.0]])
@@ -20,10 +17,7 @@ def a_number_is_not_concatenated():
 
 
 def what_is_concatenated_fits():
-    """Neither ranks nor sizes are made to agree.
-
-    rule: op/cat-sizes.
-    """
+    """Neither ranks nor sizes are made to agree. Rule: op/cat-sizes."""
     x = torch.tensor([[1.0, 2.0]])
     y = torch.tensor([3.0, 4.0])
     z = torch.tensor([[1.0], [2.0]])
@@ -39,7 +33,7 @@ def what_is_concatenated_fits():
 def cat_passes_over_nothing():
     """An empty list's tensor joins anything, and is an operand all the same.
 
-    rule: op/cat-passes-over-nothing.
+    Rule: op/cat-passes-over-nothing.
     """
     x = torch.tensor([], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([[1.0, 2.0]])
@@ -52,10 +46,7 @@ def cat_passes_over_nothing():
 
 
 def what_is_stacked_has_one_shape():
-    """stack does not broadcast; which dimension is new is looked at first.
-
-    rule: op/stack-sizes.
-    """
+    """stack does not broadcast; which dimension is new is looked at first. Rule: op/stack-sizes."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0])
     with refused("op/stack-sizes"):

@@ -6,10 +6,7 @@ from specs.case import refused
 
 
 def products_do_not_promote():
-    """float32 and float64 are not multiplied as matrices, though they are elementwise.
-
-    rule: op/one-dtype.
-    """
+    """float32 and float64 are not multiplied as matrices, though they are elementwise. Rule: op/one-dtype."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0, 4.0], dtype=torch.float64)
     with refused("op/one-dtype"):
@@ -18,10 +15,7 @@ def products_do_not_promote():
 
 
 def dot_takes_vectors():
-    """dot does not take matrices.
-
-    rule: op/matmul-rank.
-    """
+    """dot does not take matrices. Rule: op/matmul-rank."""
     x = torch.tensor([[1.0, 2.0]])
     y = torch.tensor([3.0, 4.0])
     with refused("op/matmul-rank"):
@@ -29,10 +23,7 @@ def dot_takes_vectors():
 
 
 def a_triangle_is_that_of_a_matrix():
-    """tril and triu take matrices, alone or in batches, and no vectors.
-
-    rule: op/matmul-rank.
-    """
+    """tril and triu take matrices, alone or in batches, and no vectors. Rule: op/matmul-rank."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/matmul-rank"):
         x.tril()
@@ -42,10 +33,7 @@ def a_triangle_is_that_of_a_matrix():
 
 
 def inner_sizes_must_agree():
-    """A 1x2 matrix is not multiplied with a 1x2 matrix.
-
-    rule: op/matmul-shape.
-    """
+    """A 1x2 matrix is not multiplied with a 1x2 matrix. Rule: op/matmul-shape."""
     x = torch.tensor([[1.0, 2.0]])
     with refused("op/matmul-shape"):
         x.mm(x)
@@ -53,10 +41,7 @@ def inner_sizes_must_agree():
 
 
 def linear_asks_for_one_dtype_first():
-    """A bias of another dtype is refused before a weight that is no matrix.
-
-    rule: op/one-dtype.
-    """
+    """A bias of another dtype is refused before a weight that is no matrix. Rule: op/one-dtype."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0, 4.0], dtype=torch.float64)
     with refused("op/one-dtype"):
@@ -68,10 +53,7 @@ def linear_asks_for_one_dtype_first():
 
 
 def linear_expands_its_bias():
-    """A bias that does not fit is refused as expand refuses it.
-
-    rule: op/expand-size.
-    """
+    """A bias that does not fit is refused as expand refuses it. Rule: op/expand-size."""
     x = torch.tensor([[1.0, 2.0]])
     y = torch.tensor([3.0, 4.0])
     with refused("op/expand-size"):
@@ -79,10 +61,7 @@ def linear_expands_its_bias():
 
 
 def matmul_takes_no_scalars():
-    """A 0-d tensor is no side of a product.
-
-    rule: op/matmul-scalar.
-    """
+    """A 0-d tensor is no side of a product. Rule: op/matmul-scalar."""
     x = torch.tensor(2.0)
     y = torch.tensor([3.0, 4.0])
     with refused("op/matmul-scalar"):

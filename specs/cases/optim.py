@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def step_writes_to_the_leaf():
     """A step changes the leaf in place: the same tensor, still without grad_fn, and its grad untouched.
 
-    rules: optim/step-is-not-recorded, optim/step-is-a-write, optim/leaves-grads-alone.
+    Rules: optim/step-is-not-recorded, optim/step-is-a-write, optim/leaves-grads-alone.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -22,7 +22,7 @@ def step_writes_to_the_leaf():
 def second_backward_after_a_step_is_refused():
     """The graph has saved the leaf as it was before the step, so it cannot be differentiated again.
 
-    rules: optim/step-is-a-write, save/modified-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: optim/step-is-a-write, save/modified-refused. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -36,7 +36,7 @@ def second_backward_after_a_step_is_refused():
 def training_loop_that_rebuilds_the_graph():
     """Each round builds the graph anew from w and x, so backward, step and zero_grad can go round.
 
-    rules: optim/step-is-not-recorded, nn/zero-grad-forgets. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: optim/step-is-not-recorded, nn/zero-grad-forgets. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     x = torch.tensor([3.0, 4.0])
@@ -58,7 +58,7 @@ def training_loop_that_rebuilds_the_graph():
 def training_loop_with_an_op_outside():
     """An op before the loop is not rebuilt: the second backward reaches a graph that has been freed.
 
-    rules: save/freed-refused, optim/step-is-not-recorded. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: save/freed-refused, optim/step-is-not-recorded. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     x = torch.tensor([3.0, 4.0])
@@ -79,7 +79,7 @@ def training_loop_with_an_op_outside():
 def step_skips_what_has_no_grad():
     """A leaf whose grad is None is not written to, not even by weight decay.
 
-    rule: optim/skips-what-has-no-grad.
+    Rule: optim/skips-what-has-no-grad.
     """
     v = torch.tensor([1.0], requires_grad=True)
     w = torch.tensor([1.0], requires_grad=True)
@@ -93,7 +93,7 @@ def step_skips_what_has_no_grad():
 def zeros_are_not_none_to_a_step():
     """A grad of zeros is a grad: weight decay moves the leaf.
 
-    rules: optim/skips-what-has-no-grad, optim/leaves-grads-alone, nn/zero-grad-fills-in-place.
+    Rules: optim/skips-what-has-no-grad, optim/leaves-grads-alone, nn/zero-grad-fills-in-place.
     """
     w = torch.tensor([1.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5, weight_decay=1.0)
@@ -107,7 +107,7 @@ def zeros_are_not_none_to_a_step():
 def frozen_is_stepped_while_it_has_a_grad():
     """An optimizer goes by grads: a frozen leaf with an old grad is changed, without one it is not.
 
-    rule: optim/steps-what-it-was-given. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: optim/steps-what-it-was-given. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([1.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -123,7 +123,7 @@ def frozen_is_stepped_while_it_has_a_grad():
 def optimizer_sees_what_it_was_given():
     """A tensor that has taken the name of a parameter is not the one the optimizer holds.
 
-    rules: optim/step-is-not-recorded, optim/steps-what-it-was-given.
+    Rules: optim/step-is-not-recorded, optim/steps-what-it-was-given.
     """
     w = torch.tensor([1.0], requires_grad=True)
     v = torch.tensor([4.0])
@@ -139,7 +139,7 @@ def optimizer_sees_what_it_was_given():
 def momentum_outlives_the_grad():
     """The first gradient is copied into the momentum: neither clearing nor filling grads changes it.
 
-    rules: optim/momentum-is-its-own, nn/zero-grad-fills-in-place.
+    Rules: optim/momentum-is-its-own, nn/zero-grad-fills-in-place.
     """
     w = torch.tensor([8.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=1.0, momentum=0.5)
@@ -157,7 +157,7 @@ def momentum_outlives_the_grad():
 def zero_grad_forgets_or_fills():
     """zero_grad() drops the grads and leaves them to whoever holds them; set_to_none=False zeroes those.
 
-    rules: nn/zero-grad-forgets, nn/zero-grad-fills-in-place.
+    Rules: nn/zero-grad-forgets, nn/zero-grad-fills-in-place.
     """
     w = torch.tensor([1.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -176,7 +176,7 @@ def zero_grad_forgets_or_fills():
 def zero_grad_takes_the_grad_out_of_its_graph():
     """Filled with zeros, a recorded grad is a leaf that requires no grad.
 
-    rule: nn/zero-grad-fills-in-place.
+    Rule: nn/zero-grad-fills-in-place.
     """
     w = torch.tensor([3.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -190,7 +190,7 @@ def zero_grad_takes_the_grad_out_of_its_graph():
 def step_with_a_recorded_grad():
     """A grad that is part of a graph is read as any other: the leaf stays a leaf.
 
-    rule: optim/step-is-not-recorded.
+    Rule: optim/step-is-not-recorded.
     """
     w = torch.tensor([3.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -201,10 +201,7 @@ def step_with_a_recorded_grad():
 
 
 def optimizers_take_leaves():
-    """A result is refused, unless it retains its grad.
-
-    rule: optim/needs-leaves.
-    """
+    """A result is refused, unless it retains its grad. Rule: optim/needs-leaves."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("optim/needs-leaves"):
@@ -220,7 +217,7 @@ def optimizers_take_leaves():
 def optimizers_need_parameters():
     """Nothing, a bare tensor, and what is no tensor are refused.
 
-    rules: optim/needs-parameters, optim/needs-a-list, optim/needs-tensors.
+    Rules: optim/needs-parameters, optim/needs-a-list, optim/needs-tensors.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("optim/needs-parameters"):
@@ -234,7 +231,7 @@ def optimizers_need_parameters():
 def parameter_listed_twice():
     """A tensor that is listed twice is stepped twice, after a warning.
 
-    rule: optim/same-parameter-twice-warns.
+    Rule: optim/same-parameter-twice-warns.
     """
     x = torch.tensor([1.0], requires_grad=True)
     with warned("optim/same-parameter-twice-warns"):
@@ -245,10 +242,7 @@ def parameter_listed_twice():
 
 
 def parameter_in_two_groups():
-    """A tensor cannot be in two groups.
-
-    rule: optim/one-group-each.
-    """
+    """A tensor cannot be in two groups. Rule: optim/one-group-each."""
     x = torch.tensor([1.0], requires_grad=True)
     with refused("optim/one-group-each"):
         torch.optim.SGD([{"params": [x]}, {"params": [x]}], lr=0.5)
@@ -257,7 +251,7 @@ def parameter_in_two_groups():
 def closure_is_recorded():
     """A closure may differentiate although step() was called under no_grad.
 
-    rules: optim/closure-records, optim/step-is-not-recorded.
+    Rules: optim/closure-records, optim/step-is-not-recorded.
     """
     w = torch.tensor([1.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5)
@@ -269,7 +263,7 @@ def closure_is_recorded():
 def frozen_layers_of_a_model():
     """An optimizer that was given all parameters leaves the frozen ones alone, for they get no grad.
 
-    rules: nn/freezes-the-parameters-themselves, optim/skips-what-has-no-grad.
+    Rules: nn/freezes-the-parameters-themselves, optim/skips-what-has-no-grad.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
@@ -287,7 +281,7 @@ def frozen_layers_of_a_model():
 def training_a_model():
     """Modules, losses and optimizers together: the parameters stay the leaves the optimizer was given.
 
-    rules: optim/step-is-not-recorded, nn/assigned-parameters-are-found, nn/loss-is-the-mean.
+    Rules: optim/step-is-not-recorded, nn/assigned-parameters-are-found, nn/loss-is-the-mean.
     """
     model = torch.nn.Linear(2, 1, bias=False)
     model.load_state_dict({"weight": torch.tensor([[1.0, 2.0]])})

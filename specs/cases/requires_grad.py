@@ -8,7 +8,7 @@ from specs.case import refused
 def flag_at_creation():
     """Only the argument makes a new tensor require grad.
 
-    rule: requires_grad/flag-at-creation.
+    Rule: requires_grad/flag-at-creation.
     Source: seed 001_ab61d14c9099960f.txt, seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
@@ -22,7 +22,7 @@ def flag_at_creation():
 def flag_is_set_by_assignment():
     """Assigning requires_grad changes the tensor in place and adds no node.
 
-    rule: requires_grad/flag-is-set-in-place. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: requires_grad/flag-is-set-in-place. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
     x.requires_grad = True
@@ -35,7 +35,7 @@ def flag_is_set_by_assignment():
 def flag_is_set_by_method():
     """requires_grad_() changes the tensor in place and returns it.
 
-    rule: requires_grad/flag-is-set-in-place. Source: seed 001_ab61d14c9099960f.txt.
+    Rule: requires_grad/flag-is-set-in-place. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
     y = x.requires_grad_(True)
@@ -51,7 +51,7 @@ def flag_is_set_by_method():
 def any_input_is_enough():
     """sin(a * b * c) requires grad as soon as one of its inputs does.
 
-    rule: requires_grad/any-input. Source: seed 002_5576f5c856adb572.txt, seed 000_725a8afb72183ef2.txt.
+    Rule: requires_grad/any-input. Source: seed 002_5576f5c856adb572.txt, seed 000_725a8afb72183ef2.txt.
     """
     a = torch.tensor([5.0])
     b = torch.tensor([5.0])
@@ -66,7 +66,7 @@ def any_input_is_enough():
 def flag_is_read_when_the_op_runs():
     """A result keeps its flag when the operand's flag changes afterwards.
 
-    rules: requires_grad/any-input, requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: requires_grad/any-input, requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0])
     y = x * 2
@@ -82,7 +82,7 @@ def flag_is_read_when_the_op_runs():
 def flag_of_a_plain_result_can_be_set():
     """c = a * b of plain tensors is a leaf, so its flag can be set, and history starts there.
 
-    rules: requires_grad/flag-is-set-in-place, leaf/no-history-without-requires-grad.
+    Rules: requires_grad/flag-is-set-in-place, leaf/no-history-without-requires-grad.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0)
@@ -99,7 +99,7 @@ def flag_of_a_plain_result_can_be_set():
 def integers_cannot_require_grad_at_creation():
     """An integer tensor cannot be made with requires_grad=True.
 
-    rule: requires_grad/float-or-complex-only. Source: seed 004_fc81070469924520.txt.
+    Rule: requires_grad/float-or-complex-only. Source: seed 004_fc81070469924520.txt.
     """
     with refused("requires_grad/float-or-complex-only"):
         torch.tensor([1, 2], requires_grad=True)
@@ -110,7 +110,7 @@ def integers_cannot_require_grad_at_creation():
 def integers_cannot_be_set_to_require_grad():
     """Neither the method nor the assignment makes an integer tensor require grad.
 
-    rule: requires_grad/float-or-complex-only. Source: seed 004_fc81070469924520.txt.
+    Rule: requires_grad/float-or-complex-only. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1, 2])
     with refused("requires_grad/float-or-complex-only"):
@@ -125,7 +125,7 @@ def integers_cannot_be_set_to_require_grad():
 def complex_tensors_can_require_grad():
     """Complex tensors can require grad.
 
-    rules: requires_grad/flag-at-creation, requires_grad/float-or-complex-only.
+    Rules: requires_grad/flag-at-creation, requires_grad/float-or-complex-only.
     Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0 + 0.0j, 2.0], dtype=torch.complex128, requires_grad=True)
@@ -136,7 +136,7 @@ def complex_tensors_can_require_grad():
 def non_leaf_cannot_drop_the_flag():
     """A non-leaf's requires_grad cannot be set to False; the refusal changes nothing.
 
-    rule: requires_grad/non-leaf-cannot-drop.
+    Rule: requires_grad/non-leaf-cannot-drop.
     Source: seed 001_ab61d14c9099960f.txt, seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -151,7 +151,7 @@ def non_leaf_cannot_drop_the_flag():
 def non_leaf_flag_cannot_be_assigned_at_all():
     """Assigning True to a non-leaf's requires_grad is refused, requires_grad_(True) is not.
 
-    rule: requires_grad/only-leaf-flags-assigned. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: requires_grad/only-leaf-flags-assigned. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -163,10 +163,7 @@ def non_leaf_flag_cannot_be_assigned_at_all():
 
 
 def assigned_flag_must_be_a_bool():
-    """1 and None are no flags.
-
-    rule: requires_grad/must-be-bool.
-    """
+    """1 and None are no flags. Rule: requires_grad/must-be-bool."""
     x = torch.tensor([1.0, 2.0])
     with refused("requires_grad/must-be-bool"):
         x.requires_grad = 1
@@ -178,7 +175,7 @@ def assigned_flag_must_be_a_bool():
 def flag_argument_must_be_a_bool():
     """1 is no flag for requires_grad_ and for a factory either, but there it is a TypeError.
 
-    rule: requires_grad/argument-must-be-bool.
+    Rule: requires_grad/argument-must-be-bool.
     """
     x = torch.tensor([1.0, 2.0])
     with refused("requires_grad/argument-must-be-bool"):
@@ -191,10 +188,7 @@ def flag_argument_must_be_a_bool():
 
 
 def comparisons_and_indices_never_require_grad():
-    """Results of bool and integer dtype do not require grad.
-
-    rule: requires_grad/integer-results-never.
-    """
+    """Results of bool and integer dtype do not require grad. Rule: requires_grad/integer-results-never."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x > 1
     z = x.to(torch.int64)
@@ -206,7 +200,7 @@ def comparisons_and_indices_never_require_grad():
 def attributes_of_each_tensor_after_backward():
     """x, y, z = x*y, w, o = z*w: what each of them is after o.backward().
 
-    rules: grad/plain-leaves-get-none, leaf/op-result-is-no-leaf, grad/only-leaves-are-filled.
+    Rules: grad/plain-leaves-get-none, leaf/op-result-is-no-leaf, grad/only-leaves-are-filled.
     Source: seed 000_725a8afb72183ef2.txt.
     """
     x = torch.tensor(1.0, requires_grad=True)

@@ -6,10 +6,7 @@ from specs.case import refused, warned
 
 
 def what_requires_grad_cannot_be_resized():
-    """Leaf or not, in every grad mode; the detached self can be.
-
-    rule: resize/needs-no-grad.
-    """
+    """Leaf or not, in every grad mode; the detached self can be. Rule: resize/needs-no-grad."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     with refused("resize/needs-no-grad"):
@@ -27,7 +24,7 @@ def what_requires_grad_cannot_be_resized():
 def set_has_no_derivative():
     """A result that was given the memory of another requires grad, and its backward is refused.
 
-    rules: op/no-derivative, write/leaf-refused.
+    Rules: op/no-derivative, write/leaf-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -43,7 +40,7 @@ def set_has_no_derivative():
 def set_takes_memory_of_one_dtype():
     """That of another is refused; that of a tensor which requires grad makes the tensor require grad, too.
 
-    rules: resize/set-keeps-dtype, write/plain-tensor-joins-graph.
+    Rules: resize/set-keeps-dtype, write/plain-tensor-joins-graph.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     plain = torch.tensor([3.0])
@@ -58,7 +55,7 @@ def set_takes_memory_of_one_dtype():
 def set_on_a_view_rewrites_its_base():
     """As any write through a view does; the base keeps its elements and loses its gradient.
 
-    rules: write/rewrites-the-base, op/no-derivative.
+    Rules: write/rewrites-the-base, op/no-derivative.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     base = x * 2
@@ -72,10 +69,7 @@ def set_on_a_view_rewrites_its_base():
 
 
 def dimensions_change_and_hooks_stay():
-    """The grad that was retained has the shape from before.
-
-    rule: resize/hooks-stay-behind.
-    """
+    """The grad that was retained has the shape from before. Rule: resize/hooks-stay-behind."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.retain_grad()
@@ -88,7 +82,7 @@ def dimensions_change_and_hooks_stay():
 def out_takes_what_is_not_recorded():
     """A result can be put into a given tensor only where nothing requires grad, or nothing is recorded.
 
-    rule: write/out-is-not-recorded.
+    Rule: write/out-is-not-recorded.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     out = torch.zeros(2)
@@ -103,10 +97,7 @@ def out_takes_what_is_not_recorded():
 
 
 def output_that_does_not_fit_is_resized():
-    """Out loud, but for one without elements.
-
-    rule: resize/output-is-resized-warns.
-    """
+    """Out loud, but for one without elements. Rule: resize/output-is-resized-warns."""
     out = torch.zeros(3)
     with warned("resize/output-is-resized-warns"):
         torch.mul(torch.ones(2), 3, out=out)
@@ -117,10 +108,7 @@ def output_that_does_not_fit_is_resized():
 
 
 def memory_shared_with_numpy_does_not_grow():
-    """Whoever lent it; what is made of it by copying does.
-
-    rule: resize/lent-memory-stays.
-    """
+    """Whoever lent it; what is made of it by copying does. Rule: resize/lent-memory-stays."""
     x = torch.ones(2)
     n = x.detach().numpy()
     with refused("resize/lent-memory-stays"):
@@ -135,7 +123,7 @@ def memory_shared_with_numpy_does_not_grow():
 def gradient_of_a_loss_is_put_into_the_operand_of_today():
     """Its size may have changed since the loss was computed.
 
-    rules: resize/output-is-resized-warns, data/assign-swaps.
+    Rules: resize/output-is-resized-warns, data/assign-swaps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     t = torch.tensor([0.0, 4.0], requires_grad=True)

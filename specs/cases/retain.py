@@ -8,7 +8,7 @@ from specs.case import refused
 def retain_grad_fills_a_non_leaf():
     """After retain_grad() backward fills a non-leaf's .grad.
 
-    rule: retain/fills-grad. Source: seed 002_5576f5c856adb572.txt, seed 003_08ed0c2a945abd78.txt.
+    Rule: retain/fills-grad. Source: seed 002_5576f5c856adb572.txt, seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -19,10 +19,7 @@ def retain_grad_fills_a_non_leaf():
 
 
 def retained_grad_is_what_flows_in():
-    """The retained gradient is that of the value, not of the operands.
-
-    rule: retain/fills-grad.
-    """
+    """The retained gradient is that of the value, not of the operands. Rule: retain/fills-grad."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 4
     y.retain_grad()
@@ -35,7 +32,7 @@ def retained_grad_is_what_flows_in():
 def retained_grad_is_the_sum_of_all_uses():
     """The retained grad is the whole gradient, summed over all uses.
 
-    rules: retain/fills-grad, grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: retain/fills-grad, grad/sums-paths. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -49,7 +46,7 @@ def retained_grad_is_the_sum_of_all_uses():
 def flag_tells_of_retain_grad():
     """retains_grad is False before and True after, and False on leaves.
 
-    rule: retain/flag. Source: seed 001_ab61d14c9099960f.txt, seed 002_5576f5c856adb572.txt.
+    Rule: retain/flag. Source: seed 001_ab61d14c9099960f.txt, seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -63,7 +60,7 @@ def flag_tells_of_retain_grad():
 def retained_gradients_retain_none_themselves():
     """The gradients themselves are leaves that require no grad and retain none.
 
-    rules: retain/flag, double/plain-without. Source: seed 002_5576f5c856adb572.txt.
+    Rules: retain/flag, double/plain-without. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a
@@ -78,7 +75,7 @@ def retained_gradients_retain_none_themselves():
 def retain_grad_on_a_leaf_does_nothing():
     """A leaf's gradient is filled once, with or without retain_grad().
 
-    rule: retain/leaf-is-noop. Source: seed 004_fc81070469924520.txt.
+    Rule: retain/leaf-is-noop. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.retain_grad()
@@ -91,7 +88,7 @@ def retain_grad_on_a_leaf_does_nothing():
 def retain_grad_needs_requires_grad():
     """A tensor that does not require grad cannot retain it.
 
-    rule: retain/needs-requires-grad. Source: seed 004_fc81070469924520.txt.
+    Rule: retain/needs-requires-grad. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0])
     with refused("retain/needs-requires-grad"):
@@ -106,7 +103,7 @@ def retain_grad_needs_requires_grad():
 def backward_inputs_must_be_able_to_retain():
     """Naming a tensor that does not require grad in inputs= asks it to retain grad, and is refused so.
 
-    rule: retain/needs-requires-grad.
+    Rule: retain/needs-requires-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.tensor([1.0, 2.0])
@@ -119,7 +116,7 @@ def backward_inputs_must_be_able_to_retain():
 def retained_grad_is_apart_from_the_given_gradient():
     """Writing to the tensor passed as gradient= does not change the retained gradient.
 
-    rule: retain/keeps-a-copy.
+    Rule: retain/keeps-a-copy.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     g = torch.tensor([1.0, 2.0])
@@ -131,10 +128,7 @@ def retained_grad_is_apart_from_the_given_gradient():
 
 
 def retained_grad_is_apart_from_other_gradients():
-    """Two retained gradients of one value flowing through do not share memory.
-
-    rule: retain/keeps-a-copy.
-    """
+    """Two retained gradients of one value flowing through do not share memory. Rule: retain/keeps-a-copy."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x + 1
     z = y + 1
@@ -150,7 +144,7 @@ def retained_grad_is_apart_from_other_gradients():
 def retained_grads_accumulate():
     """A second backward adds to the retained gradient, in a new tensor.
 
-    rule: retain/accumulates. Source: seed 004_fc81070469924520.txt.
+    Rule: retain/accumulates. Source: seed 004_fc81070469924520.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -166,7 +160,7 @@ def retained_grads_accumulate():
 def retaining_adds_to_an_assigned_grad():
     """A retained gradient adds to a grad assigned to the non-leaf before.
 
-    rules: retain/accumulates, grad/accepted-on-non-leaf.
+    Rules: retain/accumulates, grad/accepted-on-non-leaf.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -179,7 +173,7 @@ def retaining_adds_to_an_assigned_grad():
 def retaining_follows_a_write():
     """After an in-place op the gradient of the written value is retained, not that of the old one.
 
-    rule: retain/moves-with-write.
+    Rule: retain/moves-with-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -194,7 +188,7 @@ def retaining_follows_a_write():
 def uses_before_the_write_are_not_retained():
     """A use of the value before the write does not count for the retained gradient.
 
-    rule: retain/moves-with-write.
+    Rule: retain/moves-with-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -210,7 +204,7 @@ def uses_before_the_write_are_not_retained():
 def retaining_of_a_base_follows_a_write_through_its_view():
     """A write to a view moves the base's request to the base's new grad_fn.
 
-    rules: retain/moves-with-write, write/rewrites-the-base.
+    Rules: retain/moves-with-write, write/rewrites-the-base.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -225,7 +219,7 @@ def retaining_of_a_base_follows_a_write_through_its_view():
 def retaining_of_a_view_follows_its_new_history():
     """A stale view takes its request along when it gets its new grad_fn.
 
-    rules: retain/moves-with-write, view/stale-regenerates.
+    Rules: retain/moves-with-write, view/stale-regenerates.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -239,10 +233,7 @@ def retaining_of_a_view_follows_its_new_history():
 
 
 def retain_grad_twice_is_once():
-    """Calling retain_grad() twice does not double the gradient.
-
-    rule: retain/twice-is-once.
-    """
+    """Calling retain_grad() twice does not double the gradient. Rule: retain/twice-is-once."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.retain_grad()
@@ -252,10 +243,7 @@ def retain_grad_twice_is_once():
 
 
 def the_flag_outlives_detach_in_place():
-    """detach_() leaves retains_grad True.
-
-    rule: retain/outlives-detach-in-place.
-    """
+    """detach_() leaves retains_grad True. Rule: retain/outlives-detach-in-place."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.retain_grad()
@@ -267,7 +255,7 @@ def the_flag_outlives_detach_in_place():
 def three_tensors_three_backwards():
     """Gradients of three tensors that retain theirs after each backward: 1; 5 and 1; 25, 6 and 1.
 
-    rules: retain/fills-grad, retain/accumulates, grad/accumulates, backward/leaf-root,
+    Rules: retain/fills-grad, retain/accumulates, grad/accumulates, backward/leaf-root,
     backward/retain-graph-keeps. Source: seed 004_fc81070469924520.txt.
     """
     a = torch.tensor(7.0, requires_grad=True)
@@ -291,7 +279,7 @@ def three_tensors_three_backwards():
 def detached_in_place_becomes_a_leaf_again():
     """With detach_().requires_grad_() the third tensor is a leaf, and what is upstream keeps its gradients.
 
-    rules: detach/in-place-makes-a-leaf, retain/leaf-is-noop, backward/leaf-root.
+    Rules: detach/in-place-makes-a-leaf, retain/leaf-is-noop, backward/leaf-root.
     Source: seed 004_fc81070469924520.txt.
     """
     a = torch.tensor(7.0, requires_grad=True)

@@ -8,7 +8,7 @@ from specs.case import refused
 def addition_saves_nothing():
     """c += 1 between an addition and backward does no harm.
 
-    rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: save/only-what-a-formula-needs. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0, requires_grad=True)
@@ -24,7 +24,7 @@ def addition_saves_nothing():
 def multiplication_saves_its_operands():
     """c += 1 between a multiplication and backward is refused.
 
-    rule: save/modified-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: save/modified-refused. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
     b = torch.tensor(3.0, requires_grad=True)
@@ -39,7 +39,7 @@ def multiplication_saves_its_operands():
 def only_the_other_factor_is_saved():
     """If only x requires grad, x * w saves w and not x, so x may be written to.
 
-    rules: save/only-what-a-formula-needs, save/modified-refused.
+    Rules: save/only-what-a-formula-needs, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a = x + 0
@@ -58,7 +58,7 @@ def only_the_other_factor_is_saved():
 def a_plain_saved_tensor_is_checked_too():
     """The version of a saved plain tensor is compared as well, and a write under no_grad counts.
 
-    rule: save/modified-refused.
+    Rule: save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
@@ -71,10 +71,7 @@ def a_plain_saved_tensor_is_checked_too():
 
 
 def a_write_before_saving_does_no_harm():
-    """The version at the time of saving counts.
-
-    rule: save/modified-refused.
-    """
+    """The version at the time of saving counts. Rule: save/modified-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
     w.add_(1)
@@ -86,7 +83,7 @@ def a_write_before_saving_does_no_harm():
 def exp_saves_its_result():
     """Writing to the result of exp is refused by backward, writing to its operand is not.
 
-    rule: save/output-is-saved.
+    Rule: save/output-is-saved.
     """
     x = torch.tensor([0.0, 0.0], requires_grad=True)
     a = x * 1
@@ -102,10 +99,7 @@ def exp_saves_its_result():
 
 
 def an_in_place_factor_saves_the_original():
-    """y.mul_(u) differentiates u with the value y had before.
-
-    rule: save/in-place-saves-the-original.
-    """
+    """y.mul_(u) differentiates u with the value y had before. Rule: save/in-place-saves-the-original."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([5.0, 6.0], requires_grad=True)
     y = x * 1
@@ -116,10 +110,7 @@ def an_in_place_factor_saves_the_original():
 
 
 def in_place_factors_in_a_row():
-    """Each in-place op keeps the value before its own write.
-
-    rule: save/in-place-saves-the-original.
-    """
+    """Each in-place op keeps the value before its own write. Rule: save/in-place-saves-the-original."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([5.0, 6.0], requires_grad=True)
     y = x * 1
@@ -131,10 +122,7 @@ def in_place_factors_in_a_row():
 
 
 def an_in_place_square_saves_the_original():
-    """y.pow_(2) differentiates at the value y had before.
-
-    rule: save/in-place-saves-the-original.
-    """
+    """y.pow_(2) differentiates at the value y had before. Rule: save/in-place-saves-the-original."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
     y.pow_(2)
@@ -145,7 +133,7 @@ def an_in_place_square_saves_the_original():
 def an_in_place_product_with_itself_refuses_its_backward():
     """y.mul_(y) saves a copy for one factor, but the other factor is the written tensor itself.
 
-    rule: save/modified-refused.
+    Rule: save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -158,7 +146,7 @@ def an_in_place_product_with_itself_refuses_its_backward():
 def freed_tensors_are_refused():
     """A node whose saved tensors are given up does not run.
 
-    rule: save/freed-refused. Source: seed 002_5576f5c856adb572.txt.
+    Rule: save/freed-refused. Source: seed 002_5576f5c856adb572.txt.
     """
     x = torch.tensor([0.0, 0.0], requires_grad=True)
     y = x.exp()
@@ -172,7 +160,7 @@ def freed_tensors_are_refused():
 def slices_of_one_product_share_its_graph():
     """w * x computed once, its slices differentiated one after the other: the second finds the product freed.
 
-    rules: save/freed-refused, backward/frees-saved. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: save/freed-refused, backward/frees-saved. Source: seed 003_08ed0c2a945abd78.txt.
     """
     w = torch.tensor([2.0, 3.0], requires_grad=True)
     x = torch.tensor([5.0, 7.0])
@@ -191,7 +179,7 @@ def slices_of_one_product_share_its_graph():
 def a_saved_tensor_detached_in_place_is_refused():
     """detach_() of a saved non-leaf makes the backward that needs its history fail.
 
-    rule: save/detached-refused.
+    Rule: save/detached-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1

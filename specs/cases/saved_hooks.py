@@ -8,7 +8,7 @@ from specs.case import refused
 def backward_uses_what_hooks_make():
     """Doubling a tensor in pack or unpack doubles it in the gradient, outside of the block as well.
 
-    rule: saved_hooks/pack-and-unpack.
+    Rule: saved_hooks/pack-and-unpack.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(
@@ -28,7 +28,7 @@ def backward_uses_what_hooks_make():
 def positions_in_a_list_are_saved_as_a_tensor():
     """They go through the hooks like any other.
 
-    rules: saved_hooks/pack-and-unpack, saved_hooks/unpack-gives-a-tensor.
+    Rules: saved_hooks/pack-and-unpack, saved_hooks/unpack-gives-a-tensor.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: 3, lambda t: t):
@@ -40,7 +40,7 @@ def positions_in_a_list_are_saved_as_a_tensor():
 def hooks_see_what_is_saved():
     """pack is called as a product saves its factors, unpack when backward needs them, outside of the block.
 
-    rule: saved_hooks/asked-each-time.
+    Rule: saved_hooks/asked-each-time.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     packed, unpacked = [], []
@@ -57,7 +57,7 @@ def hooks_see_what_is_saved():
 def an_inference_tensor_with_a_counter_is_not_unpacked():
     """One that was detached outside has a counter; one that was not takes the place of a saved result.
 
-    rule: saved_hooks/unpack-gives-no-counter.
+    Rule: saved_hooks/unpack-gives-no-counter.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
@@ -76,7 +76,7 @@ def an_inference_tensor_with_a_counter_is_not_unpacked():
 def a_packed_result_whose_data_is_of_inference_mode_is_not_unpacked():
     """The pack hook received the result itself, which became an inference tensor and kept its counter.
 
-    rule: saved_hooks/unpack-gives-no-counter.
+    Rule: saved_hooks/unpack-gives-no-counter.
     """
     x = torch.tensor(2.0, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
@@ -92,7 +92,7 @@ def a_packed_result_whose_data_is_of_inference_mode_is_not_unpacked():
 def unpack_is_called_each_time():
     """A second backward through a graph that was kept unpacks again, and packs nothing.
 
-    rule: saved_hooks/asked-each-time.
+    Rule: saved_hooks/asked-each-time.
     """
     x = torch.tensor([3.0], requires_grad=True)
     calls = []
@@ -108,7 +108,7 @@ def unpack_is_called_each_time():
 def addition_calls_no_hook():
     """Nothing is packed if nothing is saved or recorded.
 
-    rules: saved_hooks/asked-each-time, save/only-what-a-formula-needs.
+    Rules: saved_hooks/asked-each-time, save/only-what-a-formula-needs.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     packed = []
@@ -124,7 +124,7 @@ def addition_calls_no_hook():
 def innermost_pair_alone_is_called():
     """Of two pairs the inner one decides, and the outer one is not called.
 
-    rule: saved_hooks/innermost-alone.
+    Rule: saved_hooks/innermost-alone.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(
@@ -139,7 +139,7 @@ def innermost_pair_alone_is_called():
 def packing_is_not_recorded():
     """Within pack grad mode is off: what is made there is plain, though the tensor given requires grad.
 
-    rule: saved_hooks/pack-records-nothing.
+    Rule: saved_hooks/pack-records-nothing.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen = []
@@ -151,10 +151,7 @@ def packing_is_not_recorded():
 
 
 def second_derivative_through_hooks():
-    """A tensor that pack or unpack detaches is connected again.
-
-    rule: saved_hooks/history-comes-back.
-    """
+    """A tensor that pack or unpack detaches is connected again. Rule: saved_hooks/history-comes-back."""
     x = torch.tensor([3.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
         y = x * x
@@ -168,7 +165,7 @@ def second_derivative_through_hooks():
 def what_was_packed_of_a_no_grad_view_fills_nothing():
     """A view that requires grad through its base alone gets no gradient through what unpack gives either.
 
-    rules: view/no-grad-tag, saved_hooks/history-comes-back.
+    Rules: view/no-grad-tag, saved_hooks/history-comes-back.
     """
     x = torch.tensor([3.0], requires_grad=True)
     y = torch.tensor([2.0], requires_grad=True)
@@ -185,7 +182,7 @@ def what_was_packed_of_a_no_grad_view_fills_nothing():
 def packed_copy_survives_a_write():
     """A packed copy does not mind that the original is written to, a packed original does so silently.
 
-    rule: saved_hooks/packed-has-no-version.
+    Rule: saved_hooks/packed-has-no-version.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
@@ -204,7 +201,7 @@ def packed_copy_survives_a_write():
 def what_hooks_may_not_do():
     """A pack hook that writes to its tensor is refused at once, an unpack hook without a tensor at backward.
 
-    rules: saved_hooks/pack-in-place-refused, saved_hooks/unpack-gives-a-tensor.
+    Rules: saved_hooks/pack-in-place-refused, saved_hooks/unpack-gives-a-tensor.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     one = torch.tensor([1.0, 1.0])
@@ -221,7 +218,7 @@ def what_hooks_may_not_do():
 def hooks_can_be_disabled():
     """Disabled, hooks are refused with the message given, and hooks in force refuse to be disabled.
 
-    rule: saved_hooks/disabled-refused.
+    Rule: saved_hooks/disabled-refused.
     """
     hooks, disabled = (
         torch.autograd.graph.saved_tensors_hooks,
@@ -239,7 +236,7 @@ def hooks_can_be_disabled():
 def hooks_of_one_saved_tensor():
     """A raw saved tensor takes one pair of hooks, before it is freed.
 
-    rules: saved_hooks/on-one-saved-tensor, saved_hooks/one-pair-each, saved_hooks/freed-takes-none.
+    Rules: saved_hooks/on-one-saved-tensor, saved_hooks/one-pair-each, saved_hooks/freed-takes-none.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
@@ -257,7 +254,7 @@ def hooks_of_one_saved_tensor():
 def written_saved_tensors_can_be_allowed():
     """In the block that allows it, backward gets what was saved as it was before the write.
 
-    rules: saved_hooks/mutation-is-allowed, saved_hooks/mutation-not-nested.
+    Rules: saved_hooks/mutation-is-allowed, saved_hooks/mutation-not-nested.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     allowing = torch.autograd.graph.allow_mutation_on_saved_tensors
@@ -274,7 +271,7 @@ def written_saved_tensors_can_be_allowed():
 def allowed_writes_end_with_the_block():
     """Outside of the block what it recorded cannot be differentiated.
 
-    rule: saved_hooks/mutation-inside-only.
+    Rule: saved_hooks/mutation-inside-only.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.allow_mutation_on_saved_tensors():
@@ -287,7 +284,7 @@ def allowed_writes_end_with_the_block():
 def saving_on_the_cpu_changes_no_gradient():
     """save_on_cpu() is a pair of hooks, in place of those around it: backward gets what was saved.
 
-    rules: saved_hooks/pack-and-unpack, saved_hooks/innermost-alone.
+    Rules: saved_hooks/pack-and-unpack, saved_hooks/innermost-alone.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(
@@ -305,7 +302,7 @@ def saving_on_the_cpu_changes_no_gradient():
 def write_whose_result_could_not_be_packed_has_happened():
     """The history is that of the write, and what it should have saved is missing.
 
-    rule: saved_hooks/failed-pack-saves-nothing.
+    Rule: saved_hooks/failed-pack-saves-nothing.
     """
     x = torch.tensor([4.0, 9.0], requires_grad=True)
     y = x * 1
@@ -319,10 +316,7 @@ def write_whose_result_could_not_be_packed_has_happened():
 
 
 def gradient_that_does_not_need_the_result_that_could_not_be_packed():
-    """Only the formula of the exponent asks for it.
-
-    rule: saved_hooks/failed-pack-saves-nothing.
-    """
+    """Only the formula of the exponent asks for it. Rule: saved_hooks/failed-pack-saves-nothing."""
     x = torch.tensor([1.0, 4.0], requires_grad=True)
     n = torch.tensor([2.0, 2.0], requires_grad=True)
     y = x * 1
@@ -341,7 +335,7 @@ def gradient_that_does_not_need_the_result_that_could_not_be_packed():
 def positions_that_a_hook_spoils():
     """A pack hook of a later node that writes to it spoils it for the node that saved it.
 
-    rules: saved_hooks/pack-and-unpack, save/modified-refused.
+    Rules: saved_hooks/pack-and-unpack, save/modified-refused.
     """
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     b = a.mul(0.0)

@@ -8,7 +8,7 @@ from specs.case import refused
 def each_write_bumps():
     """Every in-place op adds one, assignment by index included; an op that is not in place adds none.
 
-    rule: version/write-bumps. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: version/write-bumps. Source: seed 003_08ed0c2a945abd78.txt.
     """
     c = torch.tensor([1.0, 2.0])
     assert c._version == 0
@@ -27,7 +27,7 @@ def each_write_bumps():
 def writes_bump_in_every_mode():
     """A write under no_grad counts, and one to a tensor with history counts once.
 
-    rule: version/write-bumps.
+    Rule: version/write-bumps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -42,7 +42,7 @@ def writes_bump_in_every_mode():
 def a_refused_write_bumps_nothing():
     """A write that is refused leaves version and data as they were.
 
-    rules: version/write-bumps, write/leaf-refused.
+    Rules: version/write-bumps, write/leaf-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("write/leaf-refused"):
@@ -51,10 +51,7 @@ def a_refused_write_bumps_nothing():
 
 
 def views_share_the_counter():
-    """A write through a view counts for the base and for its other views.
-
-    rule: version/shared-by-views.
-    """
+    """A write through a view counts for the base and for its other views. Rule: version/shared-by-views."""
     b = torch.tensor([1.0, 2.0])
     b.add_(1)
     v = b[:1]
@@ -67,7 +64,7 @@ def views_share_the_counter():
 def a_write_through_a_view_is_noticed():
     """Saved b, written to through its view: backward refuses.
 
-    rules: version/shared-by-views, save/modified-refused.
+    Rules: version/shared-by-views, save/modified-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -82,7 +79,7 @@ def a_write_through_a_view_is_noticed():
 def detach_shares_the_counter():
     """A write to the detached tensor counts for the original, and backward refuses.
 
-    rules: version/shared-by-detach, save/modified-refused. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: version/shared-by-detach, save/modified-refused. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
@@ -97,7 +94,7 @@ def detach_shares_the_counter():
 def data_counts_its_own():
     """A write to .data does not count for the original, and backward silently uses the new values.
 
-    rule: version/data-has-its-own.
+    Rule: version/data-has-its-own.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])
@@ -112,7 +109,7 @@ def data_counts_its_own():
 def data_starts_at_zero():
     """A tensor written to before has .data of version 0, but a detached one of its own version.
 
-    rules: version/data-has-its-own, version/shared-by-detach.
+    Rules: version/data-has-its-own, version/shared-by-detach.
     """
     b = torch.tensor([1.0, 2.0])
     b.add_(1)
@@ -122,10 +119,7 @@ def data_starts_at_zero():
 
 
 def assigning_data_keeps_the_version():
-    """x.data = t is no write.
-
-    rule: version/set-data-keeps.
-    """
+    """x.data = t is no write. Rule: version/set-data-keeps."""
     b = torch.tensor([1.0, 2.0])
     n = torch.tensor([5.0, 6.0])
     n.add_(1)
@@ -138,7 +132,7 @@ def assigning_data_keeps_the_version():
 def assigning_data_goes_unnoticed():
     """A saved tensor whose data is swapped is used with its new data.
 
-    rules: version/set-data-keeps, data/assign-swaps.
+    Rules: version/set-data-keeps, data/assign-swaps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])

@@ -6,10 +6,7 @@ from specs.case import refused
 
 
 def a_view_shows_its_bases_memory():
-    """A write to the base is seen in the view and the other way round.
-
-    rule: view/shares-storage.
-    """
+    """A write to the base is seen in the view and the other way round. Rule: view/shares-storage."""
     b = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     v = b[0]
     w = b.t()
@@ -23,7 +20,7 @@ def a_view_shows_its_bases_memory():
 def a_clone_shows_its_own():
     """clone copies, and stays connected.
 
-    rules: view/shares-storage, leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: view/shares-storage, leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.clone()
@@ -35,10 +32,7 @@ def a_clone_shows_its_own():
 
 
 def the_base_is_the_root():
-    """The base of a view of a view is the tensor that is no view.
-
-    rule: view/base-is-the-root.
-    """
+    """The base of a view of a view is the tensor that is no view. Rule: view/base-is-the-root."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     v = x.view(2)
     w = v[:1]
@@ -48,10 +42,7 @@ def the_base_is_the_root():
 
 
 def plain_views_have_a_base_too():
-    """Views are views also where nothing requires grad.
-
-    rule: view/base-is-the-root.
-    """
+    """Views are views also where nothing requires grad. Rule: view/base-is-the-root."""
     b = torch.tensor([1.0, 2.0])
     v = b[:1]
     w = v.view(1)
@@ -63,7 +54,7 @@ def plain_views_have_a_base_too():
 def outputs_of_unbind_share_a_node():
     """b, c, d = a.unbind(): one UnbindBackward0 with outputs 0, 1, 2.
 
-    rule: view/outputs-share-a-node. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: view/outputs-share-a-node. Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     b, c, d = a.unbind()
@@ -80,7 +71,7 @@ def outputs_of_unbind_share_a_node():
 def a_no_grad_view_is_a_leaf_that_requires_grad():
     """A view made under no_grad reports its base's flag, has no grad_fn, and passes no gradient on.
 
-    rule: view/no-grad-tag.
+    Rule: view/no-grad-tag.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -93,10 +84,7 @@ def a_no_grad_view_is_a_leaf_that_requires_grad():
 
 
 def a_no_grad_view_cannot_be_written_to_later():
-    """The tag is what makes a later write refuse.
-
-    rules: view/no-grad-tag, write/no-grad-view-refused.
-    """
+    """The tag is what makes a later write refuse. Rules: view/no-grad-tag, write/no-grad-view-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
     with torch.no_grad():
@@ -108,7 +96,7 @@ def a_no_grad_view_cannot_be_written_to_later():
 def pieces_are_tagged():
     """A piece of unbind, split or chunk refuses writes, a slice does not.
 
-    rules: view/multi-output-tag, write/multi-output-refused.
+    Rules: view/multi-output-tag, write/multi-output-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
@@ -129,7 +117,7 @@ def pieces_are_tagged():
 def plain_pieces_are_tagged_but_writable():
     """A piece of a plain tensor takes plain writes, but nothing that requires grad.
 
-    rules: view/multi-output-tag, write/multi-output-refused.
+    Rules: view/multi-output-tag, write/multi-output-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -143,7 +131,7 @@ def plain_pieces_are_tagged_but_writable():
 def a_view_of_a_no_grad_view_is_tagged():
     """Viewing once more, with grad mode on, does not launder the tag.
 
-    rules: view/tag-is-inherited, write/no-grad-view-refused.
+    Rules: view/tag-is-inherited, write/no-grad-view-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -163,7 +151,7 @@ def a_view_of_a_no_grad_view_is_tagged():
 def a_view_of_a_piece_is_tagged():
     """A view of a piece refuses writes as the piece does.
 
-    rules: view/tag-is-inherited, write/multi-output-refused.
+    Rules: view/tag-is-inherited, write/multi-output-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1

@@ -6,10 +6,7 @@ from specs.case import refused
 
 
 def a_stale_view_gets_a_new_history():
-    """After a write to the base a view's grad_fn leads through the write.
-
-    rule: view/stale-regenerates.
-    """
+    """After a write to the base a view's grad_fn leads through the write. Rule: view/stale-regenerates."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     v = y[:1]
@@ -22,10 +19,7 @@ def a_stale_view_gets_a_new_history():
 
 
 def a_stale_view_is_regenerated_by_use():
-    """A stale view that nobody looked at is used with its new history.
-
-    rule: view/stale-regenerates.
-    """
+    """A stale view that nobody looked at is used with its new history. Rule: view/stale-regenerates."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     v = y.view(2)
@@ -37,7 +31,7 @@ def a_stale_view_is_regenerated_by_use():
 def another_views_write_makes_a_view_stale():
     """A write to one view changes the history of another.
 
-    rules: view/stale-regenerates, write/rewrites-the-base.
+    Rules: view/stale-regenerates, write/rewrites-the-base.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -52,7 +46,7 @@ def another_views_write_makes_a_view_stale():
 def a_plain_view_joins_with_its_base():
     """A view of a plain base requires grad as soon as the base does, and is no leaf any more.
 
-    rules: view/requires-grad-follows-base, view/stale-regenerates.
+    Rules: view/requires-grad-follows-base, view/stale-regenerates.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -67,7 +61,7 @@ def a_plain_view_joins_with_its_base():
 def a_view_of_a_flagged_leaf_passes_nothing_on():
     """A view made before its base's flag was set reports the flag but stays a leaf without gradient.
 
-    rule: view/requires-grad-follows-base.
+    Rule: view/requires-grad-follows-base.
     """
     b = torch.tensor([1.0, 2.0])
     v = b.view(2)
@@ -78,10 +72,7 @@ def a_view_of_a_flagged_leaf_passes_nothing_on():
 
 
 def a_stale_no_grad_view_refuses_to_be_looked_at():
-    """A view made under no_grad cannot follow a write to its base.
-
-    rule: view/stale-tag-refused.
-    """
+    """A view made under no_grad cannot follow a write to its base. Rule: view/stale-tag-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
     with torch.no_grad():
@@ -98,10 +89,7 @@ def a_stale_no_grad_view_refuses_to_be_looked_at():
 
 
 def a_stale_piece_refuses_to_be_looked_at():
-    """A piece of an unbind cannot follow a write to its base.
-
-    rule: view/stale-tag-refused.
-    """
+    """A piece of an unbind cannot follow a write to its base. Rule: view/stale-tag-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
     v, w = b.unbind()
@@ -116,7 +104,7 @@ def a_gradient_without_elements_is_looked_at_from_behind():
     """The gradient of a window drops its size-1 dimensions, the last first, and each drop reads it, until a
     size-0 dimension makes it zeros.
 
-    rules: view/stale-tag-refused, window/on-the-storage.
+    Rules: view/stale-tag-refused, window/on-the-storage.
     """
     x = torch.ones(2, 1, requires_grad=True)
     y = torch.ones(1, 2, requires_grad=True)
@@ -136,7 +124,7 @@ def a_gradient_without_elements_is_looked_at_from_behind():
 def a_write_under_no_grad_makes_stale_too():
     """The write that makes a tagged view stale may itself be unrecorded, and be made through that very view.
 
-    rule: view/stale-tag-refused.
+    Rule: view/stale-tag-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -150,7 +138,7 @@ def a_write_under_no_grad_makes_stale_too():
 def reshape_is_a_view_where_it_can_be():
     """reshape of a contiguous tensor is a view, of a transposed one a copy.
 
-    rule: view/reshape-copies-when-it-must.
+    Rule: view/reshape-copies-when-it-must.
     """
     m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     s = m.reshape(4)
@@ -166,7 +154,7 @@ def reshape_is_a_view_where_it_can_be():
 def window_may_fall_outside_a_base_whose_data_was_assigned():
     """A write through a view of a base that got other data: the backward finds no such window.
 
-    rule: view/window-outside-base.
+    Rule: view/window-outside-base.
     """
     x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     d = x * 1

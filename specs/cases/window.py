@@ -8,7 +8,7 @@ from specs.case import refused
 def window_sees_what_its_tensor_does_not():
     """as_strided of a part gives any window on the whole storage; what it shares gets a gradient.
 
-    rule: window/on-the-storage.
+    Rule: window/on-the-storage.
     """
     m = torch.tensor([1.0, 2.0, 3.0, 4.0])
     part = m[1:3].detach().requires_grad_()
@@ -19,20 +19,14 @@ def window_sees_what_its_tensor_does_not():
 
 
 def window_has_its_own_offset():
-    """Without one, as_strided begins where its tensor does.
-
-    rule: window/on-the-storage.
-    """
+    """Without one, as_strided begins where its tensor does. Rule: window/on-the-storage."""
     m = torch.tensor([1.0, 2.0, 3.0, 4.0])
     assert m[2:].as_strided((2,), (1,)).tolist() == [3.0, 4.0]
     assert m[2:].as_strided((2,), (1,), 1).tolist() == [2.0, 3.0]
 
 
 def repeated_elements_get_the_sum():
-    """A sliding window shows the middle twice.
-
-    rule: window/sums-what-it-repeats.
-    """
+    """A sliding window shows the middle twice. Rule: window/sums-what-it-repeats."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     slides = x.as_strided((2, 2), (1, 1))
     assert slides.tolist() == [[1.0, 2.0], [2.0, 3.0]]
@@ -43,7 +37,7 @@ def repeated_elements_get_the_sum():
 def windows_are_refused():
     """For strides that do not fit, and for memory that is not there.
 
-    rules: window/strides, view/window-outside-base.
+    Rules: window/strides, view/window-outside-base.
     """
     x = torch.tensor([1.0, 2.0, 3.0])
     with refused("window/strides"):
@@ -58,10 +52,7 @@ def windows_are_refused():
 
 
 def write_through_a_window_rewrites_the_base():
-    """A window is a view like any other.
-
-    rules: window/on-the-storage, write/rewrites-the-base.
-    """
+    """A window is a view like any other. Rules: window/on-the-storage, write/rewrites-the-base."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
     y.as_strided((2,), (2,)).mul_(10)
@@ -73,7 +64,7 @@ def write_through_a_window_rewrites_the_base():
 def reals_of_complex_numbers_are_a_view():
     """Writing to them writes the complex numbers; real numbers have no such view.
 
-    rule: window/reals-of-complex.
+    Rule: window/reals-of-complex.
     """
     z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j], requires_grad=True)
     pairs = torch.view_as_real(z)
@@ -85,10 +76,7 @@ def reals_of_complex_numbers_are_a_view():
 
 
 def real_part_of_real_numbers_is_themselves():
-    """A real tensor has no imaginary part.
-
-    rule: window/imaginary-of-complex.
-    """
+    """A real tensor has no imaginary part. Rule: window/imaginary-of-complex."""
     x = torch.tensor([1.0, 2.0])
     assert x.real is x
     with refused("window/imaginary-of-complex"):
@@ -100,7 +88,7 @@ def real_part_of_real_numbers_is_themselves():
 def pairs_of_reals_as_complex_numbers():
     """A view where they lie side by side, each pair at an even place, and refused elsewhere.
 
-    rule: window/pairs-side-by-side.
+    Rule: window/pairs-side-by-side.
     """
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     z = torch.view_as_complex(x)

@@ -8,7 +8,7 @@ from specs.case import refused, warned
 def a_leaf_that_requires_grad_refuses():
     """Every kind of in-place op on a leaf that requires grad is refused, and nothing has changed after.
 
-    rule: write/leaf-refused. Source: seed 003_08ed0c2a945abd78.txt.
+    Rule: write/leaf-refused. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("write/leaf-refused"):
@@ -23,10 +23,7 @@ def a_leaf_that_requires_grad_refuses():
 
 
 def a_view_of_a_leaf_refuses():
-    """Neither indexing nor a view is a way round.
-
-    rule: write/view-of-leaf-refused.
-    """
+    """Neither indexing nor a view is a way round. Rule: write/view-of-leaf-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     v = x.view(2)
     with refused("write/view-of-leaf-refused"):
@@ -41,10 +38,7 @@ def a_view_of_a_leaf_refuses():
 
 
 def a_view_whose_leaf_was_flagged_later_refuses():
-    """It counts whether the base requires grad now.
-
-    rule: write/view-of-leaf-refused.
-    """
+    """It counts whether the base requires grad now. Rule: write/view-of-leaf-refused."""
     b = torch.tensor([1.0, 2.0])
     v = b.view(2)
     v.add_(1)
@@ -57,7 +51,7 @@ def a_view_whose_leaf_was_flagged_later_refuses():
 def a_no_grad_view_refuses():
     """A view made under no_grad refuses a write in grad mode, of a leaf or of a result.
 
-    rule: write/no-grad-view-refused.
+    Rule: write/no-grad-view-refused.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = x * 1
@@ -72,10 +66,7 @@ def a_no_grad_view_refuses():
 
 
 def a_no_grad_view_of_a_plain_tensor():
-    """There only a write of something that requires grad is refused.
-
-    rule: write/no-grad-view-refused.
-    """
+    """There only a write of something that requires grad is refused. Rule: write/no-grad-view-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
     with torch.no_grad():
@@ -88,10 +79,7 @@ def a_no_grad_view_of_a_plain_tensor():
 
 
 def a_piece_refuses():
-    """One of several views of one op refuses writes, also of a leaf.
-
-    rule: write/multi-output-refused.
-    """
+    """One of several views of one op refuses writes, also of a leaf. Rule: write/multi-output-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = (x * 1).unbind()
     with refused("write/multi-output-refused"):
@@ -105,7 +93,7 @@ def a_piece_refuses():
 def leaves_can_be_written_to_under_no_grad():
     """The usual update of a parameter: data changes, the leaf stays a leaf.
 
-    rule: write/allowed-under-no-grad.
+    Rule: write/allowed-under-no-grad.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 2).sum().backward()
@@ -117,10 +105,7 @@ def leaves_can_be_written_to_under_no_grad():
 
 
 def views_of_leaves_can_be_written_to_under_no_grad():
-    """Views, pieces and items of a leaf take writes under no_grad.
-
-    rule: write/allowed-under-no-grad.
-    """
+    """Views, pieces and items of a leaf take writes under no_grad. Rule: write/allowed-under-no-grad."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     a, b = x.unbind()
     v = x.view(2)
@@ -134,7 +119,7 @@ def views_of_leaves_can_be_written_to_under_no_grad():
 def results_keep_their_history_under_no_grad():
     """A write under no_grad to a non-leaf leaves its grad_fn.
 
-    rules: write/allowed-under-no-grad, mode/no-grad-records-nothing.
+    Rules: write/allowed-under-no-grad, mode/no-grad-records-nothing.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
@@ -146,10 +131,7 @@ def results_keep_their_history_under_no_grad():
 
 
 def an_expanded_tensor_refuses():
-    """Several elements at one place cannot be written to.
-
-    rule: write/overlap-refused.
-    """
+    """Several elements at one place cannot be written to. Rule: write/overlap-refused."""
     e = torch.tensor([1.0]).expand(3)
     with refused("write/overlap-refused"):
         e.add_(1)
@@ -163,7 +145,7 @@ def an_expanded_tensor_refuses():
 def reading_where_is_written_refuses():
     """A shifted or transposed view of the written tensor is no operand; the very same elements are.
 
-    rule: write/partial-overlap-refused.
+    Rule: write/partial-overlap-refused.
     """
     b = torch.tensor([1.0, 2.0, 3.0])
     with refused("write/partial-overlap-refused"):
@@ -179,7 +161,7 @@ def reading_where_is_written_refuses():
 def real_part_lies_where_the_complex_number_is_written():
     """Also where it came as a gradient: that of a real operand is a view of the complex one.
 
-    rule: write/partial-overlap-refused.
+    Rule: write/partial-overlap-refused.
     """
     a = torch.tensor(-4.0, requires_grad=True)
     c = torch.tensor(complex(2.0, 0.0))
@@ -194,7 +176,7 @@ def real_part_lies_where_the_complex_number_is_written():
 def a_float_result_does_not_fit_an_integer_tensor():
     """The tensor written to keeps its dtype, and a result of a higher kind is refused; copy_ casts.
 
-    rule: write/result-dtype.
+    Rule: write/result-dtype.
     """
     a = torch.tensor([1, 2])
     with refused("write/result-dtype"):
@@ -210,10 +192,7 @@ def a_float_result_does_not_fit_an_integer_tensor():
 
 
 def a_larger_result_does_not_fit():
-    """A write does not resize.
-
-    rule: write/broadcast-shape.
-    """
+    """A write does not resize. Rule: write/broadcast-shape."""
     a = torch.tensor([1.0])
     with refused("write/broadcast-shape"):
         a.add_(torch.tensor([1.0, 2.0]))
@@ -229,7 +208,7 @@ def a_larger_result_does_not_fit():
 def masked_fill_of_an_expanded_tensor_warns():
     """masked_fill_ writes into a tensor that shows one element three times, and warns.
 
-    rule: write/expanded-deprecated.
+    Rule: write/expanded-deprecated.
     """
     x = torch.zeros(1)
     e = x.expand(3)
@@ -242,7 +221,7 @@ def masked_fill_of_an_expanded_tensor_warns():
 def copying_to_the_same_window():
     """A copy_ of a tensor to its own alias does nothing, even where several elements lie at one place.
 
-    rule: write/overlap-refused.
+    Rule: write/overlap-refused.
     """
     x = torch.tensor([1.0]).expand(2)
     y = x.detach()
@@ -255,7 +234,7 @@ def copying_to_the_same_window():
 def a_number_is_filled_in():
     """A number goes to elements by fill_, by a mask or at positions, and expanded elements take it.
 
-    rule: write/number-is-filled-in.
+    Rule: write/number-is-filled-in.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1.0
@@ -274,7 +253,7 @@ def a_number_is_filled_in():
 def a_number_is_looked_at_last():
     """An index that is out of range is told before a number that does not fit.
 
-    rules: write/number-is-filled-in, op/index-range.
+    Rules: write/number-is-filled-in, op/index-range.
     """
     x = torch.tensor([1.0, 2.0])
     with refused("op/index-range"):
@@ -289,7 +268,7 @@ def a_number_is_looked_at_last():
 def copied_gradient_is_cast_first():
     """The source of a copy gets its gradient in its own dtype, cast before broadcast dimensions are summed.
 
-    rule: write/copy-passes-gradient.
+    Rule: write/copy-passes-gradient.
     """
     x = torch.tensor([1.0], requires_grad=True)
     y = torch.zeros(2, dtype=torch.float64)
@@ -303,7 +282,7 @@ def copied_gradient_is_cast_first():
 def zeros_without_memory_fill_what_they_are_copied_to():
     """Their shape is not looked at, where other zeros do not fit.
 
-    rule: op/shapes-broadcast. Source: PyTorch Copy.cpp.
+    Rule: op/shapes-broadcast. Source: PyTorch Copy.cpp.
     """
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     (g,) = torch.autograd.grad(x.abs(), x, torch.ones(2), create_graph=True)

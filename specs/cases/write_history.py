@@ -6,7 +6,7 @@ import torch
 def the_grad_fn_becomes_the_write():
     """After y.mul_(3) y's grad_fn is a MulBackward0 on top of the AddBackward0 before it.
 
-    rule: write/history-becomes-the-write.
+    Rule: write/history-becomes-the-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x + 1
@@ -18,10 +18,7 @@ def the_grad_fn_becomes_the_write():
 
 
 def writes_in_a_row_are_all_differentiated():
-    """Each write counts.
-
-    rule: write/history-becomes-the-write.
-    """
+    """Each write counts. Rule: write/history-becomes-the-write."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y *= 3
@@ -33,10 +30,7 @@ def writes_in_a_row_are_all_differentiated():
 
 
 def an_earlier_use_keeps_its_history():
-    """A use before the write is differentiated with the old value.
-
-    rule: write/history-becomes-the-write.
-    """
+    """A use before the write is differentiated with the old value. Rule: write/history-becomes-the-write."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     z = y + 1
@@ -46,10 +40,7 @@ def an_earlier_use_keeps_its_history():
 
 
 def a_write_to_a_view_rewrites_the_base():
-    """After a write to y[:1] y's grad_fn is CopySlices.
-
-    rule: write/rewrites-the-base.
-    """
+    """After a write to y[:1] y's grad_fn is CopySlices. Rule: write/rewrites-the-base."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     v = y[:1]
@@ -63,10 +54,7 @@ def a_write_to_a_view_rewrites_the_base():
 
 
 def writes_to_two_views_stack_up():
-    """Two slices written to: two CopySlices.
-
-    rule: write/rewrites-the-base.
-    """
+    """Two slices written to: two CopySlices. Rule: write/rewrites-the-base."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
     y = x * 1
@@ -84,7 +72,7 @@ def writes_to_two_views_stack_up():
 def assignment_by_index_is_differentiated():
     """y[0] = 5 cuts the first element, y[1] = u[0] replaces the second.
 
-    rules: write/rewrites-the-base, write/cuts-what-it-overwrites, write/copy-passes-gradient.
+    Rules: write/rewrites-the-base, write/cuts-what-it-overwrites, write/copy-passes-gradient.
     """
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     u = torch.tensor([7.0], requires_grad=True)
@@ -100,7 +88,7 @@ def assignment_by_index_is_differentiated():
 def a_plain_buffer_joins_the_graph():
     """A buffer into which something tracked is written requires grad and is no leaf.
 
-    rule: write/plain-tensor-joins-graph.
+    Rule: write/plain-tensor-joins-graph.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.zeros(2)
@@ -115,7 +103,7 @@ def a_plain_buffer_joins_the_graph():
 def a_plain_buffer_is_filled_row_by_row():
     """Rows assigned one after the other pass their gradients to what they came from.
 
-    rules: write/plain-tensor-joins-graph, write/copy-passes-gradient.
+    Rules: write/plain-tensor-joins-graph, write/copy-passes-gradient.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.zeros(2, 2)
@@ -129,7 +117,7 @@ def a_plain_buffer_is_filled_row_by_row():
 def a_write_to_a_plain_view_draws_the_base_in():
     """The base, and its other views, join with the view.
 
-    rules: write/plain-tensor-joins-graph, view/requires-grad-follows-base.
+    Rules: write/plain-tensor-joins-graph, view/requires-grad-follows-base.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.zeros(2)
@@ -145,7 +133,7 @@ def a_write_to_a_plain_view_draws_the_base_in():
 def an_overwritten_value_gets_zeros():
     """After zero_ and fill_ the old value's gradient is zeros, not None.
 
-    rule: write/cuts-what-it-overwrites.
+    Rule: write/cuts-what-it-overwrites.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -161,7 +149,7 @@ def an_overwritten_value_gets_zeros():
 def copy_replaces_the_gradients_way():
     """After y.copy_(u) u gets the gradient and what y was before gets zeros.
 
-    rules: write/copy-passes-gradient, write/cuts-what-it-overwrites.
+    Rules: write/copy-passes-gradient, write/cuts-what-it-overwrites.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -176,7 +164,7 @@ def copy_replaces_the_gradients_way():
 def copy_sums_and_casts_for_its_source():
     """The source was broadcast and cast, so its gradient is summed and cast back.
 
-    rule: write/copy-passes-gradient.
+    Rule: write/copy-passes-gradient.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.zeros(2, 2, dtype=torch.float64)
