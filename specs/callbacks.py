@@ -15,26 +15,18 @@ from pathlib import Path
 from typing import Any
 
 TENSOR_HOOKS = (
-    "lambda g: None",
-    "lambda g: g * 2",
-    "lambda g: -g",
-    "lambda g: g / 2",
-    "lambda g: g.detach()",
+    "lambda g: None", "lambda g: g * 2", "lambda g: -g", "lambda g: g / 2", "lambda g: g.detach()",
     "lambda g: g",
-)
+)  # fmt: skip
 """Hooks of tensors that follow the rules."""
 
 WRITING_HOOKS = ("lambda g: g.mul_(2)", "lambda g: g.zero_()")
 """Hooks of tensors that write to the gradient."""
 
 WRONG_HOOKS = (
-    "lambda g: 3",
-    "lambda g: g.sum()",
-    "lambda g: g.double()",
-    "lambda g: g.float()",
-    "lambda g: 1 / 0",
+    "lambda g: 3", "lambda g: g.sum()", "lambda g: g.double()", "lambda g: g.float()", "lambda g: 1 / 0",
     "lambda: None",
-)
+)  # fmt: skip
 """Hooks whose result or call is refused, unless the gradient happens to have that shape or dtype."""
 
 POST_HOOKS = (

@@ -139,7 +139,7 @@ def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
 
 RULES = load()
 
-TURNS = sorted(
+CHANGING_RELEASES = sorted(
     {since for rule in RULES.values() for since in (rule.since, rule.until) if since}, key=version_key
 )
 """Releases at which some rule begins or ceases to hold."""

@@ -22,34 +22,13 @@ IN_PLACE: dict[str, list[Op]] = {}
 """In-place forms (``mul_``, ``zero_``) by name."""
 
 OPERATORS = {
-    "__add__": "add",
-    "__radd__": "add",
-    "__sub__": "sub",
-    "__rsub__": "rsub",
-    "__mul__": "mul",
-    "__rmul__": "mul",
-    "__truediv__": "div",
-    "__rtruediv__": "rtruediv",
-    "__pow__": "pow",
-    "__rpow__": "rpow",
-    "__matmul__": "matmul",
-    "__rmatmul__": "rmatmul",
-    "__neg__": "neg",
-    "__abs__": "abs",
-    "__gt__": "gt",
-    "__lt__": "lt",
-    "__ge__": "ge",
-    "__le__": "le",
-    "__eq__": "eq",
-    "__ne__": "ne",
-    "__getitem__": "getitem",
-    "__setitem__": "setitem",
-    "__iadd__": "add_",
-    "__isub__": "sub_",
-    "__imul__": "mul_",
-    "__itruediv__": "div_",
-    "__ipow__": "pow_",
-}
+    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsub", "__mul__": "mul",
+    "__rmul__": "mul", "__truediv__": "div", "__rtruediv__": "rtruediv", "__pow__": "pow",
+    "__rpow__": "rpow", "__matmul__": "matmul", "__rmatmul__": "rmatmul", "__neg__": "neg",
+    "__abs__": "abs", "__gt__": "gt", "__lt__": "lt", "__ge__": "ge", "__le__": "le", "__eq__": "eq",
+    "__ne__": "ne", "__getitem__": "getitem", "__setitem__": "setitem", "__iadd__": "add_",
+    "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+}  # fmt: skip
 """Python's operators: the tensor is the method's receiver, so a reflected one passes ``(tensor, other)`` too.
 """
 

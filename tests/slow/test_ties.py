@@ -17,7 +17,7 @@ import reference_impl
 from reference_impl.base.rules import knocked_out
 from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
-from specs.rule import RULES, TURNS
+from specs.rule import CHANGING_RELEASES, RULES
 
 ROOT = Path(__file__).parents[2]
 MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold")
@@ -55,7 +55,7 @@ def test_every_citation_is_a_rule() -> None:
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_the_reference_passes_every_case(case: Case) -> None:
     """A case holds on the reference, whichever torch it models of those that know the case's rules."""
-    releases = [release for release in TURNS if case.holds_for(release)]
+    releases = [release for release in CHANGING_RELEASES if case.holds_for(release)]
     assert releases
     for release in releases:
         with modelling(release):
@@ -74,6 +74,6 @@ def test_every_rule_is_missed_when_it_is_knocked_out(rule: str) -> None:
 
 def _as_latest(case: Case, without: str) -> bool:
     """Whether the case passes without the rule, on the latest torch that knows all of its rules."""
-    release = next(release for release in reversed(TURNS) if case.holds_for(release))
+    release = next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
     with modelling(release), knocked_out(without):
         return run_case(case, reference_impl).passed

@@ -29,67 +29,30 @@ class Leaf:
 
 T = Leaf
 ONE = [
-    T(),
-    T(2),
-    T(2, 3),
-    T(3, 3, columns=True),
-    T(0),
-    T(2, dtype="float64"),
-    T(2, 1, 3),
+    T(), T(2), T(2, 3), T(3, 3, columns=True), T(0), T(2, dtype="float64"), T(2, 1, 3),
     *(T(2, 3, 2, order=o) for o in permutations(range(3))),
-]
+]  # fmt: skip
 SAME = [(T(), T()), (T(2), T(2)), (T(2, 3), T(2, 3)), (T(0), T(0))]
 PAIRS = [
-    *SAME,
-    (T(2, 3), T(3)),
-    (T(3), T(2, 3)),
-    (T(2, 1), T(1, 3)),
-    (T(), T(2)),
-    (T(2), T()),
-    (T(0), T(1)),
-    (T(2), T(2, dtype="float64")),
-    (T(2, dtype="float64"), T()),
-    (T(2, dtype="int64"), T(2)),
-    (T(2), T(dtype="float64")),
-    (T(3, 3, columns=True), T(3, 3)),
-    (T(3, 3), T(3, 3, columns=True)),
-    (T(3, 3, columns=True), T(3, 3, columns=True)),
-    (T(2, 3, 2, order=(2, 0, 1)), T(3, 2, columns=True)),
-    (T(3, 2), T(2, 3, 2, order=(1, 2, 0))),
-    (T(2, 1), T(2, 3, columns=True)),
-]
+    *SAME, (T(2, 3), T(3)), (T(3), T(2, 3)), (T(2, 1), T(1, 3)), (T(), T(2)), (T(2), T()), (T(0), T(1)),
+    (T(2), T(2, dtype="float64")), (T(2, dtype="float64"), T()), (T(2, dtype="int64"), T(2)),
+    (T(2), T(dtype="float64")), (T(3, 3, columns=True), T(3, 3)), (T(3, 3), T(3, 3, columns=True)),
+    (T(3, 3, columns=True), T(3, 3, columns=True)), (T(2, 3, 2, order=(2, 0, 1)), T(3, 2, columns=True)),
+    (T(3, 2), T(2, 3, 2, order=(1, 2, 0))), (T(2, 1), T(2, 3, columns=True)),
+]  # fmt: skip
 NUMBERED = [(x, n) for x in (T(), T(2), T(2, 3), T(3, 3, columns=True)) for n in (2, 0.5)]
 EITHER = [*PAIRS, *NUMBERED, (T(2, dtype="int64"), 2), (T(2, dtype="int64"), 0.5)]
 DIMS = [
-    (T(2, 3), (0,)),
-    (T(2, 3), (-1,)),
-    (T(2, 3), (1, 0)),
-    (T(2, 1, 3), (0, -1)),
-    (T(), (0,)),
-    (T(2, 3), ()),
-]
+    (T(2, 3), (0,)), (T(2, 3), (-1,)), (T(2, 3), (1, 0)), (T(2, 1, 3), (0, -1)), (T(), (0,)), (T(2, 3), ()),
+]  # fmt: skip
 MATRICES = [
-    (T(2, 3), T(3, 2)),
-    (T(3, 3, columns=True), T(3, 2)),
-    (T(2, 3), T(3, 3, columns=True)),
-    (T(1, 3), T(3, 1)),
-    (T(0, 3), T(3, 2)),
-    (T(2, 0), T(0, 2)),
-    (T(3, 1, columns=True), T(1, 2)),
-]
+    (T(2, 3), T(3, 2)), (T(3, 3, columns=True), T(3, 2)), (T(2, 3), T(3, 3, columns=True)),
+    (T(1, 3), T(3, 1)), (T(0, 3), T(3, 2)), (T(2, 0), T(0, 2)), (T(3, 1, columns=True), T(1, 2)),
+]  # fmt: skip
 BATCHES = [
-    (2,),
-    (2, 3),
-    (1, 2),
-    (4, 2, 3),
-    (1, 2, 3),
-    (2, 1, 2, 3),
-    (4, 3, 2),
-    (3, 2),
-    (1, 3, 2),
-    (0, 2, 3),
+    (2,), (2, 3), (1, 2), (4, 2, 3), (1, 2, 3), (2, 1, 2, 3), (4, 3, 2), (3, 2), (1, 3, 2), (0, 2, 3),
     (2, 1, 3, 2),
-]
+]  # fmt: skip
 
 
 def _fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

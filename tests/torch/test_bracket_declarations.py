@@ -41,89 +41,22 @@ def _internal_names() -> Iterator[None]:
 
 
 BRACKETS: list[Any] = [
-    0,
-    -1,
-    2,
-    Ellipsis,
-    None,
-    (),
-    slice(None),
-    slice(0, 1),
-    slice(1, None),
-    slice(None, -1),
-    slice(None, 9),
-    slice(None, None, 2),
-    slice(2, 1),
-    slice(None, None, -1),
-    (0, 0),
-    (0, 1),
-    (-1, slice(1, None)),
-    (slice(None), 0),
-    (slice(None), slice(None)),
-    (slice(None), slice(0, 2)),
-    (None, 0),
-    (0, None),
-    (slice(None), None),
-    (Ellipsis, 0),
-    (0, Ellipsis),
-    (Ellipsis, None),
-    (Ellipsis, slice(0, 1)),
-    (None, None),
-    (0, 0, 0),
-    (0, 0, 0, 0),
-    (Ellipsis, slice(None)),
-    I(0),
-    I(-1),
-    I(5),
-    (I(0), 1),
-    [0, 0],
-    [0, -1],
-    [],
-    [True, False],
-    I([1, 0]),
-    I([[0, 1], [1, 0]]),
-    I([5]),
-    I([0.5]),
-    M3,
-    M23,
-    I([True, False]),
-    I(True),
-    I(False),
-    True,
-    False,
-    (True, 0),
-    (0, True),
-    (0, I([0, 1])),
-    (I([0, 1]), 0),
-    (slice(None), I([0, 2])),
-    (slice(None), M3),
-    (I([0, 1]), I([0, 1])),
-    (I([0, 1]), I([0, 1, 2])),
-    (I([[0], [1]]), I([0, 2])),
-    (I([0, 1]), slice(None), I([0, 2])),
-    (I([0, 1]), None, I([0, 1])),
-    (None, I([0, 1])),
-    (I([True, False]), 0),
-    (Ellipsis, I([0])),
-    (I([0]), Ellipsis, 0),
-    ([0, 1], [1, 2]),
-    (M23, 0),
-    (0, M3),
-    1.5,
-]
+    0, -1, 2, Ellipsis, None, (), slice(None), slice(0, 1), slice(1, None), slice(None, -1), slice(None, 9),
+    slice(None, None, 2), slice(2, 1), slice(None, None, -1), (0, 0), (0, 1), (-1, slice(1, None)),
+    (slice(None), 0), (slice(None), slice(None)), (slice(None), slice(0, 2)), (None, 0), (0, None),
+    (slice(None), None), (Ellipsis, 0), (0, Ellipsis), (Ellipsis, None), (Ellipsis, slice(0, 1)),
+    (None, None), (0, 0, 0), (0, 0, 0, 0), (Ellipsis, slice(None)), I(0), I(-1), I(5), (I(0), 1), [0, 0],
+    [0, -1], [], [True, False], I([1, 0]), I([[0, 1], [1, 0]]), I([5]), I([0.5]), M3, M23, I([True, False]),
+    I(True), I(False), True, False, (True, 0), (0, True), (0, I([0, 1])), (I([0, 1]), 0),
+    (slice(None), I([0, 2])), (slice(None), M3), (I([0, 1]), I([0, 1])), (I([0, 1]), I([0, 1, 2])),
+    (I([[0], [1]]), I([0, 2])), (I([0, 1]), slice(None), I([0, 2])), (I([0, 1]), None, I([0, 1])),
+    (None, I([0, 1])), (I([True, False]), 0), (Ellipsis, I([0])), (I([0]), Ellipsis, 0), ([0, 1], [1, 2]),
+    (M23, 0), (0, M3), 1.5,
+]  # fmt: skip
 VALUES = [
-    5,
-    0.5,
-    True,
-    I(2.0),
-    I([3.0]),
-    I([1.0, 2.0, 3.0]),
-    I([[[4.0, 5.0, 6.0]]]),
-    I([1.0, 2.0]),
-    I(2.0, dtype=torch.float64),
-    1j,
-    "a",
-]
+    5, 0.5, True, I(2.0), I([3.0]), I([1.0, 2.0, 3.0]), I([[[4.0, 5.0, 6.0]]]), I([1.0, 2.0]),
+    I(2.0, dtype=torch.float64), 1j, "a",
+]  # fmt: skip
 
 
 def _by_tensors(index: Any) -> bool:
@@ -198,14 +131,9 @@ def test_writing_brackets(index: Any, value: Any) -> None:
 
 
 PUTS = [
-    ((I([0]),), (0,)),
-    ((I([1, 0]),), (0,)),
-    ((I([0, 2]),), (1,)),
-    ((M3,), (1,)),
-    ((M23,), (0,)),
-    ((I([0, 1]), I([0, 2])), (0, 1)),
-    (([0, 1],), (0,)),
-]
+    ((I([0]),), (0,)), ((I([1, 0]),), (0,)), ((I([0, 2]),), (1,)), ((M3,), (1,)), ((M23,), (0,)),
+    ((I([0, 1]), I([0, 2])), (0, 1)), (([0, 1],), (0,)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("accumulate", [False, True])
@@ -236,26 +164,15 @@ def _spread(x: Any, *shape: int) -> Any:
 
 
 WINDOWS: tuple[Any, ...] = (
-    lambda x: x[::2],
-    lambda x: x[:3],
-    lambda x: x[1::2],
-    lambda x: x.reshape(2, 3)[:, ::2],
-    lambda x: x.reshape(3, 2).T,
-    lambda x: x.reshape(3, 2)[:2],
-    lambda x: x.reshape(2, 3)[:, :1],
-    lambda x: _spread(x[:2].reshape(2, 1), 2, 3),
-    lambda x: _spread(x[:3], 2, 3),
+    lambda x: x[::2], lambda x: x[:3], lambda x: x[1::2], lambda x: x.reshape(2, 3)[:, ::2],
+    lambda x: x.reshape(3, 2).T, lambda x: x.reshape(3, 2)[:2], lambda x: x.reshape(2, 3)[:, :1],
+    lambda x: _spread(x[:2].reshape(2, 1), 2, 3), lambda x: _spread(x[:3], 2, 3),
     lambda x: _spread(x[:1], 2, 3),
-)
+)  # fmt: skip
 POSITIONS: tuple[Any, ...] = (
-    ([0, -1],),
-    ([1, 0, 1],),
-    ([[0, 1], [1, 0]],),
-    ([1, 0], slice(None)),
-    (slice(None), [-1, 0]),
-    ([True, False],),
-    ([0, 1], [1, 0]),
-)
+    ([0, -1],), ([1, 0, 1],), ([[0, 1], [1, 0]],), ([1, 0], slice(None)), (slice(None), [-1, 0]),
+    ([True, False],), ([0, 1], [1, 0]),
+)  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:Use of index_put_ on expanded:UserWarning")

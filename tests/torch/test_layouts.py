@@ -27,70 +27,20 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 UNARY = [
-    "abs",
-    "neg",
-    "exp",
-    "log",
-    "sqrt",
-    "sin",
-    "cos",
-    "tanh",
-    "sigmoid",
-    "relu",
-    "square",
-    "reciprocal",
-    "floor",
-    "sign",
-    "clone",
-    "double",
-    "contiguous",
-    "cumsum(1)",
-    "clamp(0,1)",
-    "clamp(min=.6)",
-    "masked_fill(x>0,1.)",
-    "softmax(1)",
-    "log_softmax(1)",
-    "flip(0)",
-    "roll(1,0)",
-    "tril()",
-    "sort(1)[0]",
-    "index_select(2,t.tensor([0,1,2,3]))",
-    "repeat(1,1,1)",
-    "matmul(t.ones(4,4))",
-    "mul(2)",
-    "add(2)",
-    "pow(2)",
-    "__rsub__(1)",
-    "le(0.5)",
-    "int()",
-    "__getitem__(t.tensor([0,1]))",
-    "__getitem__((slice(None),t.tensor([2,1,0])))",
-    "__getitem__((x>0).any(2))",
+    "abs", "neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu", "square", "reciprocal",
+    "floor", "sign", "clone", "double", "contiguous", "cumsum(1)", "clamp(0,1)", "clamp(min=.6)",
+    "masked_fill(x>0,1.)", "softmax(1)", "log_softmax(1)", "flip(0)", "roll(1,0)", "tril()", "sort(1)[0]",
+    "index_select(2,t.tensor([0,1,2,3]))", "repeat(1,1,1)", "matmul(t.ones(4,4))", "mul(2)", "add(2)",
+    "pow(2)", "__rsub__(1)", "le(0.5)", "int()", "__getitem__(t.tensor([0,1]))",
+    "__getitem__((slice(None),t.tensor([2,1,0])))", "__getitem__((x>0).any(2))",
     "__getitem__((slice(None),slice(None),t.tensor([[0,1],[1,0],[1,1]]).t()))",
-    "__getitem__((t.tensor([0,1]),slice(None),t.tensor([0,1])))",
-    "sum(0)",
-    "sum(1)",
-    "mean(2)",
-    "amax(0)",
-    "prod(1)",
-    "logsumexp(0)",
-    "gather(1,t.zeros(3,2,4).long().permute(1,0,2))",
-]
+    "__getitem__((t.tensor([0,1]),slice(None),t.tensor([0,1])))", "sum(0)", "sum(1)", "mean(2)", "amax(0)",
+    "prod(1)", "logsumexp(0)", "gather(1,t.zeros(3,2,4).long().permute(1,0,2))",
+]  # fmt: skip
 BINARY = [
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "maximum",
-    "minimum",
-    "atan2",
-    "lerp(y,0.5)",
-    "addcmul(y,y)",
-    "where(y>0,y)",
-    "gt",
-    "fmod",
-]
+    "add", "sub", "mul", "div", "pow", "maximum", "minimum", "atan2", "lerp(y,0.5)", "addcmul(y,y)",
+    "where(y>0,y)", "gt", "fmod",
+]  # fmt: skip
 
 
 def _layout(x: Any) -> tuple[int, ...] | None:
@@ -151,19 +101,14 @@ def test_what_has_no_elements_keeps_its_strides() -> None:
 
 
 EMPTY: dict[str, Callable[[Any], Any]] = {
-    "2x0": lambda t: t.ones(2, 0),
-    "2x0, transposed": lambda t: t.ones(2, 0).t(),
-    "0x2": lambda t: t.ones(0, 2),
-    "0x2, transposed": lambda t: t.ones(0, 2).t(),
+    "2x0": lambda t: t.ones(2, 0), "2x0, transposed": lambda t: t.ones(2, 0).t(),
+    "0x2": lambda t: t.ones(0, 2), "0x2, transposed": lambda t: t.ones(0, 2).t(),
     "0x1, transposed": lambda t: t.ones(0, 1).t(),
     "2x0x3, permuted": lambda t: t.ones(2, 0, 3).permute(2, 0, 1),
-    "no rows of four": lambda t: t.ones(4, 4)[:0].t(),
-    "a vector": lambda t: t.ones(2),
-    "an empty vector": lambda t: t.ones(0),
-    "a scalar": lambda t: t.tensor(2.0),
-    "rows": lambda t: t.ones(3, 2),
-    "columns": lambda t: t.ones(2, 3).t(),
-}
+    "no rows of four": lambda t: t.ones(4, 4)[:0].t(), "a vector": lambda t: t.ones(2),
+    "an empty vector": lambda t: t.ones(0), "a scalar": lambda t: t.tensor(2.0),
+    "rows": lambda t: t.ones(3, 2), "columns": lambda t: t.ones(2, 3).t(),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("call", ["mul(2)", "__rsub__(2)", "neg()", "add(y)", "where(y > 0, y)", "gt(y)"])

@@ -27,19 +27,9 @@ torch = pytest.importorskip("torch")
 import op_torch  # noqa: E402 -- needs torch
 
 ELSEWHERE = {
-    "view",
-    "slice",
-    "cat",
-    "gather",
-    "index_put",
-    "indexing",
-    "random",
-    "complex",
-    "sort",
-    "norms",
-    "clamp",
-    "nn",
-}
+    "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
+    "clamp", "nn",
+}  # fmt: skip
 """Families whose ops are views, write or pick elements, or are compared with torch call by call."""
 FAMILIES = [family for family in ops.FAMILIES if family not in ELSEWHERE]
 OPS = {

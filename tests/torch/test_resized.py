@@ -13,14 +13,11 @@ import reference_impl
 
 ON = {"torch": pytorch, "reference": reference_impl}
 CHANGES = {
-    "transpose_": lambda x: x.transpose_(0, 1),
-    "t_": lambda x: x.t_(),
-    "swapdims_": lambda x: x.swapdims_(0, 1),
-    "unsqueeze_": lambda x: x.unsqueeze_(0),
-    "squeeze_": lambda x: x.squeeze_(),
-    "squeeze_dim": lambda x: x.squeeze_(0),
+    "transpose_": lambda x: x.transpose_(0, 1), "t_": lambda x: x.t_(),
+    "swapdims_": lambda x: x.swapdims_(0, 1), "unsqueeze_": lambda x: x.unsqueeze_(0),
+    "squeeze_": lambda x: x.squeeze_(), "squeeze_dim": lambda x: x.squeeze_(0),
     "as_strided_": lambda x: x.as_strided_((2, 2), (1, 2)),
-}
+}  # fmt: skip
 TARGETS = ("plain", "result", "leaf", "view", "view of a leaf", "view of a view")
 
 

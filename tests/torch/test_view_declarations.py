@@ -44,18 +44,8 @@ def _internal_names() -> Iterator[None]:
 
 
 SHAPES: list[tuple[int, ...]] = [
-    (),
-    (1,),
-    (3,),
-    (0,),
-    (2, 3),
-    (3, 3),
-    (1, 3),
-    (2, 1),
-    (0, 3),
-    (2, 1, 3),
-    (1, 2, 0),
-]
+    (), (1,), (3,), (0,), (2, 3), (3, 3), (1, 3), (2, 1), (0, 3), (2, 1, 3), (1, 2, 0),
+]  # fmt: skip
 MAKERS = [fresh, turned, gappy, stretched]
 SOURCES = [
     (make, shape)
@@ -64,55 +54,19 @@ SOURCES = [
     if make is fresh or (shape and make is not turned) or len(shape) > 1
 ]
 SIZES = [
-    (),
-    (1,),
-    (6,),
-    (-1,),
-    (2, 3),
-    (3, 2),
-    (3, -1),
-    (1, 6),
-    (6, 1),
-    (2, 1, 3),
-    (2, 3, 1),
-    (3, 1, 2),
-    (0,),
-    (0, -1),
-    (3, 0),
-    (1, 0, 2),
-    (3, 3),
-    (9,),
-    (1, -1, 1),
-]
+    (), (1,), (6,), (-1,), (2, 3), (3, 2), (3, -1), (1, 6), (6, 1), (2, 1, 3), (2, 3, 1), (3, 1, 2), (0,),
+    (0, -1), (3, 0), (1, 0, 2), (3, 3), (9,), (1, -1, 1),
+]  # fmt: skip
 EXPANDS = [
-    (),
-    (1,),
-    (3,),
-    (2, 3),
-    (-1, 3),
-    (2, -1, 3),
-    (4, 2, 3),
-    (1, 1, 3),
-    (2, 2, 3),
-    (0, 3),
-    (1, 0),
-    (-1, -1),
-    (3, 2, 4, 3),
-    (-1,),
-]
+    (), (1,), (3,), (2, 3), (-1, 3), (2, -1, 3), (4, 2, 3), (1, 1, 3), (2, 2, 3), (0, 3), (1, 0), (-1, -1),
+    (3, 2, 4, 3), (-1,),
+]  # fmt: skip
 DIMS = [0, 1, -1, 2, -3]
 INDICES = [0, 1, -1, 2, -3]
 BOUNDS = [
-    (None, None, 1),
-    (0, 1, 1),
-    (1, None, 1),
-    (None, -1, 1),
-    (-2, 9, 2),
-    (2, 1, 1),
-    (5, 9, 1),
-    (None, None, 3),
-    (1, 1, 2),
-]
+    (None, None, 1), (0, 1, 1), (1, None, 1), (None, -1, 1), (-2, 9, 2), (2, 1, 1), (5, 9, 1),
+    (None, None, 3), (1, 1, 2),
+]  # fmt: skip
 
 
 def calls() -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -245,26 +199,12 @@ def test_many_parts() -> None:
 
 
 WRITES = [
-    ("view", ((6,),)),
-    ("transpose", (0, 1)),
-    ("expand", ((4, 2, 3),)),
-    ("select", (0, 0)),
-    ("slice", (0, 0, 1, 1)),
-    ("diagonal", ()),
-    ("squeeze", ()),
-    ("unsqueeze", (0,)),
-    ("unbind", ()),
-    ("split", (1,)),
-    ("split", ((1, 1),)),
-    ("alias", ()),
-    ("t", ()),
-    ("permute", ((1, 0),)),
-    ("index_select", (0, I([0]))),
-    ("gather", (0, I([[0]]))),
-    ("masked_fill", (M23, 0.0)),
-    ("masked_fill", (M23, I(2.0))),
-    ("_index", (I([0]),)),
-]
+    ("view", ((6,),)), ("transpose", (0, 1)), ("expand", ((4, 2, 3),)), ("select", (0, 0)),
+    ("slice", (0, 0, 1, 1)), ("diagonal", ()), ("squeeze", ()), ("unsqueeze", (0,)), ("unbind", ()),
+    ("split", (1,)), ("split", ((1, 1),)), ("alias", ()), ("t", ()), ("permute", ((1, 0),)),
+    ("index_select", (0, I([0]))), ("gather", (0, I([[0]]))), ("masked_fill", (M23, 0.0)),
+    ("masked_fill", (M23, I(2.0))), ("_index", (I([0]),)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "args"), WRITES, ids=lambda v: v if isinstance(v, str) else "")
