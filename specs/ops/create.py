@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from specs import inference_alone as alone
@@ -35,16 +37,10 @@ def contiguous(x: Tensor):
     return x if x.is_contiguous() else x.clone_contiguous()
 
 
-@op(
-    inplace="only",
-    node="torch::autograd::CopyBackwards",
-    dtypes="keep",
-    crosses=True,
-    overwrites="copy",
-    real=True,
-    complex=True,
-    grows="keeps",
-)
+_WRITE: dict[str, Any] = {"inplace": "only", "dtypes": "keep", "complex": True, "grows": "keeps"}
+
+
+@op(node="torch::autograd::CopyBackwards", crosses=True, overwrites="copy", real=True, **_WRITE)
 def copy_(x: Tensor, y: Tensor):
     """Overwrite with another tensor's values, broadcast and cast."""
     return y
@@ -53,15 +49,7 @@ def copy_(x: Tensor, y: Tensor):
 copy_.wrt(x=lambda g: g.new_zeros(g.shape), y=lambda g: g)
 
 
-@op(
-    inplace="only",
-    node="ZeroBackward0",
-    dtypes="keep",
-    memory="constant",
-    overwrites="fill",
-    complex=True,
-    grows="keeps",
-)
+@op(node="ZeroBackward0", memory="constant", overwrites="fill", **_WRITE)
 def zero_(x: Tensor):
     """Overwrite with zeros."""
     return np.zeros((), x.dtype)
@@ -70,17 +58,7 @@ def zero_(x: Tensor):
 zero_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(
-    inplace="only",
-    name="fill_",
-    node="FillBackward2",
-    dtypes="keep",
-    memory="constant",
-    crosses=True,
-    overwrites="fill",
-    complex=True,
-    grows="keeps",
-)
+@op(name="fill_", node="FillBackward2", memory="constant", crosses=True, overwrites="fill", **_WRITE)
 def fill_number_(x: Tensor, value: Number):
     """Overwrite with a number."""
     need_fit(value, x.dtype)
@@ -94,17 +72,7 @@ def fill_number_(x: Tensor, value: Number):
 fill_number_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(
-    inplace="only",
-    name="fill_",
-    node="FillBackward3",
-    dtypes="keep",
-    memory="value",
-    crosses=True,
-    overwrites="fill",
-    complex=True,
-    grows="keeps",
-)
+@op(name="fill_", node="FillBackward3", memory="value", crosses=True, overwrites="fill", **_WRITE)
 def fill_tensor_(x: Tensor, value: Tensor):
     """Overwrite with the one element of a 0-d tensor."""
     if value.ndim:

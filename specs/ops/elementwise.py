@@ -49,31 +49,16 @@ for adding in (add, add_to_number):
     adding.wrt(x=lambda g: g, y=lambda g, alpha: times(g, alpha))
 
 
-@op(
-    inplace=True,
-    node="SubBackward0",
-    dtypes="numeric",
-    real=True,
-    complex=True,
-    grows="adds",
-    often=4,
-    zero="subtraction",
-)
+_DIFFERENCE: dict[str, Any] = {"dtypes": "numeric", "real": True, "complex": True, "grows": "adds"}
+
+
+@op(inplace=True, node="SubBackward0", often=4, zero="subtraction", **_DIFFERENCE)
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
     return np.subtract(x, _scaled(y, alpha, x))
 
 
-@op(
-    name="sub",
-    node="SubBackward0",
-    dtypes="numeric",
-    real=True,
-    complex=True,
-    grows="adds",
-    often=4,
-    zero="subtraction",
-)
+@op(name="sub", node="SubBackward0", often=4, zero="subtraction", **_DIFFERENCE)
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """``2 - y``, in the function's form; Python's operator calls ``rsub``."""
     return np.subtract(x, _scaled(y, alpha, y))
@@ -83,15 +68,7 @@ for subtracting in (sub, sub_from_number):
     subtracting.wrt(x=lambda g: g, y=lambda g, alpha: times(g.neg(), alpha))
 
 
-@op(
-    node="RsubBackward0",
-    name="rsub",
-    dtypes="numeric",
-    layout=("y", "x"),
-    real=True,
-    complex=True,
-    grows="adds",
-)
+@op(node="RsubBackward0", name="rsub", layout=("y", "x"), **_DIFFERENCE)
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -100,15 +77,7 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
 rsub.wrt(x=lambda g, alpha: times(g.neg(), alpha), y=lambda g: g)
 
 
-@op(
-    node="RsubBackward1",
-    name="rsub",
-    dtypes="numeric",
-    real=True,
-    complex=True,
-    grows="adds",
-    alone=alone.number_minus,
-)
+@op(node="RsubBackward1", name="rsub", alone=alone.number_minus, **_DIFFERENCE)
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor: ``2 - x`` calls it."""
     return np.subtract(y, _scaled(x, alpha, x))
@@ -149,30 +118,16 @@ def _quotient(x, y):
     return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
 
 
-@op(
-    inplace=True,
-    node="DivBackward0",
-    dtypes="float",
-    real=True,
-    domain={"y": "power_of_two"},
-    grows="divides",
-    factor="y",
-    zero="quotient",
-)
+_QUOTIENT: dict[str, Any] = {"dtypes": "float", "domain": {"y": "power_of_two"}}
+
+
+@op(inplace=True, node="DivBackward0", real=True, grows="divides", factor="y", zero="quotient", **_QUOTIENT)
 def div(x: Tensor, y):
     """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
     return np.true_divide(x, y)
 
 
-@op(
-    name="div",
-    node="DivBackward0",
-    dtypes="float",
-    real=True,
-    domain={"y": "power_of_two"},
-    grows="divides",
-    zero="quotient",
-)
+@op(name="div", node="DivBackward0", real=True, grows="divides", zero="quotient", **_QUOTIENT)
 def div_number(x: Wrapped, y: Tensor):
     """``2 / y``, in the function's form; Python's operator calls ``rtruediv``."""
     return np.true_divide(x, y)
@@ -188,15 +143,7 @@ for dividing in (div, div_number):
     dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
 
 
-@op(
-    internal=True,
-    inplace=True,
-    node="DivBackward1",
-    dtypes="float",
-    domain={"y": "power_of_two"},
-    factor="y",
-    alone=alone.with_tensor("div"),
-)
+@op(internal=True, inplace=True, node="DivBackward1", factor="y", alone=alone.with_tensor("div"), **_QUOTIENT)
 def div_scalar(x: Tensor, y: Number):
     """Quotient by a number, inside formulas."""
     return np.true_divide(x, y)

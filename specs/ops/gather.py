@@ -203,67 +203,32 @@ def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
     return out
 
 
-@op(
-    name="masked_fill",
-    node="MaskedFillBackward0",
-    dtypes="keep",
-    complex=True,
-    grows="keeps",
-    jumps=True,
-    on_cpu=("value",),
-    alone=alone.masked_fill,
-    checks_first=_need_fillable,
-)
+_FILLS: dict[str, Any] = {
+    "dtypes": "keep", "complex": True, "grows": "keeps", "jumps": True, "on_cpu": ("value",),
+}  # fmt: skip
+_FILLED = _FILLS | {"name": "masked_fill", "alone": alone.masked_fill, "checks_first": _need_fillable}
+_WRITTEN = _FILLS | {"name": "masked_fill_", "inplace": "only", "memory": "mask", "checks_first": _need_value}
+
+
+@op(node="MaskedFillBackward0", **_FILLED)
 def masked_fill_number(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
 
 
-@op(
-    name="masked_fill",
-    node="MaskedFillBackward1",
-    dtypes="keep",
-    complex=True,
-    grows="keeps",
-    jumps=True,
-    on_cpu=("value",),
-    alone=alone.masked_fill,
-    checks_first=_need_fillable,
-)
+@op(node="MaskedFillBackward1", **_FILLED)
 def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor where the mask is True, ``x`` elsewhere."""
     return _filled(x, mask, value)
 
 
-@op(
-    name="masked_fill_",
-    inplace="only",
-    node="MaskedFillBackward0",
-    dtypes="keep",
-    memory="mask",
-    complex=True,
-    grows="keeps",
-    jumps=True,
-    on_cpu=("value",),
-    checks_first=_need_value,
-)
+@op(node="MaskedFillBackward0", **_WRITTEN)
 def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number written where the mask is True."""
     return _filled_in_place(x, mask, value)
 
 
-@op(
-    name="masked_fill_",
-    inplace="only",
-    node="MaskedFillBackward1",
-    dtypes="keep",
-    memory="mask",
-    complex=True,
-    grows="keeps",
-    jumps=True,
-    on_cpu=("value",),
-    checks_first=_need_value,
-)
+@op(node="MaskedFillBackward1", **_WRITTEN)
 def masked_fill_tensor_(x: Tensor, mask: Mask, value: Tensor) -> Any:
     """The one element of a 0-d tensor written where the mask is True."""
     return _filled_in_place(x, mask, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -50,17 +51,13 @@ def _mean(x, dim, keepdim=False):
     return np.true_divide(reduced(np.add, x, axes, keepdim), x.dtype.type(count))
 
 
-@op(
-    name="mean",
-    node="MeanBackward0",
-    dtypes="keep",
-    wide=True,
-    avoid=("inexact_count",),
-    grows="averages",
-    often=4,
-    casts_out=True,
-    alone=alone.out_on_cpu,
-)
+_MEAN: dict[str, Any] = {
+    "name": "mean", "dtypes": "keep", "wide": True, "avoid": ("inexact_count",), "grows": "averages",
+    "often": 4, "casts_out": True, "alone": alone.out_on_cpu,
+}  # fmt: skip
+
+
+@op(node="MeanBackward0", **_MEAN)
 def mean_all(x: Tensor):
     """The mean of all elements."""
     return _mean(x, None)
@@ -69,17 +66,7 @@ def mean_all(x: Tensor):
 mean_all.wrt(x=lambda g, x_shape: g.expand(x_shape).div_scalar(math.prod(x_shape)))
 
 
-@op(
-    name="mean",
-    node="MeanBackward1",
-    dtypes="keep",
-    wide=True,
-    avoid=("inexact_count",),
-    grows="averages",
-    often=4,
-    casts_out=True,
-    alone=alone.out_on_cpu,
-)
+@op(node="MeanBackward1", **_MEAN)
 def mean_dim(x: Tensor, dim: OptDims, keepdim: Bool = False):
     """The mean along dimensions, or of all elements for None or none."""
     return _mean(x, dim, keepdim)
@@ -169,16 +156,13 @@ def _one_by_one(x, axis=None):
     return np.take(np.multiply.accumulate(x, axis), [-1], axis) if x.size and x.ndim else x
 
 
-@op(
-    name="prod",
-    node="ProdBackward0",
-    dtypes="accumulate",
-    wide=False,
-    domain="zero_or_power_of_two",
-    grows="multiplies_all",
-    often=4,
-    hands_on=True,
-)
+_PROD: dict[str, Any] = {
+    "name": "prod", "dtypes": "accumulate", "wide": False, "domain": "zero_or_power_of_two",
+    "grows": "multiplies_all", "often": 4, "hands_on": True,
+}  # fmt: skip
+
+
+@op(node="ProdBackward0", **_PROD)
 def prod_all(x: Tensor):
     """The product of all elements."""
     return reduced(np.multiply, _one_by_one(x.reshape(-1), 0) if x.dtype == np.float16 else x, None)
@@ -187,16 +171,7 @@ def prod_all(x: Tensor):
 prod_all.wrt(x=_prod_all_backward)
 
 
-@op(
-    name="prod",
-    node="ProdBackward1",
-    dtypes="accumulate",
-    wide=False,
-    domain="zero_or_power_of_two",
-    grows="multiplies_all",
-    often=4,
-    hands_on=True,
-)
+@op(node="ProdBackward1", **_PROD)
 def prod_dim(x: Tensor, dim: Dim, keepdim: Bool = False):
     """The product along a dimension."""
     axes = axes_of((dim,), x.ndim)

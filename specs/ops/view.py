@@ -162,14 +162,10 @@ def _unsqueeze_to(g: Any, shape: tuple[int, ...], dims: Any) -> Any:
     return g
 
 
-@op(
-    name="squeeze",
-    node="SqueezeBackward0",
-    view=True,
-    dtypes="keep",
-    complex=True,
-    node_in_place="SqueezeBackward3",
-)
+_SQUEEZE: dict[str, Any] = {"name": "squeeze", "view": True, "dtypes": "keep", "complex": True}
+
+
+@op(node="SqueezeBackward0", node_in_place="SqueezeBackward3", **_SQUEEZE)
 def squeeze_all(x: Tensor) -> Any:
     """Without any dimension of size 1."""
     return np.squeeze(x)
@@ -178,15 +174,7 @@ def squeeze_all(x: Tensor) -> Any:
 squeeze_all.wrt(x=lambda g, x_shape: _unsqueeze_to(g, x_shape, range(len(x_shape))))
 
 
-@op(
-    name="squeeze",
-    node="SqueezeBackward1",
-    view=True,
-    dtypes="keep",
-    complex=True,
-    node_in_place="SqueezeBackward4",
-    zero="kept",
-)
+@op(node="SqueezeBackward1", node_in_place="SqueezeBackward4", zero="kept", **_SQUEEZE)
 def squeeze_dim(x: Tensor, dim: Dim) -> Any:
     """Without one dimension, if its size is 1."""
     at = axis_of(dim, x.ndim)
@@ -196,15 +184,7 @@ def squeeze_dim(x: Tensor, dim: Dim) -> Any:
 squeeze_dim.wrt(x=lambda g, dim, x_shape: _unsqueeze_to(g, x_shape, (dim % max(len(x_shape), 1),)))
 
 
-@op(
-    name="squeeze",
-    node="SqueezeBackward2",
-    view=True,
-    dtypes="keep",
-    complex=True,
-    node_in_place="SqueezeBackward5",
-    zero="kept",
-)
+@op(node="SqueezeBackward2", node_in_place="SqueezeBackward5", zero="kept", **_SQUEEZE)
 def squeeze_dims(x: Tensor, dim: Dims) -> Any:
     """Without those of several dimensions whose size is 1."""
     axes = [axis_of(d, x.ndim) for d in dim]
