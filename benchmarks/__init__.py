@@ -1,3 +1,1 @@
-"""What a check costs, beside bare torch running the same programs; nothing here is shipped or needed to
-grade.
-"""
+"""The cost of a check, beside bare torch running the same programs. Not shipped, and not needed to grade."""

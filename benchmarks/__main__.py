@@ -73,7 +73,7 @@ def timed(given: Programs, rounds: int, checkouts: dict[str, Path]) -> dict[str,
 
 
 def table(costs: dict[str, Cost], given: Programs, unit: str) -> Table:
-    """What each part takes a program, also as a multiple (x) of bare torch, and what changed."""
+    """A row for each part: its cost per program, as a multiple (x) of bare torch too, and the change."""
     here, there = costs["here"], costs.get("there")
     count = len(given.programs)
     scale = (1e6 if unit == "microseconds" else 1e-3) / count

@@ -25,7 +25,7 @@ STEPS = frozenset([
 
 @cache
 def core() -> Capabilities:
-    """What is drawn of the core vocabulary: every op, as a method, an operator and a function."""
+    """The core vocabulary: every op, as a method, an operator and a function."""
     recipes = Recipes(allows(None))
     named = {name for one in (*recipes.methods, *recipes.operators) for name in (one.spelled, one.torch)}
     return Capabilities(

@@ -1,4 +1,4 @@
-"""What a check costs and where that goes, in instructions or in seconds of CPU, here and in other checkouts.
+"""The cost of a check and of its parts, in instructions or CPU seconds, here and in other checkouts.
 
 All run the same programs. Bare torch is a program's own script, compiled beforehand, without runner or
 observation; the bare reference is the same script on the reference. Programs that torch does not survive, and
@@ -41,8 +41,8 @@ LEG = re.compile(r"^desc: Trigger: Client Request: ([^\n]+)$.*?^summary: (\d+)$"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What each leg took for all programs together, in one unit, and the number of steps of these programs
-    and of those that the checkout drew itself.
+    """The total cost of each leg in one unit, the number of steps of the programs, and the number of those
+    that the checkout drew itself.
     """
 
     legs: dict[str, float]
@@ -181,7 +181,7 @@ def _legs(
     under: tuple[str, ...] = (),
     hash_seed: int = 0,
 ) -> str:
-    """What ``legs.py`` prints in a checkout; raises Trouble where it fails."""
+    """Run ``legs.py`` in a checkout and return its output; raise Trouble if it fails."""
     environment = os.environ | {
         "PYTHONPATH": str(checkout.resolve()),
         "PYTHONSAFEPATH": "1",  # the checkout's packages, not what lies beside the script

@@ -1,4 +1,4 @@
-"""How many generated programs it takes to notice that a rule is gone: ``python -m benchmarks.kills``.
+"""Count the generated programs needed to notice that a rule is gone: ``python -m benchmarks.kills``.
 
 Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on the
 same drawn programs, until one tells them apart. A mutant is only run on programs in which its rule fired:

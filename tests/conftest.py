@@ -1,5 +1,4 @@
-"""What every test shares: the Hypothesis profiles, one thread for torch, which release of it is modelled, and
-a word about what was skipped.
+"""Settings for every test: Hypothesis profiles, one thread for torch, the release modelled, reasons of skips.
 
 Profiles are chosen with ``HYPOTHESIS_PROFILE`` (default ``ci``); fixtures of a single test file live in that
 file.

@@ -190,7 +190,7 @@ def test_no_modules_import_each_other():
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_a_documented_import_works(name):
-    """What the documentation names can be imported by that name."""
+    """Every name in the documentation can be imported."""
     module, _, attribute = name.rpartition(".")
     try:
         import_module(name)

@@ -1,6 +1,4 @@
-"""What the test files import of PyTorch's testing tools: a `TestCase` that compares tensors, and
-decorators.
-"""
+"""The parts of PyTorch's testing tools that the test files import: a `TestCase` and decorators."""
 
 # ruff: noqa: PT009 — the tests are unittest's, and so is their case.
 from __future__ import annotations
@@ -150,7 +148,7 @@ def plain(x: Any, requires_grad: bool = False) -> Any:
 
 
 def nothing(*args: Any, **kwargs: Any) -> None:
-    """What else is called when a test file is loaded."""
+    """Stand in for everything else that is called when a test file is loaded."""
 
 
 @contextlib.contextmanager

@@ -115,7 +115,7 @@ def test_null_is_wrong_about_everything_that_matters() -> None:
 
 @pytest.mark.parametrize("case", HELD, ids=lambda case: case.id)
 def test_cases_hold_as_programs_too(case: Any) -> None:
-    """What a case says as it stands it also says parsed, run on the reference and read off the trace."""
+    """A case holds as it stands, and also parsed, run on the reference and read off the trace."""
     parsed = parse_case(case)
     trace = run(parsed.program, adapters.load("reference"))
     broken = [(f.expectation, f.actual) for f in check_case(parsed, trace) if f.status == "broken"]

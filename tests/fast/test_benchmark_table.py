@@ -11,7 +11,7 @@ LEGS = {
 
 
 def test_the_parts_add_up_to_drawing_both_runs_and_the_comparison():
-    """What is drawn counts by its steps: another checkout's generator may draw longer programs."""
+    """Drawing counts by the step, because another checkout's generator may draw longer programs."""
     cost = Cost(LEGS, steps=100, own_steps=200)
     assert 5.0 == cost.parts()["draw"]
     assert 5.0 + 20.0 + 25.0 + 3.0 == sum(cost.parts().values())

@@ -115,7 +115,7 @@ def test_refusals_are_compared_by_rule(trace: Trace) -> None:
 
 
 def test_a_crash_equals_nothing(trace: Trace) -> None:
-    """Not even the same crash on both sides."""
+    """Two crashes are never equal, even if they look alike."""
     crashed = with_step(trace, 6, trace[6]._replace(outcome=Crashed("SIGSEGV")))
     assert isinstance(compare(trace, crashed), Diverge)
     assert isinstance(compare(crashed, crashed), Diverge)
@@ -137,7 +137,7 @@ def test_bindings_are_compared(trace: Trace) -> None:
 
 
 def test_unseen_facts_are_counted_apart(trace: Trace) -> None:
-    """What is not shown is neither agreement nor difference."""
+    """A fact that one side does not show is neither an agreement nor a difference."""
     partial = replace(changed(trace, 2, "b", "is_view", UNSEEN), complete=False)
     whole, found = compare(trace, trace), compare(trace, partial)
     assert isinstance(whole, Agree)
@@ -194,7 +194,7 @@ b.backward(e)
 
 
 def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
-    """What is left of 1 - tanh(4) ** 2 is wrong in its fifth place, and so is all that is made of it."""
+    """1 - tanh(4) ** 2 is wrong in its fifth digit, and so is everything computed from it."""
     program = parse(MAGNIFIED)
     seen = run(program, adapters.load("reference"))
     moved = perturbed(program, "each")
@@ -221,13 +221,13 @@ def test_what_is_magnified_may_be_as_far_off_as_shaking_moves_it():
     ],
 )
 def test_what_shaking_takes_over_an_edge_need_not_be_finite(x, y, moved, alike):
-    """Where rounding decides whether a number is finite, or how large it is, the other may be infinite."""
+    """If rounding decides whether a number is finite, or how large it is, the other side may be infinite."""
     assert within_reach([x, 2.0], [y, 2.0], [[each, 2.0] for each in moved]) is alike
     assert not within_reach(x, None, moved)
 
 
 def test_nothing_exact_is_perturbed():
-    """Without a function that rounds the traces are the same."""
+    """Perturbing leaves a program without rounding as it is."""
     program = parse(
         "import torch\na = torch.tensor([1.5, -2.0], requires_grad=True)\n(a * a).sum().backward()\n"
     )

@@ -149,7 +149,7 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
     ],
 )
 def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough):
-    """What a store holds then covers them, and what it held before."""
+    """The bounds of a store cover its elements, and the bounds it had before."""
     with Runner(ORACLE) as runner:
         for step in parse(f"a = {made}\n"):
             assert runner.step(step).outcome is DONE
@@ -260,7 +260,7 @@ def test_each_feature_can_be_left_out(feature, marks):
 
 
 def test_scalar_implementations_get_scalars():
-    """Where only scalars are known every literal is a number, and no op needs more."""
+    """If only scalars are supported, every literal is a number and no op needs more."""
     ops = frozenset(["torch.tensor", "__add__", "__mul__", "__pow__", "relu", "backward", ".grad"])
     scalar = Capabilities(ops=ops, shapes="scalar", dtypes=frozenset(["float64"]), features=frozenset())
     found = [step for program in narrowed(scalar) for step in program]
@@ -308,7 +308,7 @@ def test_the_core_vocabulary_is_kept_to():
 
 
 def test_every_core_group_is_drawn():
-    """Of the kinds of step, the core vocabulary leaves out those that came later, and no other."""
+    """The core vocabulary leaves out the later kinds of step, and no others."""
     drawn_from = range_of(core())
     core_kinds = swarm.actions(drawn_from.features, drawn_from.supports, drawn_from.exact.empty)
     every = {entry.draw for entry in swarm.STEPS}
@@ -347,7 +347,7 @@ def test_the_strategy_is_narrowed_alike(one):
 
 
 def refuses_modified(program: Program) -> bool:
-    """Whether some backward finds a saved tensor modified."""
+    """True if some backward finds a saved tensor modified."""
     trace = run(program, ORACLE, "end")
     return any(getattr(o.outcome, "rule", "") == "save/modified-refused" for o in trace.observations)
 
@@ -369,7 +369,7 @@ def test_a_failure_from_elsewhere_shrinks_in_hypothesis():
 
 
 def test_a_failure_is_stored_and_replayed():
-    """What was found lands in the example database and is the first thing tried again."""
+    """A failure is stored in the example database and is the first thing tried again."""
     database = InMemoryExampleDatabase()
     failure = a_failure()
     small = shrink(failure, refuses_modified, key="k", database=database, max_examples=2000)

@@ -9,7 +9,7 @@ from specs.active_rules import knocked_out
 
 
 def test_a_mutant_takes_its_place_and_leaves_it() -> None:
-    """Also where a module imported the function by name, and when a block within one ends."""
+    """A mutant also replaces a function imported by name, and outlives the end of a nested block."""
     own = graph.gradient_edge
     assert own is record.gradient_edge
     with knocked_out("grad/plain-leaves-get-none"):

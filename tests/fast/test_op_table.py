@@ -61,7 +61,7 @@ def named_in(text: str, names: set[str]) -> Iterator[str]:
 
 @cache
 def found() -> dict[str, set[str]]:
-    """By file: the ops that are named outside of the op table."""
+    """The ops named outside of the op table, by file."""
     names = names_of_ops()
     files = [
         p for package in ("conformance", "reference_impl", "specs") for p in (ROOT / package).rglob("*.py")

@@ -81,7 +81,7 @@ def test_parsing_inverts_printing(program: Program) -> None:
 
 @given(PROGRAMS)
 def test_the_report_script_parses_to_the_same_program(program: Program) -> None:
-    """What a report adds (try, print, comments) is no program."""
+    """The try, print and comments that a report adds are not part of the program."""
     ast.parse(text := script(program, refused=range(0, len(program), 2), notes={0: ["# here", "print(a)"]}))
     assert repr(program) == repr(parse(text))
 

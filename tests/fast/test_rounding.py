@@ -75,7 +75,7 @@ def test_a_refused_write_reaches_nothing() -> None:
 
 
 def test_what_is_overwritten_as_a_whole_is_exact_again() -> None:
-    """Not so what was overwritten in part, or with something inexact."""
+    """A tensor overwritten in part, or with something inexact, stays inexact."""
     assert ("c d", "") == reached(
         LEAF + "b = a.exp()\nc = a.exp()\nd = a.exp()\nb.copy_(a)\nc[0] = 1.0\nd.copy_(c)\n"
     )
@@ -92,7 +92,7 @@ def test_a_write_reaches_all_that_share_the_memory() -> None:
 
 
 def test_an_overwritten_gradient_may_be_another_than_that_of_the_second_name() -> None:
-    """Where two names may hold one tensor or two, the other stays reached."""
+    """If two names may hold one tensor or two, overwriting one leaves the other reached."""
     text = LEAF + "s = a.exp()\nb = a * 2.0\ng, h = torch.autograd.grad(b, [a, a], s)\ng.zero_()\n"
     assert ("g h s", "") == reached(text)
 
@@ -112,7 +112,7 @@ def test_a_cast_to_the_same_dtype_is_the_tensor_itself() -> None:
 
 
 def test_a_grad_that_was_read_is_the_grad() -> None:
-    """What is written to one is written to both, and accumulation writes to it."""
+    """A write to either reaches both, and accumulation writes to the grad."""
     assert ("g", "a") == reached(LEAF + "b = a.sum()\nb.backward()\ng = a.grad\ng.exp_()\n")
     assert ("b c g", "a") == reached(
         LEAF + "d = a.sum()\nd.backward()\ng = a.grad\nb = a.exp()\nc = b.sum()\nc.backward()\n"
@@ -164,19 +164,19 @@ def test_a_gradient_is_reached_by_what_formulas_use() -> None:
 
 
 def test_exact_values_may_have_a_rounded_gradient() -> None:
-    """And an inexact gradient passed in reaches all that it arrives at."""
+    """A derivative rounds where the value is exact; an inexact gradient reaches every leaf it arrives at."""
     assert ("b c d", "a") == reached(LEAF + "b = a.log()\nc = b.mul(0.0)\nd = c.sum()\nd.backward()\n")
     assert ("s", "a") == reached(LEAF + "s = a.exp()\nb = a.mul(2.0)\nb.backward(s)\n")
 
 
 def test_a_derivative_rounds_whatever_became_of_the_value() -> None:
-    """That of a sine is a cosine, even if the sine was overwritten."""
+    """The derivative of a sine is a cosine, even if the sine was overwritten."""
     text = LEAF + "b = a.sin()\nwith torch.no_grad():\n    b.zero_()\nc = b.sum()\nc.backward()\n"
     assert ("", "a") == reached(text)
 
 
 def test_only_the_inputs_of_a_backward_receive() -> None:
-    """And those of `autograd.grad` only hand out."""
+    """The inputs of backward receive a grad; those of `autograd.grad` only return one."""
     start = LEAVES + GRADS + "b = a * w\nc = b.exp()\nd = c.sum()\n"
     assert ("c d", "w") == reached(start + "d.backward(inputs=[w])\n")
     assert ("c d", "a w") == reached(start + "d.backward(inputs=None)\n")
@@ -184,7 +184,7 @@ def test_only_the_inputs_of_a_backward_receive() -> None:
 
 
 def test_a_retained_grad_is_filled_by_whatever_passes() -> None:
-    """Also of a tensor that was a plain one before a recorded write."""
+    """A retained grad is filled, also on a tensor that was plain before a recorded write."""
     end = "c = b.exp()\nd = c.sum()\ng, = torch.autograd.grad(d, a)\n"
     assert ("c d g", "b") == reached(LEAF + "b = a * 1.0\nb.retain_grad()\n" + end)
     plain = "b = torch.ones(2, dtype=torch.float64)\nb.mul_(a)\nb.retain_grad()\n"
@@ -217,7 +217,7 @@ def units(text: str, name: str, density: str = "each", at: float = 1.0) -> float
 
 
 def grad_units(text: str, name: str) -> float:
-    """The like of a grad."""
+    """The bound of a name's grad after the last step, alike."""
     seen = trace(text)
     return RoundingBounds(seen, {"exp": 2}).of_grad(len(seen) - 1, name).at(0.0)
 
@@ -245,13 +245,13 @@ def test_a_gradient_counts_what_it_passed() -> None:
 
 
 def test_a_gradient_counts_how_large_it_began() -> None:
-    """What is off in a derivative is multiplied by what was passed in."""
+    """The error of a derivative is multiplied by the gradient that was passed in."""
     text = EXP + "s = torch.tensor([9.0], dtype=torch.float64)\nb.backward(s)\n"
     assert SLACK * (2 + 2 + 1 + 9) * FLOAT64 == grad_units(text, "a")
 
 
 def test_a_gradient_that_is_added_to_a_rounded_one_is_rounded() -> None:
-    """Also if it is exact itself."""
+    """An exact gradient added to a rounded one gives a rounded grad."""
     text = EXP + "c = a.mul(1.0)\nd = b.data\na.grad = d\nc.backward()\n"
     assert SLACK * (2 + 1) * FLOAT64 == grad_units(text, "a")
 
@@ -263,7 +263,7 @@ def test_a_float64_chain_beside_a_float32_one_keeps_its_bound() -> None:
 
 
 def test_what_was_cast_up_keeps_the_bound_of_where_it_was_rounded() -> None:
-    """And what was cast down has that of where it is now."""
+    """A value cast up keeps the bound of its old dtype; one cast down adds that of its new one."""
     text = "a = torch.tensor([0.0])\nb = a.exp()\nc = b.double()\n"
     assert SLACK * (2 * FLOAT32 + FLOAT64) == units(text, "c")
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\nc = b.float()\n"
@@ -271,7 +271,7 @@ def test_what_was_cast_up_keeps_the_bound_of_where_it_was_rounded() -> None:
 
 
 def test_a_dtype_that_nobody_saw_is_taken_for_the_coarsest() -> None:
-    """Where `.data` is assigned later, the end does not tell what it was."""
+    """If `.data` is assigned later, the dtype seen at the end is not the earlier one."""
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\n"
     assert 2 * FLOAT64 == units(text, "b", "end")
     assert 2 * FLOAT32 == units(text + "c = b.view(1, 1)\ndel b\n", "c", "end")
@@ -281,7 +281,7 @@ def test_a_dtype_that_nobody_saw_is_taken_for_the_coarsest() -> None:
 
 
 def test_a_bound_is_stated_at_a_magnitude() -> None:
-    """That of the value, or of what was rounded: where terms cancel, their size says what may be left."""
+    """A bound scales with the value, or with the terms that were rounded if these cancel."""
     text = "a = torch.tensor([8.0], dtype=torch.float64)\nb = a.exp()\nc = b - 2980.0\n"
     assert 2 * FLOAT64 * math.exp(8.0) == pytest.approx(units(text, "b", at=0.0))
     assert 1000 * FLOAT64 < units(text, "c", at=0.0) / SLACK < 10_000 * FLOAT64
@@ -295,7 +295,7 @@ def test_a_size_that_was_seen_later_may_have_been_larger_before() -> None:
 
 
 def test_an_exponential_magnifies_what_its_exponent_is_off_by() -> None:
-    """By the exponent; what is exact it does not magnify."""
+    """An exponential multiplies the error by the exponent, and leaves exact operands exact."""
     text = "a = torch.tensor([0.0], dtype=torch.float64)\nb = a.exp()\nc = b.mul(8.0)\nd = c.exp()\n"
     size = math.exp(8.0)
     bound = SLACK * (2 * FLOAT64 * size * 8 + 2 * FLOAT64 * size + FLOAT64 * size)
@@ -303,7 +303,7 @@ def test_an_exponential_magnifies_what_its_exponent_is_off_by() -> None:
 
 
 def test_no_bound_covers_an_infinity() -> None:
-    """Nor a list of another length, nor another type."""
+    """No tolerance makes an infinity, another type or a list of another length equal."""
     wide = Tolerance((Term(1.0, 1e300, False),))
     assert near([1.0, math.nan], [2.0, math.nan], wide)
     assert not near(math.inf, 1.0, wide)
@@ -313,7 +313,7 @@ def test_no_bound_covers_an_infinity() -> None:
 
 
 def test_an_earlier_step_may_be_asked_about_later() -> None:
-    """What happens afterwards does not reach it."""
+    """Later steps do not change the bounds of an earlier one."""
     seen = trace("a = torch.ones(2)\nb = a.view(2)\nb.exp_()\n")
     rounding = RoundingBounds(seen)
     assert rounding.of(2, "a").terms
@@ -342,7 +342,7 @@ class Off(Reference):
 
 @pytest.mark.parametrize("first", [0, 200, 400])
 def test_whatever_depends_on_rounding_is_known_to(first: int) -> None:
-    """Where every function that rounds is far off, only what is known to be reached differs."""
+    """If every function that rounds is far off, only values known to be reached differ."""
     off, missed, differing = Off(), [], 0
     for index in range(first, first + 200):
         drawn = draw(Prng(7, index), REFERENCE)

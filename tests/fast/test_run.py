@@ -158,7 +158,7 @@ def test_warnings_are_rules_and_reading_facts_is_silent(adapter: Any) -> None:
 
 @pytest.mark.parametrize("reading", ["is_leaf", "requires_grad", "grad_fn", "output_nr"])
 def test_a_reading_that_fails_but_once_is_told(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where reading again would go well, what the first reading came to is not forgotten."""
+    """A failure of the first reading is reported even if reading again would succeed."""
     once = iter([RuntimeError("out of order")])
     healthy = getattr(reference_impl.Tensor, reading)
 

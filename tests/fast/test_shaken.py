@@ -1,4 +1,4 @@
-"""What shaking moves: what an op gave that is not exact, and nothing else."""
+"""Shaking moves the inexact results of ops, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Where rules stand: what convicts, what clears, what stays suspect. How cases and findings come about:
-``test_cli``.
-"""
+"""The status of rules: broken, cleared or suspect. How cases and findings come about is in ``test_cli``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far rounding is followed along a program, where that is more than `test_rounding` asks of it."""
+"""Rounding followed along a program, in the cases that `test_rounding` leaves out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_gradients_of_gradients_stay_few() -> None:
 
 @pytest.mark.parametrize("inputs", ["b, a", "a, b"])
 def test_a_second_derivative_goes_from_one_gradient_to_another(inputs: str) -> None:
-    """Of what one run gave, the gradient of what came first was made from that of what came later."""
+    """In one backward, the gradient of an earlier value is made from that of a later one."""
     one, other = ("g" if each == "b" else "h" for each in inputs.split(", "))
     text = LEAF + "b = a.exp()\nc = b * b\nd = c.sum()\n"
     text += f"{one}, {other} = torch.autograd.grad(d, [{inputs}], create_graph=True)\ne = h.sum()\n"
@@ -49,7 +49,7 @@ def test_a_second_derivative_goes_from_one_gradient_to_another(inputs: str) -> N
 
 
 def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:
-    """What reached a leaf's grad reaches the calls of its hooks."""
+    """Rounding that reaches a leaf's grad reaches the calls of its hooks."""
     hooked = "a.register_post_accumulate_grad_hook"
     seen = trace(
         f"a = torch.tensor(2.0, requires_grad=True)\n{hooked}(lambda x: x.grad.mul_(2))\na.backward()\n"
@@ -69,7 +69,7 @@ def test_a_refused_set_has_taken_the_memory() -> None:
 
 
 def test_a_step_that_fails_may_have_changed_what_it_holds() -> None:
-    """What has reached a grad reaches the parameter, also where the step is refused in the end."""
+    """Rounding in a grad reaches the parameter, even if the step is refused in the end."""
     text = (
         "with torch.inference_mode():\n    a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
         "b = torch.tensor([1.0, 0.5])\na.backward(b)\nc = a.grad\nc.cos_()\n"
@@ -79,7 +79,7 @@ def test_a_step_that_fails_may_have_changed_what_it_holds() -> None:
 
 
 def test_what_a_function_gives_of_what_it_wrote_may_be_another_tensor() -> None:
-    """That it has no grad does not say that what was written has none."""
+    """A result without a grad says nothing about the grad of the tensor that was written."""
     text = (
         "a = torch.tensor([-1.0, 3.0], requires_grad=True)\nb = torch.sigmoid(a)\n"
         "with torch.no_grad():\n    c = Written.apply(a)\nb.backward(torch.tensor([2.0, -1.0]))\n"

@@ -1,6 +1,4 @@
-"""What PyTorch leaves to what lies in its memory: the reference says so instead of guessing, and no more than
-that is left unsaid.
-"""
+"""Results that depend on uninitialized memory: the reference marks these as unspecified, and no others."""
 
 from __future__ import annotations
 

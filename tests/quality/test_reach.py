@@ -76,14 +76,14 @@ def test_every_op_is_drawn_in_every_spelling():
 
 
 def test_every_kind_of_step_is_drawn():
-    """What the op table does not say is drawn as well, each at least once in a hundred programs."""
+    """Every kind of step outside the op table is drawn at least once in a hundred programs."""
     named = {op for entry in swarm.STEPS if entry.feature != swarm.DEVICES for op in entry.emits}
     named |= {"torch.tensor", "torch.ones", "torch.zeros", "backward", "torch.autograd.backward"}
     assert set() == {op for op in named if ops()[op] < COUNT / 100}
 
 
 def test_every_way_between_devices_is_drawn():
-    """Where there are devices, programs move there and back, and bring things along."""
+    """With devices, programs move tensors there and back, in every way."""
     moves = Counter(step.op for one in on_devices() for step in one.program)
     assert {op for entry in swarm.STEPS if entry.feature == swarm.DEVICES for op in entry.emits} <= set(moves)
     assert moves["cuda"] >= COUNT / 100

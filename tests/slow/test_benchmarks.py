@@ -1,4 +1,4 @@
-"""What a check costs is measured in seconds or instructions, here and in another checkout."""
+"""The cost of a check is measured in seconds or instructions, here and in another checkout."""
 
 import json
 import shutil
@@ -39,7 +39,7 @@ def test_without_valgrind_it_says_so(tmp_path):
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 def test_instructions_are_counted():
-    """How they repeat is for a longer look: two runs of one checkout count the same."""
+    """A leg that does more work counts more instructions."""
     done = benchmark("--instructions", "--json")
     assert 0 == done.returncode, done.stderr
     here = json.loads(done.stdout)["here"]

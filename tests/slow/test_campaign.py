@@ -53,8 +53,8 @@ def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.Monkey
 def test_a_difference_that_is_lost_in_reducing(
     times: int, flaky: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is seen twice and then no more, as of memory that nobody wrote, is flaky and blames nobody; what
-    the whole program goes on showing is a difference, told as it was drawn.
+    """A difference seen twice and then no more, as in unwritten memory, is flaky and blames nobody; one that
+    the whole program goes on showing is reported as drawn.
     """
     calls = iter(range(1000))
 
@@ -86,7 +86,7 @@ def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pyt
 
 
 def interrupted_after(chunks: int) -> Any:
-    """What has found nothing in so many chunks, and is then interrupted."""
+    """A campaign that finds nothing in so many chunks and is then interrupted."""
 
     def survive(judge_chunk: Any, items: Any, **_: Any) -> Any:
         for chunk in items[:chunks]:

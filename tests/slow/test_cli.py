@@ -223,7 +223,7 @@ def test_rules_narrow_what_is_reported(graded):
     ],
 )
 def test_bad_input_is_one_line_with_a_hint(cli, tmp_path, monkeypatch, code, arguments, words):
-    """What a user can mend is said in one line that ends in a hint; there is no traceback."""
+    """A mistake of the user gives one line that ends in a hint, and no traceback."""
     files = {"raises.py": "raise RuntimeError('boo')", "loop.py": "import torch\nfor i in range(3): pass"}
     files |= {"syntax.py": "x ==", "empty.py": "", "program.py": PROGRAM}
     for name, text in files.items():
@@ -260,7 +260,7 @@ def test_run_shows_traces_side_by_side(cli, tmp_path):
 
 
 def test_run_marks_differences(cli, tmp_path):
-    """Where traces differ the exit code says so too."""
+    """Traces that differ are marked, and the exit code says so too."""
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     code, out, _ = cli("run", tmp_path / "program.py", "--on", "reference,null")
     assert 1 == code
@@ -311,7 +311,7 @@ def test_run_finds_a_value_that_is_off_by_more_than_rounding(cli, tmp_path):
 
 
 def test_run_tells_a_divergence_that_is_on_record(cli, tmp_path):
-    """Where torch breaks a rule, as is on record, the line is marked and nobody is blamed."""
+    """If torch breaks a rule and this is on record, the line is marked and nobody is blamed."""
     case = next(case for case in cases() if case.departed_by(load("torch").version) and case.is_program)
     (tmp_path / "program.py").write_text(to_text(parse_case(case).program), encoding="utf-8")
     code, out, _ = cli("run", tmp_path / "program.py")

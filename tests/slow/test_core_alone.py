@@ -40,7 +40,7 @@ def rules_beside_the_core() -> frozenset[str]:
 
 
 def passes(case: Case) -> bool:
-    """Whether a case holds on the core alone, as the latest torch that knows its rules."""
+    """True if a case holds on the core alone, as the latest torch that knows its rules."""
     release = next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
     with modelling(release), core_alone():
         return run_case(case, reference_impl).passed

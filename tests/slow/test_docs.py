@@ -25,7 +25,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a command prints in a folder."""
+    """Run a command in a folder and return its output."""
     verb, *rest = command.split()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "AUTOGRAD_CONFORMANCE_DEVICE": "cpu"}
     done = subprocess.run(

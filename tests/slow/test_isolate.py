@@ -56,7 +56,7 @@ def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> 
 
 
 def test_a_process_can_be_watched_while_it_writes(tmp_path: Path) -> None:
-    """Whether an item is overdue does not depend on the program beside it, of which half may be written."""
+    """An item is overdue or not, whatever the program beside it, of which half may be written."""
     path = tmp_path / "crumbs"
     path.write_bytes(struct.pack("<qqq", 5, 0, 100).ljust(1 << 16, b"\x80"))
     worker = _Worker(None, None, Crumbs(str(path)))  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
 
 
 def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
-    """What gives no answer in time is killed and recorded."""
+    """A process that gives no answer in time is killed, and the hang is recorded at its step."""
     trace = run_isolated(Program(parse("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=0.5)
     crash = trace[1].outcome
     assert isinstance(crash, Crashed)
@@ -158,7 +158,7 @@ def test_a_harmless_program_runs_isolated(deadly: str) -> None:
 
 
 def asserts_on_the_device(item: int) -> str | None:
-    """What torch's adapter makes of two errors, on a machine with CUDA."""
+    """Two errors as torch's adapter reports them on a machine with CUDA."""
     import torch
 
     adapter = Torch(torch, "cuda")

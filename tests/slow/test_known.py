@@ -1,5 +1,5 @@
-"""What is on record of torch, crashes and departures from rules: each still happens on the torch at hand, and
-only what is on record is excused.
+"""The crashes and departures of torch on record: each still happens on the installed torch, and nothing
+else is excused.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def test_a_crash_after_a_departure_is_a_crash():
 
 
 def test_what_only_reading_shows_is_on_record_too():
-    """Where the first reading after a step fails and the next goes well, the failure is the crash."""
+    """If the first reading after a step fails and the next succeeds, the failure is the crash."""
     program = parse(
         "import torch\n\nx = torch.tensor([1.0, 2.0], requires_grad=True)\nz = torch.view_as_complex(x)\n"
         "with torch.inference_mode():\n    x.add_(x)\n"

@@ -191,7 +191,7 @@ def test_what_a_wrong_reference_does_not_explain_is_a_finding():
 
 
 def test_a_crash_on_record_is_counted_as_one():
-    """What torch dies of at any density is no program that depends, but one that crashed."""
+    """A program that kills torch at some density has crashed; it does not depend on being observed."""
     tally = looks(DIES).tally()
     assert (1, 1) == (tally.totals.programs, tally.totals.crashed)
     assert all(crash.known for crash in tally.crashes)
@@ -252,7 +252,7 @@ def test_json_keeps_to_its_schema():
 
 
 def test_the_schemas_describe_findings_and_crashes_alike():
-    """What is said of both in ``observed.schema.json`` is what ``report.schema.json`` says."""
+    """``observed.schema.json`` and ``report.schema.json`` describe findings and crashes alike."""
     parts = json_form.schema("report")["properties"]
     assert json_form.schema("observed")["$defs"] == {
         "finding": parts["findings"]["items"],

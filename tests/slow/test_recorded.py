@@ -100,7 +100,7 @@ def test_all_kinds_of_facts_survive(text, density):
 
 
 def test_unseen_warnings_are_not_silence():
-    """Who does not show warnings has none on record; what cannot be done says why."""
+    """Unseen warnings and unsupported steps, with the reason, survive being recorded."""
     trace = run(parse(SHOWING["warnings"]), REFERENCE)
     first, second, last = trace.observations
     assert last.warnings
@@ -109,7 +109,7 @@ def test_unseen_warnings_are_not_silence():
 
 
 def test_what_cannot_be_of_a_program_is_no_trace():
-    """A step more than the script has, or wiring of what is not there, is no stale script."""
+    """Too many steps, or the topology of a name that is not there, is an error, not a stale script."""
     form = trace_form(run(parse(SHOWING["values"]), REFERENCE))
     with pytest.raises(RecordingError, match="steps"):
         trace_of(form | {"steps": [*form["steps"], {}]})
@@ -121,13 +121,13 @@ def test_what_cannot_be_of_a_program_is_no_trace():
 
 # -- what is in place ------------------------------------------------------------------------------
 def test_recordings_are_in_place():
-    """Of the CPU and of the stand-in, at least; small."""
+    """Recordings of the CPU and of the stand-in exist, and are small."""
     assert {"cpu", "standin"} <= {read_recording(path).origin.device for path in IN_PLACE}
     assert all(path.stat().st_size < 1_500_000 for path in IN_PLACE)
 
 
 def test_each_line_keeps_to_the_schema(path):
-    """What the published schema says is what is in the files."""
+    """Every line of the recordings fits the published schema."""
     line = jsonschema.Draft202012Validator(schema("recorded"))
     forms = parse_recording(path.name, path.read_text(encoding="utf-8"))
     assert [] == [error.message for form in forms for error in line.iter_errors(form)]
@@ -256,7 +256,7 @@ def test_files_are_named_by_torch_and_device():
 
 
 def test_the_reference_conforms_to_what_was_just_recorded(small):
-    """What is recorded can be replayed, by the public call."""
+    """A fresh recording can be replayed by the public call, and the reference conforms to it."""
     report = conformance.check("reference", against="recorded", recordings=[small], workers=1)
     (used,) = report.recordings
     assert (TORCH.version, 6, 0) == (used.torch, used.programs, used.stale)

@@ -154,7 +154,7 @@ def test_whatever_is_changed_in_a_trace_is_found():
 
 
 def test_an_implementation_is_blamed_for_its_own(cli, small):
-    """What the reference does as recorded, and the implementation otherwise, is nonconformance."""
+    """An implementation that differs where the reference matches the recording does not conform."""
     code, report, _, _ = cli("null", "--recording", small)
     assert 1 == code
     assert {"nonconformance"} == {each["blames"] for each in report["findings"]}
@@ -185,7 +185,7 @@ def test_a_digest_tells_texts_apart_but_not_layouts():
 
 
 def test_no_torch_is_needed(small, tmp_path):
-    """Where torch cannot be imported an implementation is graded by what is on record."""
+    """Without torch, an implementation is graded by the recordings."""
     (tmp_path / "torch.py").write_text("raise ImportError('there is no torch')\n", encoding="utf-8")
     found = subprocess.run(
         [sys.executable, "-m", "conformance", "grade", "--recording", str(small), "--workers", "1"],
@@ -223,7 +223,7 @@ BAD = {
 
 @pytest.mark.parametrize("what", BAD)
 def test_what_is_no_recording_is_one_clear_line(cli, small, tmp_path, what):
-    """Of a file that cannot be used is said why, and what one is."""
+    """An unusable file gives one line that says why, and what a recording is."""
     text, words = BAD[what]
     lines = small.read_text(encoding="utf-8").splitlines()
     if text is None:

@@ -73,7 +73,7 @@ def test_every_rule_is_missed_when_it_is_knocked_out(rule: str) -> None:
 
 
 def _as_latest(case: Case, without: str) -> bool:
-    """Whether the case passes without the rule, on the latest torch that knows all of its rules."""
+    """True if the case passes without the rule, on the latest torch that knows all of its rules."""
     release = next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
     with modelling(release), knocked_out(without):
         return run_case(case, reference_impl).passed

@@ -46,7 +46,7 @@ def levels(torch: Any, fw: Any) -> Any:
 
 
 def refusals(torch: Any, fw: Any) -> Any:
-    """What can be no primal, and what no tangent."""
+    """Some values cannot be primals, and some cannot be tangents."""
     x, t = _start(torch)
     whole = torch.tensor([1, 2, 3, 4])
     with fw.dual_level():
@@ -101,9 +101,7 @@ def views(torch: Any, fw: Any) -> Any:
 
 
 def writes(torch: Any, fw: Any) -> Any:
-    """What is written in place updates the tangent in place; a plain view that is written makes its base
-    dual.
-    """
+    """A write updates the tangent in place; a write to a plain view makes its base dual."""
     x, t = _start(torch)
     with fw.dual_level():
         d = fw.make_dual(x.clone(), t.clone())

@@ -55,7 +55,7 @@ def literal(dtype: str, shape: tuple[int, ...], at: int) -> Any:
 
 
 def choices(recipe: Recipe, shapes: tuple[Any, Any], dtypes: tuple[str, ...]) -> list[list[Any]]:
-    """What may stand at each place: numbers, and ``(dtype, shape)`` for tensors."""
+    """The choices for each place: numbers, and ``(dtype, shape)`` for tensors."""
     every = [name for name in dtypes if kind_of(name) in "fib" + recipe.dtypes + recipe.refused]
     found: list[list[Any]] = []
     for at, kind in enumerate(recipe.kinds):
@@ -106,7 +106,7 @@ def program(recipe: Recipe, operands: tuple[Any, ...], call: Any) -> Program:
 
 
 def differs(one: Program) -> bool:
-    """Whether torch and the reference part ways, other than by a crash on record."""
+    """True if torch and the reference differ, other than by a crash on record."""
     trace = run(one, TORCH)
     crash = next((seen.crash for seen in trace.observations if seen.crash is not None), None)
     if crash is not None and issue_of(words_of(one), "torch", TORCH.version, crash):

@@ -109,7 +109,7 @@ def shape_of(f: Any) -> str:
 
 
 def attempt(function: Callable[[], Any]) -> tuple[Any, str | None]:
-    """What a call gives, or the rule it is refused by."""
+    """The result of a call, or the rule that refuses it."""
     try:
         return function(), None
     except Refusal as refused:
@@ -130,7 +130,7 @@ def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def values_of(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any], out: Any, g: Any) -> list[Any]:
-    """What a node would have kept, in the order of the op's slots."""
+    """The values that a node would have kept, in the order of the op's slots."""
     metadata = {
         "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "strides": lambda x: x.stride(),
         "offset": lambda x: x.storage_offset(), "operand": lambda x: x,
@@ -208,7 +208,7 @@ def check_second(expected: Any, actual: Any, gs: list[Any]) -> None:
 
 
 def leaf(tensor: Any) -> Any:
-    """That layout, as a leaf that requires grad."""
+    """A leaf that requires grad, in the layout of ``tensor``."""
     return tensor.detach().requires_grad_()
 
 

@@ -10,7 +10,7 @@ SPOKEN = [rule for rule in RULES.values() if rule.refuses or rule.warns]
 
 
 def here(range_: str) -> bool:
-    """Whether the torch at hand is in the range."""
+    """True if the installed torch is in the range."""
     return within(torch.__version__, range_)
 
 

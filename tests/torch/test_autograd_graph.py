@@ -87,7 +87,7 @@ def test_one_hook_of_several_tensors(torch, mode):
 
 
 def test_a_node_shows_what_it_saved(torch):
-    """By torch's names for the operands and the result, until it is freed."""
+    """A node shows what it saved under torch's names for operands and result, until it is freed."""
     x = leaf(torch)
     y = x * x
     assert [1.0, 2.0] == y.grad_fn._saved_self.tolist()
@@ -163,7 +163,7 @@ def test_a_leaf_that_was_moved_gets_its_history_anew_before_it_refuses(torch):
 
 
 def test_a_hook_may_run_a_backward(torch):
-    """What it fills is there when the hook goes on; what is filled afterwards is added to it."""
+    """Its grads are there when the hook goes on; later ones are added to them."""
     u = torch.tensor([3.0], requires_grad=True)
     inner = u * 5
     z = u * 2

@@ -1,5 +1,5 @@
-"""What torch answers to the catalogue's triggers is the rule written beside each, on torch and on the
-reference; what is no rule is listed with the reason.
+"""Each trigger of the catalogue gives the rule beside it, on torch and on the reference; answers without a
+rule are listed with the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNREACHED = tomllib.loads((RULES_DIR.parent / "unreached.toml").read_text(encodi
 
 
 class Outcome(NamedTuple):
-    """What a trigger raised and warned, and the names it left behind."""
+    """The error and warnings of a trigger, and the names it left behind."""
 
     error: Exception | None
     said: list[Warning]
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(trigger: str, namespace: Any = torch) -> Outcome:
-    """What comes of a trigger, with ``torch`` bound to that namespace."""
+    """The outcome of a trigger, with ``torch`` bound to that namespace."""
     names = {"torch": namespace, "x": namespace.tensor([1.0, 2.0], requires_grad=True)}
     was, error = namespace.is_warn_always_enabled(), None
     namespace.set_warn_always(True)
@@ -57,7 +57,7 @@ def listed(rows: list[dict]) -> Any:
 
 @listed(LISTED["row"])
 def test_catalogue_row_is_a_rule(row: dict) -> None:
-    """What torch answers to the trigger is the refusal or warning of the rule beside it, and of no other."""
+    """torch answers the trigger with the refusal or warning of the rule beside it, and of no other."""
     error, said, _ = outcome(row["trigger"])
     if error is not None:
         assert [row["rule"]] == matches(str(error), type(error).__name__), str(error)
@@ -95,9 +95,7 @@ def test_silent_row_is_a_rule(namespace: Any, row: dict) -> None:
 
 @listed(UNREACHED)
 def test_unreached_row_is_no_rule(row: dict) -> None:
-    """What is listed as unreached still raises or warns, if it is not said to be silent, and no rule speaks
-    of it.
-    """
+    """An unreached row still raises or warns, unless it is said to be silent, and no rule covers it."""
     error, said, _ = outcome(row["trigger"])
     assert row.get("silent", False) is (error is None and not said)
     if error is not None:

@@ -83,7 +83,7 @@ def test_only_hooks_know_grad(torch):
 
 
 def test_second_derivatives(torch):
-    """By hooks, what was computed again can be differentiated again."""
+    """With hooks, recomputed values can be differentiated again."""
     x = leaf(torch)
     y = torch.utils.checkpoint.checkpoint(lambda x: x * x * x, x, use_reentrant=False).sum()
     (g,) = torch.autograd.grad(y, x, create_graph=True)
@@ -112,9 +112,7 @@ def test_arguments(torch):
 
 @BOTH_WAYS
 def test_detached_inputs(torch, reentrant):
-    """Where no input requires grad, the reentrant way gives none; by hooks what the function closes over
-    counts.
-    """
+    """If no input requires grad, the reentrant way gives none; with hooks, closed-over tensors count."""
     w, x = leaf(torch), torch.tensor([1.0, 2.0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -23,7 +23,7 @@ both = pytest.mark.parametrize("namespace", [torch, reference_impl], ids=["torch
 
 @both
 def test_a_deep_copy_keeps_flag_and_grad(namespace: Any) -> None:
-    """And shares nothing with the original."""
+    """A deep copy keeps the flag and the grad, and shares nothing with the original."""
     x = namespace.tensor([1.0, 2.0], requires_grad=True)
     x.sum().backward()
     y = copy.deepcopy(x)
@@ -102,7 +102,7 @@ def test_numpy_of_what_requires_grad_is_refused_in_grad_mode_only(namespace: Any
 
 @both
 def test_a_write_through_numpy_goes_unnoticed(namespace: Any) -> None:
-    """What was saved for backward changes with it, and no version tells."""
+    """A write through numpy changes saved tensors, and no version shows it."""
     x = namespace.tensor([2.0], requires_grad=True)
     y = x * x
     x.detach().numpy()[0] = 5.0

@@ -102,7 +102,7 @@ def test_a_device_that_is_asked_for_must_be_there():
 
 
 def test_why_there_is_no_standin_is_one_line(monkeypatch, tmp_path):
-    """Of all that a compiler says the error is told."""
+    """Only the error is quoted from a compiler's output."""
     from torch.utils import cpp_extension
 
     def load(**options):
@@ -135,7 +135,7 @@ def drawn(count: int, able: Capabilities) -> list[Drawn]:
 
 
 def test_nothing_moves_where_there_is_nowhere_to_go():
-    """By default a program stays on the CPU."""
+    """Programs drawn without a device stay on the CPU."""
     found = (draw(Prng(5, index), load("reference")).program for index in range(200))
     assert not any(type(arg) is Device or step.op == "cuda" for p in found for step in p for arg in step.args)
 
@@ -144,7 +144,7 @@ SECOND = parse("import torch\na = torch.ones(2)\nb = a.cuda(1)\n")
 
 
 def test_nothing_moves_to_a_second_device_where_there_is_one():
-    """As on most machines that have a GPU."""
+    """With one device, as on most machines that have a GPU, no program is drawn for two."""
     one, two = Capabilities(features=FEATURES - {"two_devices"}), Capabilities(features=FEATURES)
     assert {lacks_device(one, each.program) for each in drawn(240, one)} == {""}
     assert {lacks_device(one, each.program) for each in drawn(240, two)} == {"", lacks_device(one, SECOND)}
@@ -236,7 +236,7 @@ def test_a_look_is_one_copy():
     ],
 )
 def test_a_sum_of_two_threads_does_not_tell_its_order(root, told):
-    """What two devices' threads bring to one tensor may come either way round; of one it comes in order."""
+    """Gradients from the threads of two devices arrive in either order; those from one thread in order."""
     program = parse(
         "import torch\na = torch.tensor([1.0, 2.0], requires_grad=True)\nb = a.to('cuda:1')\nf = b.sum()\n"
         f"d = b.matmul(b)\nh = d.cuda()\n{root}\nq = a.grad\n"
@@ -258,7 +258,7 @@ def test_a_backward_leaves_no_trace_of_itself():
 
 
 def test_memory_elsewhere_changes_nothing_on_the_cpu():
-    """What an earlier program has not let go of: a step with nothing to do takes no rule of devices."""
+    """Memory that an earlier program still holds on a device fires no rule in a program on the CPU."""
     kept = torch.ones(2, device="cuda")
     parameter = torch.nn.Parameter(torch.ones(2))
     fired()

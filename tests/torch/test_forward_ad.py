@@ -67,7 +67,7 @@ def strided(module: Any, array: np.ndarray) -> Any:
 
 
 def pushed(module: Any, op: Op, args: Any, given: Any, arrays: Any, chosen: tuple[bool, ...]) -> Any:
-    """What the op makes of duals: values, tangent, its layout and dtype; or that it refuses."""
+    """The op's result on duals: values, tangent, its layout and dtype; or its refusal."""
     forward = module.autograd.forward_ad
     with forward.dual_level():
         made = []
@@ -102,7 +102,7 @@ def same(a: Any, b: Any, rtol: float = 2e-5) -> bool:
 
 @pytest.mark.parametrize("key", sorted(called()))
 def test_an_op_pushes_tangents_as_in_torch(key):
-    """Whichever of its operands have one: values, layout and dtype of what comes out."""
+    """The values, layout and dtype of tangents are those of torch, whichever operands have one."""
     op = called()[key]
     rng = np.random.default_rng(0)
     for args, given in calls_of(op):
@@ -128,7 +128,7 @@ def test_an_op_pushes_tangents_as_in_torch(key):
 
 @pytest.mark.parametrize("script", forward_scripts.ALL, ids=lambda script: script.__name__)
 def test_a_script_shows_the_same_on_both(script):
-    """What a script of forward mode notes down is the same on torch and on the reference."""
+    """A forward-mode script yields the same on torch and on the reference."""
     ours, theirs = (list(script(module, module.autograd.forward_ad)) for module in (reference_impl, torch))
     assert ours
     for at, (mine, its) in enumerate(zip(ours, theirs, strict=True)):

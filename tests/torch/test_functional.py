@@ -62,7 +62,7 @@ F.hvp(lambda x: x.sum(), X, X, strict=True)
 
 
 def called(expression: str, namespace: Any) -> Any:
-    """What an expression over a vector X, another Y and a matrix M gives."""
+    """The value of an expression over a vector X, another Y and a matrix M."""
     names = {
         "F": namespace.autograd.functional,
         "X": namespace.tensor([0.5, 1.0, 2.0], dtype=namespace.float64),
@@ -117,7 +117,7 @@ def shifted(x: Any) -> Any:
 
 @both
 def test_gradcheck_accepts_right_gradients(namespace: Any) -> None:
-    """Of one input or several, of one output or several, and of gradients themselves."""
+    """gradcheck takes one input or several, one output or several, and gradients of gradients."""
     x = namespace.tensor([[0.5, 1.0], [2.0, -0.5]], dtype=namespace.float64, requires_grad=True)
     y = namespace.tensor([1.5, -1.0], dtype=namespace.float64, requires_grad=True)
     for function in (
@@ -138,7 +138,7 @@ COMPLEX = (
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_gradients_of_complex_numbers_are_right(name: str) -> None:
-    """Of functions of one operand: what small differences give."""
+    """Gradients of functions of one complex operand are what small differences give."""
     ours = reference_impl
     z = ours.tensor([0.5 + 1j, -1.5 + 0.25j, 2 - 0.5j], dtype=ours.complex128, requires_grad=True)
     assert ours.autograd.gradcheck(lambda z: getattr(z, name)(), (z,), check_undefined_grad=False)
@@ -146,7 +146,7 @@ def test_gradients_of_complex_numbers_are_right(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mul", "div", "pow", "dot", "matmul", "mv"])
 def test_gradients_of_two_complex_operands_are_right(name: str) -> None:
-    """And those of these, but for where they cannot be differentiated."""
+    """First and second gradients of functions of two complex operands are what small differences give."""
     ours = reference_impl
     z = ours.tensor([0.5 + 1j, -1.5 + 0.25j], dtype=ours.complex128, requires_grad=True)
     w = ours.tensor([1 + 1j, 0.5 - 2j], dtype=ours.complex128, requires_grad=True)
@@ -167,7 +167,7 @@ def test_gradients_of_two_complex_operands_are_right(name: str) -> None:
     ids=["wrong", "shifted", "cut"],
 )
 def test_gradcheck_finds_wrong_gradients(namespace: Any, function: Any, settings: Any, says: str) -> None:
-    """And raises, or returns False where it is asked to."""
+    """gradcheck raises, or returns False if asked to."""
     x = namespace.tensor([1.0, 2.0], dtype=namespace.float64, requires_grad=True)
     with pytest.raises(RuntimeError, match=says):
         namespace.autograd.gradcheck(function, (x,), **settings)
@@ -312,7 +312,7 @@ def test_batch_norm_keeps_running_estimates(namespace: Any) -> None:
 
 @both
 def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
-    """What comes in for the result and what goes out to the arguments, which a hook may change."""
+    """A hook sees the gradient of the result and those of the arguments, and may replace the latter."""
     net = namespace.nn.Linear(2, 1)
     seen = []
 
@@ -332,7 +332,7 @@ def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
 
 @both
 def test_full_backward_hooks_are_not_called_by_gradients_of_gradients(namespace: Any) -> None:
-    """Which reach the arguments past the result."""
+    """A gradient of a gradient reaches the arguments without passing the result, so no hook is called."""
     calls = []
     loss = namespace.nn.MSELoss()
     loss.register_full_backward_hook(lambda *_: calls.append(1))
@@ -344,7 +344,7 @@ def test_full_backward_hooks_are_not_called_by_gradients_of_gradients(namespace:
 
 @both
 def test_full_backward_hooks_run_without_gradients_of_arguments(namespace: Any) -> None:
-    """Then they are given None for these."""
+    """Hooks get None for arguments that need no gradient."""
     net = namespace.nn.Linear(2, 1)
     seen = []
     net.register_full_backward_hook(lambda module, to_inputs, of_outputs: seen.append(to_inputs))

@@ -104,7 +104,7 @@ WRITES: dict[str, Any] = {
 
 
 def tried(call: Any) -> Any:
-    """What a call gives, or the rule that refuses it."""
+    """The result of a call, or the rule that refuses it."""
     try:
         return call()
     except RuntimeError as error:
@@ -127,7 +127,7 @@ def shown(x: Any) -> tuple[Any, ...]:
 
 
 def kind(x: Any) -> tuple[Any, ...]:
-    """What is shown of a result. NB: what a fresh version counter starts at is nobody's business."""
+    """The facts shown of a result. NB: the first count of a fresh version counter is unspecified."""
     facts = list(shown(x)[:-2])
     facts[5] = "counted" if isinstance(facts[5], int) else facts[5]
     return tuple(facts)
@@ -218,7 +218,7 @@ def test_the_modes_tell_themselves():
 
 @pytest.mark.parametrize("mode", sorted(MODES))
 def test_backward_in_each_mode(mode):
-    """Where backward runs decides what the grads are, and whether they can be added to later."""
+    """The mode in which backward runs decides the kind of its grads, and if they can be added to later."""
 
     def run(torch: Any) -> list[Any]:
         x = torch.tensor([1.0, 2.0], requires_grad=True)

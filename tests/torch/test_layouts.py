@@ -48,7 +48,7 @@ def _layout(x: Any) -> tuple[int, ...] | None:
 
 
 def _layouts(t: Any, call: str, operands: tuple[str, ...], arriving: str) -> list[Any]:
-    """Of a result, of the gradients of its operands, and of those taken with a graph."""
+    """The layouts of a result, of its operands' gradients, and of those taken with create_graph."""
     leaves = [LAYOUTS[kind](t).detach().requires_grad_() for kind in operands]
     call = call if "(" in call else f"{call}({', '.join('xy'[1 : len(leaves)])})"
     out = eval(f"x.{call}", {"t": t, **dict(zip("xy", leaves, strict=False))})
@@ -76,7 +76,7 @@ def test_layouts_are_those_of_torch(call: str, count: int) -> None:
 
 
 def test_a_scalar_tensor_decides_nothing() -> None:
-    """Nor does its dtype: what is converted on the way stays expanded."""
+    """A 0-d tensor decides neither layout nor dtype; an expanded operand that is cast stays expanded."""
     for kind in LAYOUTS:
         expected, actual = (
             [_layout(x) for x in (t.tensor(2).mul(y), y.add(t.tensor(2.0)), t.tensor(2.0).le(y.int()))]
@@ -87,7 +87,7 @@ def test_a_scalar_tensor_decides_nothing() -> None:
 
 
 def test_what_has_no_elements_keeps_its_strides() -> None:
-    """So does the first grad of an empty leaf, which torch lays out as the leaf."""
+    """An empty result keeps its strides; the first grad of an empty leaf has those of the leaf."""
     for t in (torch, reference_impl):
         x = t.ones(2, 4)[1:1, ::2]
         assert (x.stride(), x.clone().stride(), t.empty_strided((0, 2), (7, 3)).stride()) == (

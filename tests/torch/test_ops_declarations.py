@@ -224,7 +224,7 @@ def test_formulas_make_the_graph_torch_makes(op, call):
 
 
 def test_an_op_hands_on_the_gradient_it_got_where_it_is_said_to():
-    """Of those whose gradient needs elements: what is written to what came in, that of an operand shows."""
+    """An op is declared to hand on a gradient if a write to the incoming one shows in the operand's."""
     keeping = [param.values for param in PRIMITIVE if keeps_values(param.values[0].name)]
     handing = {op.name.removesuffix("_") for op, call in keeping if _hands_on(op, *call)}
     said = {name for op, _ in keeping if hands_on(name := op.name.removesuffix("_"))}
@@ -234,7 +234,7 @@ def test_an_op_hands_on_the_gradient_it_got_where_it_is_said_to():
 
 
 def _hands_on(op: Op, specs: tuple[Any, ...], attributes: dict[str, Any]) -> bool:
-    """Whether torch gives an operand the memory of the gradient that came in."""
+    """True if torch gives an operand the memory of the incoming gradient."""
     for i in {i for needs in subsets(op, specs) for i in needs}:
         operands = [make(op, spec, n) for n, spec in enumerate(specs)]
         leaf = operands[i].requires_grad_()
@@ -276,7 +276,7 @@ def test_a_product_with_a_zero_factor_has_a_gradient(data):
 
 
 def value_of(op: Op, slot: Any, g: Any, operands: list[Any], out: Any, attributes: dict[str, Any]) -> Any:
-    """What a formula gets for a slot."""
+    """The value that a formula gets for a slot."""
     if slot.source == "g":
         return g
     if slot.source == "out":
@@ -296,7 +296,7 @@ def value_of(op: Op, slot: Any, g: Any, operands: list[Any], out: Any, attribute
 
 
 def finished(grad: Any, operand: Any) -> Any:
-    """What the engine makes of a formula's result: the operand's shape and dtype."""
+    """A formula's result in the operand's shape and dtype, as the engine makes it."""
     if grad.shape != operand.shape:
         grad = grad.sum_to_size(operand.shape)
     return grad.to(operand.dtype)
@@ -322,7 +322,7 @@ def test_a_write_is_refused_where_the_declaration_says_saved(op, call):
 
 
 def refuses(out: Any, leaves: list[Any]) -> bool:
-    """Whether backward finds something it saved modified; any other refusal is a failure."""
+    """True if backward finds a saved tensor modified; any other refusal is a failure."""
     try:
         torch.autograd.grad(out, leaves, torch.ones_like(out), allow_unused=True)
     except RuntimeError as error:
@@ -346,7 +346,7 @@ OVERLOADED = {
 
 @pytest.mark.parametrize("op", [op for op in FORMS.values() if op.torch_names], ids=lambda op: op.key)
 def test_torch_takes_operands_by_the_names_declared(op):
-    """Where an operand is not called as usual, the name that the op declares is torch's keyword for it."""
+    """An operand's declared name is torch's keyword for it."""
     specs, attributes = fitting_calls(op)[0]
     receiver, *others = [make(op, spec, i) for i, spec in enumerate(specs)]
     named = {op.torch_name(i): operand for i, operand in enumerate(others, 1)}

@@ -43,7 +43,7 @@ def test_what_says_where_stays_as_it_is(line):
 
 
 def test_nothing_is_left_on_the_cpu():
-    """Of a drawn program that runs on the device, every tensor is there, but for those from numpy."""
+    """A drawn program placed on the device has every tensor there, except those from numpy."""
     seen: set[str] = set()
     for index in range(60):
         program = relocate(draw(Prng(3, index), load("reference")).program)

@@ -195,7 +195,7 @@ def test_backwards_within_backwards_go_deep(torch):
 
 
 def test_an_error_comes_through_all_backwards(torch):
-    """What fails deep inside ends every backward around it, and leaves the grad mode as it was."""
+    """An error deep inside ends every backward around it, and leaves the grad mode as it was."""
 
     class Failing(torch.autograd.Function):
         @staticmethod

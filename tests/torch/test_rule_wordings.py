@@ -30,7 +30,7 @@ def marked(device: bool) -> list[pytest.MarkDecorator]:
 
 
 class Heard:
-    """What torch said in a case's `refused` and `warned` blocks: (kind expected, class, message)."""
+    """The answers of torch in a case's `refused` and `warned` blocks: (kind expected, class, message)."""
 
     def __init__(self) -> None:
         self.refusals: list[tuple[str, str, str]] = []
@@ -65,7 +65,7 @@ class _Listener:
 
 @cache
 def heard(case: Case) -> Heard:
-    """What real torch says in the case."""
+    """The answers of real torch in the case."""
     listener = Heard()
     function = functions(case.chapter, torch, cuda=TORCH.stands_for_cuda)[case.name]
     function.__globals__.update(refused=listener.refused, warned=listener.warned)
@@ -84,9 +84,7 @@ def heard(case: Case) -> Heard:
     "case", [pytest.param(case, id=case.id, marks=marked(bool(case.devices))) for case in REFUSING]
 )
 def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
-    """What real torch says where a case expects a refusal is worded by that rule for this release, and by no
-    other.
-    """
+    """The wording of torch's refusal in a case is that of its rule for this release, and of no other."""
     assert heard(case).refusals
     for rule, error, message in heard(case).refusals:
         assert [rule] == matches(message, error), message

@@ -303,7 +303,7 @@ def lines(*blocks: str) -> list[str]:
 
 
 def value(expression: str, namespace: Any) -> Any:
-    """What an expression gives in a namespace called torch."""
+    """The value of an expression, with ``torch`` bound to a namespace."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return eval(expression, {"torch": namespace, "np": np})
@@ -316,13 +316,13 @@ def text(result: Any) -> str:
 
 @pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF))
 def test_an_expression_prints_the_same(expression: str) -> None:
-    """What it gives is written by the reference as torch writes it."""
+    """The reference prints an expression's value as torch does."""
     assert text(value(expression, torch)) == text(value(expression, reference_impl))
 
 
 @pytest.mark.parametrize("expression", lines(REFUSED))
 def test_what_torch_refuses_is_refused(expression: str) -> None:
-    """By the same class of Python's."""
+    """The reference refuses with the same Python class."""
     with pytest.raises(Exception) as theirs:  # noqa: PT011 -- whatever it is, ours is to be the same
         value(expression, torch)
     with pytest.raises(theirs.type):
@@ -342,7 +342,7 @@ def bfloat16_by_default() -> Iterator[None]:
 @pytest.mark.usefixtures("bfloat16_by_default")
 @pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF, REFUSED))
 def test_an_expression_prints_the_same_with_another_default(expression: str) -> None:
-    """Also where bfloat16 is the default; and is refused, where torch refuses it, by the same class."""
+    """With bfloat16 as the default dtype, an expression prints the same or is refused by the same class."""
     results = []
     for namespace in (torch, reference_impl):
         try:
@@ -369,7 +369,7 @@ def test_a_seed_fixes_what_follows() -> None:
 
 
 def test_the_default_dtype_is_what_floats_become() -> None:
-    """Of numbers, of factories and of integers that are divided."""
+    """Numbers, factories and quotients of integers take the default dtype."""
     for namespace in (torch, reference_impl):
         namespace.set_default_dtype(namespace.float64)
         try:

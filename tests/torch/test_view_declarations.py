@@ -174,7 +174,7 @@ INNER = [
 
 @pytest.mark.parametrize(("name", "args"), INNER, ids=lambda v: v if isinstance(v, str) else "")
 def test_inner_ops(name: str, args: Any) -> None:
-    """What only formulas call does what torch's own inner op does, and so do its formulas."""
+    """Ops that only formulas call, and their own formulas, do what torch's inner ops do."""
     given = {"_stack": [{"dim": 0}, {"dim": -1}], "_cat": [{"dim": 1, "sizes": (3, 1)}]}.get(name, [{}])
     for attributes in given:
         operands = tuple(
