@@ -65,7 +65,6 @@ Vector = Annotated[
 # -- attributes
 Dim = Annotated[int, Kind("dim", "a dimension of operand x, -ndim..ndim-1", (int,))]
 NewDim = Annotated[int, Kind("new_dim", "a place for a new dimension, -ndim-1..ndim", (int,))]
-OptDim = Annotated[int | None, Kind("opt_dim", "a dimension, or None for all", (int, NONE))]
 Dims = Annotated[
     tuple[int, ...],
     Kind("dims", "distinct dimensions; none means all", (int, *SEQUENCE), read=_as_tuple),
@@ -101,10 +100,6 @@ OptPosition = Annotated[int | None, Kind("opt_position", "an index into dimensio
 Length = Annotated[int, Kind("length", "how many elements, not negative", (int,))]
 Stride = Annotated[int, Kind("stride", "a positive step", (int,))]
 Count = Annotated[int, Kind("count", "a positive number of pieces", (int,))]
-Sections = Annotated[
-    int | tuple[int, ...],
-    Kind("sections", "the size of each piece, or the list of sizes", (int, *SEQUENCE)),
-]
 IntList = Annotated[tuple[int, ...], Kind("int_list", "integers", (int, *SEQUENCE), read=_as_tuple)]
 Offset = Annotated[int, Kind("offset", "which diagonal, 0 is the main one", (int,))]
 Bool = Annotated[bool, Kind("bool", "True or False", (bool,))]

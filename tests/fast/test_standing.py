@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.grading.rule_status import rule_statuses
 from conformance.grading.tally import Tally
 from conformance.report import Finding, Status, Verdict
 from conformance.report.value import BROKEN, HELD, NOT_EXERCISED, UNSUPPORTED, Witnessed
+from reports import FINDING
 
 
 def found(*because: str, flaky: bool = False) -> Finding:
     """A divergence with these rules behind it."""
     blames = Verdict.CONFORMS if flaky else Verdict.NONCONFORMANCE
-    return Finding(
-        where="program 1",
-        blames=blames,
-        line="b = a.mul(2.0)",
-        name="b",
-        fact="is_leaf",
-        expected="False",
-        actual="True",
-        because=because,
-        downstream=0,
-        script="",
-        sides=("torch", "mine"),
-        flaky=flaky,
-    )
+    return replace(FINDING, blames=blames, because=because, flaky=flaky)
 
 
 def status(

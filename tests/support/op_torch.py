@@ -60,3 +60,11 @@ def methods(functions: Mapping[str, Callable[..., Any]] = INTERNAL) -> Iterator[
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     """A Python function, since a builtin one would not be bound to the tensor."""
     return lambda *args, **kwargs: function(*args, **kwargs)
+
+
+def tree(node: Any) -> str:
+    """The names of a graph from a node down, leaves as dots."""
+    if node is None:
+        return "-"
+    below = ",".join(tree(n) for n, _ in node.next_functions)
+    return "." if "AccumulateGrad" in node.name() else f"{node.name()}({below})"

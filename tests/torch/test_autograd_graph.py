@@ -5,16 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch as pytorch
-
-import reference_impl
-
-graph_of = {"torch": pytorch, "reference": reference_impl}
-
-
-@pytest.fixture(params=sorted(graph_of))
-def torch(request: pytest.FixtureRequest) -> Any:
-    return graph_of[request.param]
 
 
 def leaf(torch: Any) -> Any:

@@ -14,14 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reference_impl
-
 torch = pytest.importorskip("torch")
 
-both = pytest.mark.parametrize("namespace", [torch, reference_impl], ids=["torch", "reference"])
 
-
-@both
 def test_a_deep_copy_keeps_flag_and_grad(namespace: Any) -> None:
     """A deep copy keeps the flag and the grad, and shares nothing with the original."""
     x = namespace.tensor([1.0, 2.0], requires_grad=True)
@@ -36,7 +31,6 @@ def test_a_deep_copy_keeps_flag_and_grad(namespace: Any) -> None:
     assert y.is_leaf
 
 
-@both
 def test_deep_copies_made_together_share_as_the_originals_do(namespace: Any) -> None:
     """A plain view's copy looks at the copy of its base, and what comes twice is copied once."""
     x = namespace.arange(4.0)
@@ -47,7 +41,6 @@ def test_deep_copies_made_together_share_as_the_originals_do(namespace: Any) -> 
     assert [0.0, 1.0, 2.0, 3.0] == x.tolist()
 
 
-@both
 def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
     """Only leaves can be copied with what belongs to them."""
     y = namespace.ones(2, requires_grad=True) * 2
@@ -55,7 +48,6 @@ def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
         copy.deepcopy(y)
 
 
-@both
 @pytest.mark.parametrize("way", [copy.copy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
 def test_copy_and_pickle_make_a_leaf_of_a_result(namespace: Any, way: Any) -> None:
     """With the flag but without history, and without the grad."""
@@ -69,7 +61,6 @@ def test_copy_and_pickle_make_a_leaf_of_a_result(namespace: Any, way: Any) -> No
     assert not way(x.detach()).requires_grad
 
 
-@both
 def test_saved_is_loaded(namespace: Any) -> None:
     """A dictionary of tensors comes back from a file as it was."""
     file = io.BytesIO()
@@ -79,7 +70,6 @@ def test_saved_is_loaded(namespace: Any) -> None:
     assert ([0, 1, 2], 1) == (found["x"].tolist(), found["n"])
 
 
-@both
 def test_a_tensor_of_a_tensor_warns_and_is_a_plain_copy(namespace: Any) -> None:
     """Without history, without flag, in memory of its own."""
     x = namespace.ones(2, requires_grad=True)
@@ -90,7 +80,6 @@ def test_a_tensor_of_a_tensor_warns_and_is_a_plain_copy(namespace: Any) -> None:
     assert [1.0, 1.0] == x.tolist()
 
 
-@both
 def test_numpy_of_what_requires_grad_is_refused_in_grad_mode_only(namespace: Any) -> None:
     """Under no_grad the memory is handed out."""
     x = namespace.ones(2, requires_grad=True)
@@ -100,7 +89,6 @@ def test_numpy_of_what_requires_grad_is_refused_in_grad_mode_only(namespace: Any
         assert np.shares_memory(x.numpy(), x.detach().numpy())
 
 
-@both
 def test_a_write_through_numpy_goes_unnoticed(namespace: Any) -> None:
     """A write through numpy changes saved tensors, and no version shows it."""
     x = namespace.tensor([2.0], requires_grad=True)
@@ -110,7 +98,6 @@ def test_a_write_through_numpy_goes_unnoticed(namespace: Any) -> None:
     assert [10.0] == x.grad.tolist()
 
 
-@both
 def test_a_module_is_copied_with_its_parameters(namespace: Any) -> None:
     """They are parameters of the copy, found under their names and pickled likewise."""
     net = namespace.nn.Sequential(namespace.nn.Linear(2, 3), namespace.nn.ReLU())

@@ -12,8 +12,6 @@ import reference_impl
 
 torch = pytest.importorskip("torch")
 
-both = pytest.mark.parametrize("namespace", [torch, reference_impl], ids=["torch", "reference"])
-
 CALLS = """
 F.vjp(lambda x: x.exp(), X, X)
 F.vjp(lambda x: x.exp().sum(), X)
@@ -115,7 +113,6 @@ def shifted(x: Any) -> Any:
     return y
 
 
-@both
 def test_gradcheck_accepts_right_gradients(namespace: Any) -> None:
     """gradcheck takes one input or several, one output or several, and gradients of gradients."""
     x = namespace.tensor([[0.5, 1.0], [2.0, -0.5]], dtype=namespace.float64, requires_grad=True)
@@ -156,7 +153,6 @@ def test_gradients_of_two_complex_operands_are_right(name: str) -> None:
     assert ours.autograd.gradgradcheck(lambda a, b: getattr(a, name)(b), operands)
 
 
-@both
 @pytest.mark.parametrize(
     ("function", "settings", "says"),
     [
@@ -174,7 +170,6 @@ def test_gradcheck_finds_wrong_gradients(namespace: Any, function: Any, settings
     assert not namespace.autograd.gradcheck(function, (x,), raise_exception=False, **settings)
 
 
-@both
 def test_gradcheck_needs_something_to_check(namespace: Any) -> None:
     """No input that requires grad is an error; one in single precision a warning."""
     with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
@@ -226,7 +221,6 @@ def test_training_goes_as_under_torch(name: str) -> None:
     np.testing.assert_allclose(told[1], told[0], rtol=1e-7, atol=1e-9)
 
 
-@both
 def test_a_module_finds_what_it_owns(namespace: Any) -> None:
     """Parameters, buffers and modules by dotted name; state goes out and in again."""
     net = net_of(namespace)
@@ -244,7 +238,6 @@ def test_a_module_finds_what_it_owns(namespace: Any) -> None:
         net.load_state_dict({})
 
 
-@both
 def test_parameters_stay_leaves(namespace: Any) -> None:
     """Through casts of the module, assignments to .data and steps; what is made of them are plain tensors."""
     net = namespace.nn.Linear(2, 2)
@@ -259,7 +252,6 @@ def test_parameters_stay_leaves(namespace: Any) -> None:
     assert repr(weight).startswith("Parameter containing:\ntensor([[0., 0.],")
 
 
-@both
 def test_zero_grad_forgets_or_fills(namespace: Any) -> None:
     """None by default, zeros if told so."""
     net = namespace.nn.Linear(2, 1)
@@ -270,7 +262,6 @@ def test_zero_grad_forgets_or_fills(namespace: Any) -> None:
     assert net.weight.grad is None
 
 
-@both
 def test_modes_of_a_module_reach_all_below(namespace: Any) -> None:
     """Evaluation makes dropout the identity; requires_grad_ freezes."""
     nn = namespace.nn
@@ -283,7 +274,6 @@ def test_modes_of_a_module_reach_all_below(namespace: Any) -> None:
     assert [False, False] == [p.requires_grad for p in frozen.parameters()]
 
 
-@both
 def test_forward_hooks_see_and_replace(namespace: Any) -> None:
     """One before may replace the arguments, one after the result, until it is removed."""
     net = namespace.nn.Identity()
@@ -295,7 +285,6 @@ def test_forward_hooks_see_and_replace(namespace: Any) -> None:
     assert 1.0 == net(namespace.tensor(1.0)).item()
 
 
-@both
 def test_batch_norm_keeps_running_estimates(namespace: Any) -> None:
     """Training updates them, evaluation uses them, and they are part of the state."""
     norm = namespace.nn.BatchNorm1d(2)
@@ -310,7 +299,6 @@ def test_batch_norm_keeps_running_estimates(namespace: Any) -> None:
     assert pytest.approx((1.0 - 0.2) / (1.1**0.5), rel=1e-4) == seen[0, 0].item()
 
 
-@both
 def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
     """A hook sees the gradient of the result and those of the arguments, and may replace the latter."""
     net = namespace.nn.Linear(2, 1)
@@ -330,7 +318,6 @@ def test_full_backward_hooks_see_and_replace_gradients(namespace: Any) -> None:
     assert 1 == len(seen)
 
 
-@both
 def test_full_backward_hooks_are_not_called_by_gradients_of_gradients(namespace: Any) -> None:
     """A gradient of a gradient reaches the arguments without passing the result, so no hook is called."""
     calls = []
@@ -342,7 +329,6 @@ def test_full_backward_hooks_are_not_called_by_gradients_of_gradients(namespace:
     assert [1] == calls
 
 
-@both
 def test_full_backward_hooks_run_without_gradients_of_arguments(namespace: Any) -> None:
     """Hooks get None for arguments that need no gradient."""
     net = namespace.nn.Linear(2, 1)

@@ -24,7 +24,7 @@ from specs.op import Op, Overloads
 
 torch = pytest.importorskip("torch")
 
-import op_torch  # noqa: E402 -- needs torch
+from op_torch import methods, tree  # noqa: E402 -- needs torch
 
 ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
@@ -44,7 +44,7 @@ FORMS = {op.key: op for o in OPS.values() for op in (o, o.in_place) if op is not
 @pytest.fixture(scope="module", autouse=True)
 def internal_names() -> Iterator[None]:
     """Formulas call these, as long as this module runs."""
-    with op_torch.methods():
+    with methods():
         yield
 
 
@@ -133,14 +133,6 @@ def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         a if p.kind.name == "mask" or not isinstance(a, np.ndarray) else a.astype(numpy, copy=False)
         for a, p in zip(arrays, op.operands, strict=True)
     )
-
-
-def tree(node: Any) -> str:
-    """The names of a graph from a node down, leaves as dots."""
-    if node is None:
-        return "-"
-    below = ",".join(tree(n) for n, _ in node.next_functions)
-    return "." if "AccumulateGrad" in node.name() else f"{node.name()}({below})"
 
 
 def strides(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ import torch as pytorch
 
 import reference_impl
 
-ON = {"torch": pytorch, "reference": reference_impl}
 CHANGES = {
     "transpose_": lambda x: x.transpose_(0, 1), "t_": lambda x: x.t_(),
     "swapdims_": lambda x: x.swapdims_(0, 1), "unsqueeze_": lambda x: x.unsqueeze_(0),
@@ -19,11 +18,6 @@ CHANGES = {
     "as_strided_": lambda x: x.as_strided_((2, 2), (1, 2)),
 }  # fmt: skip
 TARGETS = ("plain", "result", "leaf", "view", "view of a leaf", "view of a view")
-
-
-@pytest.fixture(params=sorted(ON))
-def torch(request: pytest.FixtureRequest) -> Any:
-    return ON[request.param]
 
 
 def make(torch: Any, target: str) -> tuple[Any, Any, Any]:

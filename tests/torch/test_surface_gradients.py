@@ -16,6 +16,8 @@ import reference_impl
 
 torch = pytest.importorskip("torch")
 
+from op_torch import tree  # noqa: E402 -- needs torch
+
 NUMBERS = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5, 0.25, 3.0, -2.0, 1.0, -0.75, 1.75])
 
 SAME_GRAPH = """
@@ -251,14 +253,6 @@ def rows(block: str) -> list[Any]:
         sizes = [tuple(int(n) for n in shape.split(",") if n) for shape in shapes]
         found.append(pytest.param(expression, sizes, id=line.replace(" | ", "-")))
     return found
-
-
-def tree(node: Any) -> str:
-    """The names of a graph from a node down, leaves as dots."""
-    if node is None:
-        return "-"
-    below = ",".join(tree(n) for n, _ in node.next_functions)
-    return "." if "AccumulateGrad" in node.name() else f"{node.name()}({below})"
 
 
 def seen(x: Any) -> tuple[str, tuple[int, ...], Any]:
