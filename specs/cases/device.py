@@ -1,4 +1,4 @@
-"""Devices: what a copy on another device is, and what may meet. Gradients are in ``device_gradient``.
+"""Devices: copies on another device, and operands that may meet. Gradients are in ``device_gradient``.
 
 `cuda` stands for the device that is there: a real one, or a stand-in.
 """

@@ -1,4 +1,4 @@
-"""Custom functions: what their calls record, what their backwards are given and may return."""
+"""Custom functions: the history of a call, and the arguments and results of its backward."""
 
 import torch
 

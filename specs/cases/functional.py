@@ -1,4 +1,4 @@
-"""torch.autograd.functional: products with Jacobians and Hessians, and what is no such product."""
+"""torch.autograd.functional: products with Jacobians and Hessians, and refusals."""
 
 import torch
 

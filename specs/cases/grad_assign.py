@@ -1,4 +1,4 @@
-"""Assigning .grad: what is kept, what is refused, and on whom; how gradients get there lives in grad."""
+"""Assigning .grad: the tensor kept and the refusals. Accumulation is in grad."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""gradcheck: whether gradients are those that small differences give."""
+"""gradcheck: gradients compared with small differences."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""inference_mode, the tensors made in it, and what becomes of normal tensors there."""
+"""inference_mode, the tensors made in it, and normal tensors used there."""
 
 import torch
 

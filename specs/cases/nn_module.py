@@ -1,4 +1,4 @@
-"""Modules as owners of leaves: finding, freezing, casting and loading them, and what eval() is."""
+"""Modules as owners of leaves: finding, freezing, casting and loading them, and eval()."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Concatenating and stacking: what goes together, and what is passed over."""
+"""Concatenating and stacking: operands that go together, and those that are skipped."""
 
 import torch
 

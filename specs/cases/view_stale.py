@@ -1,4 +1,4 @@
-"""Views whose base was written to since; what views are lives in view."""
+"""Views whose base was written to later. Views as such are in view."""
 
 import torch
 
