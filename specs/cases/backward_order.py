@@ -209,7 +209,7 @@ def a_failed_node_has_not_given_up_what_it_saved():
 
 
 def unused_outputs_count_as_zeros():
-    """Of three outputs of unbind only one is used: the others contribute zeros.
+    """Unused outputs of unbind contribute zeros.
 
     Rule: backward/undefined-passes-on. Source: seed 003_08ed0c2a945abd78.txt.
     """

@@ -6,7 +6,7 @@ from specs.case import refused, warned
 
 
 def a_checkpoint_is_computed_again():
-    """By hooks or by reentrance: once more each backward, with the gradient of the plain call.
+    """Each backward computes a checkpoint once more, by hooks or reentrantly, with the plain call's gradient.
 
     Rule: checkpoint/computes-again.
     """

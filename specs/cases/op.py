@@ -170,7 +170,7 @@ def t_is_for_matrices():
 
 
 def a_diagonal_needs_two_dimensions():
-    """Not one and itself. Rule: op/diagonal-dims."""
+    """diagonal() of one dimension and itself is refused. Rule: op/diagonal-dims."""
     x = torch.ones(2, 2)
     with refused("op/diagonal-dims"):
         x.diagonal(0, 0, -2)

@@ -98,7 +98,7 @@ def too_many_indices():
 
 
 def a_float_is_no_index():
-    """Not even a whole one. Rule: op/index-kind."""
+    """A float is refused as an index, even if it is a whole number. Rule: op/index-kind."""
     x = torch.tensor([1.0, 2.0])
     with refused("op/index-kind"):
         x[1.0]
@@ -148,7 +148,7 @@ def a_mask_is_looked_at_before_what_is_filled_in():
 
 
 def a_list_of_lists_is_taken_for_a_tuple():
-    """So two lists are rows and columns, not two rows of positions. Rule: op/list-as-tuple-warns."""
+    """A list of two lists means rows and columns, not two rows of positions. Rule: op/list-as-tuple-warns."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     with warned("op/list-as-tuple-warns"):
         y = x[[[0, 1], [1, 0]]]

@@ -122,7 +122,7 @@ def addition_calls_no_hook():
 
 
 def innermost_pair_alone_is_called():
-    """Of two pairs the inner one decides, and the outer one is not called.
+    """The inner of two pairs of hooks is called, and the outer one is not.
 
     Rule: saved_hooks/innermost-alone.
     """

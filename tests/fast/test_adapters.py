@@ -44,7 +44,7 @@ def test_what_is_no_adapter_says_so_in_one_line(spec: str, problem: str) -> None
 
 
 def test_a_missing_torch_is_said_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No traceback where torch is not installed."""
+    """Without torch installed the user gets a hint, not a traceback."""
     from conformance.adapters import torch
 
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -85,7 +85,7 @@ def test_five_functions_in_a_file_are_an_adapter(tmp_path: Path) -> None:
 
 
 def test_micrograd_agrees_where_it_can() -> None:
-    """Its forward values and the grads of a first backward are right."""
+    """micrograd's forward values and the grads of a first backward are right."""
     pytest.importorskip("micrograd")
     found = compare(run(SCALARS, adapters.load("reference")), run(SCALARS, adapters.load("micrograd")))
     assert isinstance(found, Agree)
@@ -94,7 +94,7 @@ def test_micrograd_agrees_where_it_can() -> None:
 
 
 def test_micrograd_overwrites_the_grad_of_the_root() -> None:
-    """Its real divergence: where PyTorch accumulates, its backward sets the root's grad to 1."""
+    """micrograd's backward sets the root's grad to 1, where PyTorch accumulates."""
     pytest.importorskip("micrograd")
     program = parse(
         "a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\na.backward()\na.backward()\n"
@@ -107,7 +107,7 @@ def test_micrograd_overwrites_the_grad_of_the_root() -> None:
 
 
 def test_null_is_wrong_about_everything_that_matters() -> None:
-    """It never refuses, has only leaves and no grads."""
+    """The null adapter never refuses, and has only leaves and no grads."""
     found = compare(run(SCALARS, adapters.load("reference")), run(SCALARS, adapters.load("null")))
     assert isinstance(found, Diverge)
     assert {"value", "requires_grad", "is_leaf", "grad_fn", "grad"} <= {d.fact for d in found.divergences}

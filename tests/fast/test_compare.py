@@ -101,7 +101,7 @@ def test_later_differences_are_downstream(trace: Trace) -> None:
 
 
 def test_refusals_are_compared_by_rule(trace: Trace) -> None:
-    """Other words are no difference, another rule is, and state after a refusal is compared too."""
+    """Refusals differ by rule, not by wording, and the state after a refusal is compared too."""
     refused = trace[5].outcome
     assert isinstance(refused, Refused)
     same = with_step(trace, 5, trace[5]._replace(outcome=Refused(refused.rule, "in other words")))
@@ -145,7 +145,7 @@ def test_unseen_facts_are_counted_apart(trace: Trace) -> None:
 
 
 def test_unsupported_ends_the_comparison(trace: Trace) -> None:
-    """Up to there it agrees; a difference found before still counts."""
+    """An unsupported step ends the comparison; a difference found before still counts."""
     stopped = with_step(trace, 3, trace[3]._replace(outcome=Unsupported("no sum")))
     found = compare(trace, stopped)
     assert isinstance(found, Incomparable)

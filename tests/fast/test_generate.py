@@ -169,7 +169,7 @@ def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough)
     ("given", "foreign", "back"), [("n", True, True), ("n", False, False), ("k", True, False)]
 )
 def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, back):
-    """Through numpy it could be that grad's own memory, in another order; what is not is drawn."""
+    """A gradient that could be that grad's own memory through numpy is not drawn; others are."""
     text = """
         a = torch.ones(2, 2, requires_grad=True)
         f = a.transpose(0, 1)

@@ -53,14 +53,14 @@ def test_the_same_rule_fires_where_the_program_makes_the_call(rule: str):
 
 @pytest.mark.parametrize("rule", sorted(OF_CALLS))
 def test_a_hook_makes_calls_of_its_own(rule: str):
-    """Inside a backward, what a hook calls is the user's."""
+    """Calls of a hook are the user's, even inside a backward."""
     hook = "def hook(g):\n    torch.set_grad_enabled(True)\n" + indent(SCRIPTS[rule], "    ")
     assert rule in fired_by(f"{hook}\na.register_hook(hook)\n(a * a).sum().backward()")
 
 
 @pytest.mark.parametrize("rule", ["detach/shares-storage", "view/shares-storage", "version/shared-by-views"])
 def test_the_machine_does_not_obey_what_is_knocked_out_of_calls(rule: str):
-    """Without a rule of views, gradients are what they are."""
+    """Knocking out a rule of views does not change gradients."""
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     with knocked_out(rule):
         (a * a).sum().backward()

@@ -105,7 +105,7 @@ def test_a_word_that_is_none_is_refused(fact):
 
 @pytest.mark.parametrize("fact", WORDS)
 def test_each_word_is_used(fact):
-    """No word is explained that no op bears."""
+    """Every word that is explained is used by an op."""
     ops.load()
     every = [o for table in (ops.ALL, ops.IN_PLACE) for overloads in table.values() for o in overloads]
     assert set(WORDS[fact]) == {getattr(o, fact) for o in every}

@@ -48,12 +48,12 @@ def test_only_what_fails_is_left() -> None:
 
 
 def test_the_same_input_gives_the_same_result() -> None:
-    """Nothing is left to chance."""
+    """Reducing is deterministic."""
     assert shrink_program(parse(LONG), fails) == shrink_program(parse(LONG), fails)
 
 
 def test_the_number_of_checks_is_bounded() -> None:
-    """However long the program, the predicate is asked at most so often."""
+    """The number of checks is bounded, however long the program."""
     asked = 0
 
     def never(program: Program) -> bool:

@@ -58,7 +58,7 @@ def test_the_neighbour_of_a_rounded_value_is_exact() -> None:
 
 
 def test_what_is_computed_from_a_rounded_value_is_reached() -> None:
-    """Through operands of any kind, and through nothing else."""
+    """Rounding spreads through operands of any kind, and through nothing else."""
     assert ("b c d", "") == reached(LEAF + "b = a.exp()\nc = b + a\nd = a.where(a > 0, c)\ne = a + a\n")
 
 
@@ -105,7 +105,7 @@ def test_assigned_data_is_shared_from_then_on() -> None:
 
 
 def test_a_cast_to_the_same_dtype_is_the_tensor_itself() -> None:
-    """One to another dtype is a copy."""
+    """A cast to the same dtype is the tensor itself; one to another dtype is a copy."""
     text = "a = torch.ones(2)\nb = a.float()\nc = a.double()\nb.exp_()\n"
     assert ("a b", "") == reached(text)
     assert ("", "") == reached(text + "b.zero_()\n")
@@ -128,7 +128,7 @@ def test_under_create_graph_a_new_tensor_is_the_grad() -> None:
 
 
 def test_a_grad_may_be_the_gradient_that_was_passed_in() -> None:
-    """Through views alone nothing is computed, and the leaf keeps a view of it."""
+    """Views compute nothing, so a leaf may keep a view of the gradient that was passed in."""
     assert ("s", "a") == reached(
         LEAF + "s = torch.ones(2, 1, dtype=torch.float64)\nb = a.view(2, 1)\nb.backward(s)\ns.exp_()\n"
     )
@@ -192,7 +192,7 @@ def test_a_retained_grad_is_filled_by_whatever_passes() -> None:
 
 
 def test_what_is_made_under_no_grad_hands_no_gradient_on() -> None:
-    """It has no history."""
+    """A tensor made under no_grad has no history, so no gradient passes it."""
     assert ("b c d", "w") == reached(
         LEAVES + GRADS + "with torch.no_grad():\n    b = a.exp()\nc = b * w\nd = c.sum()\nd.backward()\n"
     )

@@ -25,13 +25,13 @@ def test_what_is_kept_is_read_from_the_data_that_was_assigned() -> None:
 
 
 def test_what_a_writing_function_gives_besides_is_not_what_it_wrote() -> None:
-    """It has a grad of its own."""
+    """A second result of a writing function has a grad of its own."""
     text = "a = torch.tensor([1.0])\nb = -a\nc, d = WrittenPair.apply(b)\nc.sigmoid_()\nd.grad = c\n"
     assert reached(text) == ("b c d", "d")
 
 
 def test_gradients_of_gradients_stay_few() -> None:
-    """However often a graph is run through that holds its own gradients, they do not double each time."""
+    """Gradients do not double with each run through a graph that holds its own gradients."""
     runs = "b.backward(b, create_graph=True)\n"
     seen = trace(LEAF + "b = a.exp()\n" + 14 * runs)
     taint = DataFlow(seen, [look.facts for look in seen.observations], lambda step: step.op == "exp")

@@ -148,7 +148,7 @@ def test_nothing_crashes_the_oracle():
 
 
 def test_programs_are_distinct():
-    """At least ninety-nine in a hundred are like no other."""
+    """At least ninety-nine programs in a hundred are unique."""
     assert len({to_text(one.program) for one in sample()}) >= 0.99 * COUNT
 
 

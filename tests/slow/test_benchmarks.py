@@ -30,7 +30,7 @@ def test_a_folder_that_is_no_checkout_is_named(tmp_path):
 
 
 def test_without_valgrind_it_says_so(tmp_path):
-    """Nothing is drawn before."""
+    """A missing valgrind is reported before anything is drawn."""
     done = benchmark("--instructions", env={"PATH": str(tmp_path)})
     assert 2 == done.returncode
     assert done.stderr.startswith("error: instructions are counted by valgrind on x86-64, which is not here")

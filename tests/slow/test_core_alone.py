@@ -54,7 +54,7 @@ def test_the_core_alone_passes_the_cases_that_need_no_more(case: Case) -> None:
 
 
 def test_fidelity_makes_a_difference() -> None:
-    """Without it a lone gradient is copied: the core really is alone."""
+    """Without fidelity a lone gradient is copied: the core really is alone."""
     stolen = next(case for case in cases() if "grad/stolen-when-alone" in case.rules)
     assert not passes(stolen)
     assert run_case(stolen, reference_impl).passed

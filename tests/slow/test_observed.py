@@ -169,7 +169,7 @@ def test_what_is_found_is_reduced_and_counted_by_kind():
 
 
 def test_the_script_shows_both_ways(capsys):
-    """It runs by itself under torch, and prints something else without the reading."""
+    """The script runs by itself under torch, and prints something else without the reading."""
     (finding,) = looks(RETAINED).tally().findings
     unread = "\n".join(line for line in finding.script.splitlines() if not line.endswith(".grad_fn"))
 
@@ -181,7 +181,7 @@ def test_the_script_shows_both_ways(capsys):
 
 
 def test_what_a_wrong_reference_does_not_explain_is_a_finding():
-    """It is counted as diverging, and blames; the finding says what torch does and what the reference."""
+    """The program counts as diverging; the finding shows what torch does and what the reference does."""
     with knocked_out("view/unread-passes-for-a-leaf"):
         tally = looks(LEAF).tally()
     assert (0, 1) == (tally.totals.known, tally.totals.diverge)
@@ -261,7 +261,7 @@ def test_the_schemas_describe_findings_and_crashes_alike():
 
 
 def test_the_command(monkeypatch, capfd, tmp_path):
-    """It prints the kinds and the counts, writes JSON, and exits with 0 if all is explained."""
+    """The command prints the kinds and their counts, writes JSON, and exits with 0 if all is explained."""
     from conformance.cli import main
 
     file = tmp_path / "observed.json"

@@ -70,14 +70,14 @@ def test_a_failure_that_is_not_on_record_fails_the_run(tmp_path):
 
 
 def test_a_failure_on_record_is_explained(tmp_path):
-    """Its cause and what it would take are printed, and the run is good."""
+    """A failure on record is printed with its cause and what it would take, and the run passes."""
     done = run(tmp_path, "test_passes test_half", on_record("test_half"))
     assert done.returncode == 0
     assert "listed TestTiny.test_half\n         because; needs work\n" in done.stdout
 
 
 def test_a_record_of_what_passes_is_stale(tmp_path):
-    """It fails the run."""
+    """A record of a test that passes fails the run."""
     done = run(tmp_path, "test_passes", on_record("test_passes"))
     assert done.returncode == 1
     assert "STALE  TestTiny.test_passes passes; on record: because" in done.stdout

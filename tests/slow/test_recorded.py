@@ -265,7 +265,7 @@ def test_the_reference_conforms_to_what_was_just_recorded(small):
 
 
 def test_a_recording_that_is_there_is_not_written_over(monkeypatch, capsys, tmp_path):
-    """Before any work is done; --force says otherwise."""
+    """An existing recording is refused before any work is done, unless --force is given."""
     file = tmp_path / "kept.jsonl"
     file.write_text("kept", encoding="utf-8")
     origin = read_recording(IN_PLACE[0]).origin

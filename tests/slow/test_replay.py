@@ -67,7 +67,7 @@ def cli(monkeypatch, capfd, tmp_path):
 
 
 def test_the_report_names_its_recordings(cli, small):
-    """It rests on their cases and programs, and says where they come from."""
+    """The report counts the recordings' cases and programs, and says where they come from."""
     code, report, out, _ = cli("--recording", small)
     assert (0, "recorded", "recorded") == (code, report["against"], report["source"])
     (used,) = report["recordings"]
@@ -254,7 +254,7 @@ def test_what_is_no_recording_is_one_clear_line(cli, small, tmp_path, what):
     ],
 )
 def test_what_does_not_go_together_is_one_clear_line(cli, arguments):
-    """Nothing is passed over in silence."""
+    """Options that do not go together give one clear line."""
     code, _, _, err = cli(*arguments)
     assert 2 == code
     assert err.startswith("error: ")

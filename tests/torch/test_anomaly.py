@@ -114,7 +114,7 @@ def test_nodes_made_in_a_backward_are_told_with_their_parents(torch):
 
 
 def test_the_mode_can_be_set(torch):
-    """As a call and as a block."""
+    """Anomaly mode can be set by a call and as a block."""
     anomaly = torch.autograd
     assert not anomaly.anomaly_mode.set_detect_anomaly.__name__.startswith("_")
     with anomaly.set_detect_anomaly(True, check_nan=False):
@@ -136,7 +136,7 @@ def queue(torch: Any, callback: Any) -> None:
 
 
 def test_callbacks_come_at_the_end(torch):
-    """After all nodes, in order, those that callbacks add included; elsewhere they are refused."""
+    """Callbacks run after all nodes, in order, with those that callbacks add; elsewhere they are refused."""
     x, log = leaf(torch), []
 
     def last() -> None:
@@ -205,7 +205,7 @@ def test_nodes_can_be_numbered(torch):
 
 
 def test_the_flag_for_threads(torch):
-    """It is set at once, and given back by a block."""
+    """The flag for threads is set at once, and restored by a block."""
     autograd = torch.autograd
     with autograd.set_multithreading_enabled(False):
         autograd.set_multithreading_enabled(True)

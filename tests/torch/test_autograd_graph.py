@@ -65,7 +65,7 @@ def test_an_edge_stands_for_its_tensor(torch):
 
 @pytest.mark.parametrize("mode", ["all", "any"])
 def test_one_hook_of_several_tensors(torch, mode):
-    """It is called once a backward: with every gradient, or with the first."""
+    """A hook of several tensors is called once per backward: with every gradient, or with the first."""
     calls: list[Any] = []
     x, y = leaf(torch), leaf(torch)
     handle = torch.autograd.graph.register_multi_grad_hook((x, y), calls.append, mode=mode)
@@ -107,7 +107,7 @@ def test_what_is_kept_for_mutation_is_seen(torch):
 
 
 def test_a_stale_view_is_replayed_where_the_dtype_changes(torch):
-    """Its new history goes through the view that made reals of complex numbers, step by step."""
+    """The new history of a stale view goes through view_as_real, step by step."""
     x = torch.ones(4, dtype=torch.complex128, requires_grad=True)
     base = x * 1
     reals = torch.view_as_real(base[:2])
@@ -124,7 +124,7 @@ def test_a_stale_view_is_replayed_where_the_dtype_changes(torch):
 
 @pytest.mark.parametrize("joined", ["cat", "stack"])
 def test_a_joined_tensors_node_gives_the_gradients_of_all_parts(torch, joined):
-    """Its hooks are shown that of a part which requires none, too."""
+    """Hooks of a joined tensor's node also see the gradient of a part that requires none."""
     shown: list[Any] = []
     part = torch.tensor([3.0, 4.0])
     y = getattr(torch, joined)([part, leaf(torch)])
@@ -163,7 +163,7 @@ def test_a_hook_may_run_a_backward(torch):
 
 
 def test_a_node_runs_by_itself_when_it_is_called(torch):
-    """Without hooks, and without freeing what it saved; what it is given is counted and looked at."""
+    """A node that is called runs without hooks and frees nothing; its arguments are checked."""
     x = leaf(torch)
     y = x * torch.tensor([3.0, 4.0])
     y.register_hook(lambda g: g * 100)
@@ -211,7 +211,7 @@ def test_old_names_of_custom_functions(torch):
 
 
 def test_nobody_makes_a_saved_tensor(torch):
-    """It is a name to tell one by."""
+    """SavedTensor is a class to test for; it cannot be made from Python."""
     node = (leaf(torch) * leaf(torch)).grad_fn
     assert isinstance(node._raw_saved_self, torch.autograd.SavedTensor)
     with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):

@@ -264,7 +264,7 @@ def test_sequences(torch, reentrant):
 
 
 def test_nothing_is_kept_without_recording(torch):
-    """Under no_grad it is a plain call."""
+    """Under no_grad a checkpoint is a plain call."""
     f = Counted(lambda x: x.exp())
     with torch.no_grad():
         y = torch.utils.checkpoint.checkpoint(f, leaf(torch), use_reentrant=False)
@@ -272,7 +272,7 @@ def test_nothing_is_kept_without_recording(torch):
 
 
 def test_inputs_that_were_written_to(torch):
-    """They can no longer be computed with."""
+    """Backward through a checkpoint whose inputs were written to is refused."""
     x = leaf(torch) * 1
     y = torch.utils.checkpoint.checkpoint(lambda x: x.exp(), x, use_reentrant=False)
     x.mul_(2)

@@ -42,7 +42,7 @@ def test_deep_copies_made_together_share_as_the_originals_do(namespace: Any) -> 
 
 
 def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
-    """Only leaves can be copied with what belongs to them."""
+    """Only leaves can be deep-copied."""
     y = namespace.ones(2, requires_grad=True) * 2
     with pytest.raises(RuntimeError, match=r"Only Tensors created explicitly by the user"):
         copy.deepcopy(y)
@@ -50,7 +50,7 @@ def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
 
 @pytest.mark.parametrize("way", [copy.copy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
 def test_copy_and_pickle_make_a_leaf_of_a_result(namespace: Any, way: Any) -> None:
-    """With the flag but without history, and without the grad."""
+    """The copy keeps the flag, and has neither history nor grad."""
     x = namespace.ones(2, requires_grad=True)
     x.sum().backward()
     for tensor in (x, x * 2):
@@ -71,7 +71,7 @@ def test_saved_is_loaded(namespace: Any) -> None:
 
 
 def test_a_tensor_of_a_tensor_warns_and_is_a_plain_copy(namespace: Any) -> None:
-    """Without history, without flag, in memory of its own."""
+    """The copy has no history and no flag, and memory of its own."""
     x = namespace.ones(2, requires_grad=True)
     with pytest.warns(UserWarning, match="detach\\(\\)"):
         y = namespace.tensor(x)
@@ -81,7 +81,7 @@ def test_a_tensor_of_a_tensor_warns_and_is_a_plain_copy(namespace: Any) -> None:
 
 
 def test_numpy_of_what_requires_grad_is_refused_in_grad_mode_only(namespace: Any) -> None:
-    """Under no_grad the memory is handed out."""
+    """numpy() of a tensor that requires grad is refused, except under no_grad."""
     x = namespace.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
         x.numpy()
@@ -99,7 +99,7 @@ def test_a_write_through_numpy_goes_unnoticed(namespace: Any) -> None:
 
 
 def test_a_module_is_copied_with_its_parameters(namespace: Any) -> None:
-    """They are parameters of the copy, found under their names and pickled likewise."""
+    """The copy has parameters of its own under the same names; pickling does likewise."""
     net = namespace.nn.Sequential(namespace.nn.Linear(2, 3), namespace.nn.ReLU())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

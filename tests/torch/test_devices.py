@@ -199,7 +199,7 @@ def test_ages_are_told_where_threads_number_in_one_row(more, told):
 
 @needs_standin
 def test_a_look_is_one_copy():
-    """However many tensors and grads are on the device, they are brought over together."""
+    """All tensors and grads on the device are copied over together."""
     import torch as real
 
     runner = Runner(TORCH)

@@ -84,14 +84,14 @@ def test_functional_gives_what_torch_gives(expression: str) -> None:
 
 
 def runs(message: str) -> set[tuple[str, ...]]:
-    """Each four words in a row."""
+    """Every four consecutive words."""
     words = message.replace(".", "").split()
     return {tuple(words[n : n + 4]) for n in range(len(words) - 3)}
 
 
 @pytest.mark.parametrize("expression", REFUSED.strip().splitlines())
 def test_functional_refuses_what_torch_refuses(expression: str) -> None:
-    """With the same Python class, and some words of the message."""
+    """The reference refuses with torch's Python class, and some words of its message."""
     with pytest.raises((TypeError, RuntimeError)) as theirs:
         called(expression, torch)
     with pytest.raises(theirs.type) as ours:
@@ -239,7 +239,7 @@ def test_a_module_finds_what_it_owns(namespace: Any) -> None:
 
 
 def test_parameters_stay_leaves(namespace: Any) -> None:
-    """Through casts of the module, assignments to .data and steps; what is made of them are plain tensors."""
+    """Parameters stay leaves through casts and assignments to .data; results of them are plain tensors."""
     net = namespace.nn.Linear(2, 2)
     weight = net.weight
     net.double()
@@ -253,7 +253,7 @@ def test_parameters_stay_leaves(namespace: Any) -> None:
 
 
 def test_zero_grad_forgets_or_fills(namespace: Any) -> None:
-    """None by default, zeros if told so."""
+    """zero_grad sets grads to None by default, to zeros if told so."""
     net = namespace.nn.Linear(2, 1)
     net(namespace.ones(1, 2)).sum().backward()
     net.zero_grad(set_to_none=False)
@@ -275,7 +275,7 @@ def test_modes_of_a_module_reach_all_below(namespace: Any) -> None:
 
 
 def test_forward_hooks_see_and_replace(namespace: Any) -> None:
-    """One before may replace the arguments, one after the result, until it is removed."""
+    """A pre-hook may replace the arguments, a hook the result, until it is removed."""
     net = namespace.nn.Identity()
     before = net.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
     after = net.register_forward_hook(lambda module, args, out: out * 10)

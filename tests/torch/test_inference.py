@@ -28,7 +28,7 @@ MODES = {
 
 
 def entered(torch: Any, mode: str) -> ExitStack:
-    """Those blocks, entered."""
+    """Enter the blocks of a mode."""
     made = {
         "no_grad": torch.no_grad,
         "enable_grad": torch.enable_grad,

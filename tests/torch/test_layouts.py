@@ -69,7 +69,7 @@ def _layouts(t: Any, call: str, operands: tuple[str, ...], arriving: str) -> lis
 )
 @pytest.mark.filterwarnings("ignore")
 def test_layouts_are_those_of_torch(call: str, count: int) -> None:
-    """For every combination of layouts of the operands and of the gradient that arrives."""
+    """Layouts are torch's for every combination of layouts of operands and of the incoming gradient."""
     for *operands, arriving in itertools.product(LAYOUTS, repeat=count + 1):
         expected, actual = (_layouts(t, call, tuple(operands), arriving) for t in (torch, reference_impl))
         assert actual == expected, f"operands {', '.join(operands)}; gradient {arriving}"

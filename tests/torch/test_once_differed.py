@@ -362,7 +362,7 @@ n, = torch.autograd.grad(m, b, create_graph=True)
     ],
 )
 def test_they_agree(text):
-    """However they are looked at."""
+    """torch and the reference agree on the program at every density."""
     program = parse(f"import torch\n{text}")
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)

@@ -53,7 +53,7 @@ def test_half_precision_is_rounded_where_torch_rounds_it(dtype, monkeypatch):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_operands_promote_as_in_torch(name: str) -> None:
-    """With each other dtype, tensors or 0-d tensors, and with numbers."""
+    """Pairs of dtypes, as tensors, 0-d tensors and numbers, promote as in torch."""
     others = [(dtype, shape) for dtype in DTYPES for shape in ((), (2,))]
     for shape, other in product(((), (2,)), [*others, True, 2, 0.5, 1j]):
         found = []

@@ -69,7 +69,7 @@ def test_changes_of_shape(change, target):
 
 
 def test_resizing(torch):
-    """It counts as a write unless the shape stays, and is refused where gradients flow."""
+    """Resizing counts as a write unless the shape stays, and is refused if the tensor requires grad."""
     x = torch.ones(3)
     v = x[:1]
     x.resize_(2)
@@ -99,7 +99,7 @@ def test_setting(torch):
 
 
 def test_results_put_into_out(torch):
-    """They count as written, and nothing may require grad while recording."""
+    """An `out` tensor counts as written, and no operand may require grad while recording."""
     x, out = torch.ones(2), torch.zeros(2)
     assert torch.mul(x, 3, out=out) is out
     assert ([3.0, 3.0], 1) == (out.tolist(), out._version)
@@ -114,7 +114,7 @@ def test_results_put_into_out(torch):
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float64", "complex64"])
 @pytest.mark.parametrize("op", ["mul", "sqrt", "mean", "sum", "eq", "neg", "abs", "mm", "matmul"])
 def test_out_of_another_dtype(op, dtype):
-    """It is filled, or refused, as PyTorch does."""
+    """An `out` of another dtype is filled or refused as in PyTorch."""
 
     def put(torch: Any) -> Any:
         x = torch.ones(2, 2)
