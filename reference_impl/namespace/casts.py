@@ -141,22 +141,10 @@ def _to(target: dtype) -> Callable[..., Tensor]:
 
 
 CASTS: dict[str, Callable[..., Any]] = {
-    "to": to,
-    "type": type_,
-    "type_as": type_as,
-    "cpu": cpu,
-    "cuda": cuda,
-    "double": _to(dtypes.float64),
-    "float": _to(dtypes.float32),
-    "half": _to(dtypes.float16),
-    "bfloat16": _to(dtypes.bfloat16),
-    "long": _to(dtypes.int64),
-    "int": _to(dtypes.int32),
-    "short": _to(dtypes.int16),
-    "char": _to(dtypes.int8),
-    "byte": _to(dtypes.uint8),
-    "bool": _to(dtypes.bool_),
-    "cfloat": _to(dtypes.complex64),
+    "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "double": _to(dtypes.float64),
+    "float": _to(dtypes.float32), "half": _to(dtypes.float16), "bfloat16": _to(dtypes.bfloat16),
+    "long": _to(dtypes.int64), "int": _to(dtypes.int32), "short": _to(dtypes.int16), "char": _to(dtypes.int8),
+    "byte": _to(dtypes.uint8), "bool": _to(dtypes.bool_), "cfloat": _to(dtypes.complex64),
     "cdouble": _to(dtypes.complex128),
-}
+}  # fmt: skip
 """Methods by name."""

@@ -276,43 +276,20 @@ def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:
 
 
 BOTH: dict[str, Any] = {
-    "broadcast_to": broadcast_to,
-    "diag": diag,
-    "dist": dist,
-    "fliplr": fliplr,
-    "flipud": flipud,
-    "floor_divide": floor_divide,
-    "log_softmax": _in_dtype("_log_softmax"),
-    "movedim": movedim,
-    "moveaxis": movedim,
-    "ravel": ravel,
-    "repeat_interleave": repeat_interleave,
-    "roll": roll,
-    "softmax": _in_dtype("_softmax"),
-    "split_with_sizes": split_with_sizes,
-    "swapaxes": swapaxes,
-    "swapdims": swapaxes,
-    "take": take,
-    "tensor_split": tensor_split,
-    "tile": tile,
-    "trace": trace,
-    "unflatten": unflatten,
-    "unsafe_chunk": unsafe_chunk,
-    "unsafe_split": unsafe_split,
+    "broadcast_to": broadcast_to, "diag": diag, "dist": dist, "fliplr": fliplr, "flipud": flipud,
+    "floor_divide": floor_divide, "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
+    "moveaxis": movedim, "ravel": ravel, "repeat_interleave": repeat_interleave, "roll": roll,
+    "softmax": _in_dtype("_softmax"), "split_with_sizes": split_with_sizes, "swapaxes": swapaxes,
+    "swapdims": swapaxes, "take": take, "tensor_split": tensor_split, "tile": tile, "trace": trace,
+    "unflatten": unflatten, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split,
     "unsafe_split_with_sizes": unsafe_split,
-}
+}  # fmt: skip
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
-    "broadcast_tensors": broadcast_tensors,
-    "cat": cat,
-    "concat": cat,
-    "concatenate": cat,
-    "hstack": hstack,
-    "meshgrid": meshgrid,
-    "stack": stack,
-    "vstack": vstack,
-}
+    "broadcast_tensors": broadcast_tensors, "cat": cat, "concat": cat, "concatenate": cat, "hstack": hstack,
+    "meshgrid": meshgrid, "stack": stack, "vstack": vstack,
+}  # fmt: skip
 """Functions that are not methods, by name."""
 
 WRAPPED: dict[str, Callable[..., Any]] = {
@@ -325,25 +302,9 @@ WRAPPED: dict[str, Callable[..., Any]] = {
 """Wrappers for ops that take more arguments than their declaration, by name."""
 
 ALIASES = {
-    "absolute": "abs",
-    "negative": "neg",
-    "multiply": "mul",
-    "multiply_": "mul_",
-    "subtract": "sub",
-    "divide": "div",
-    "true_divide": "div",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "clip": "clamp",
-    "clip_": "clamp_",
-    "fix": "trunc",
-    "ger": "outer",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "not_equal": "ne",
-}
+    "absolute": "abs", "negative": "neg", "multiply": "mul", "multiply_": "mul_", "subtract": "sub",
+    "divide": "div", "true_divide": "div", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+    "arctan2": "atan2", "clip": "clamp", "clip_": "clamp_", "fix": "trunc", "ger": "outer", "greater": "gt",
+    "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
+}  # fmt: skip
 """Ops by their aliases."""

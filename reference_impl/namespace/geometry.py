@@ -96,16 +96,8 @@ PROPERTIES: dict[str, Any] = {"dtype": property(dtype), "ndim": property(dim)}
 """The attributes that are no methods, by name."""
 
 METHODS: dict[str, Any] = {
-    "__bool__": truth,
-    "__len__": length,
-    "dim": dim,
-    "is_complex": is_complex,
-    "is_floating_point": is_floating_point,
-    "item": item,
-    "ndimension": dim,
-    "nelement": numel,
-    "numel": numel,
-    "storage_offset": storage_offset,
-    "tolist": tolist,
-}
+    "__bool__": truth, "__len__": length, "dim": dim, "is_complex": is_complex,
+    "is_floating_point": is_floating_point, "item": item, "ndimension": dim, "nelement": numel,
+    "numel": numel, "storage_offset": storage_offset, "tolist": tolist,
+}  # fmt: skip
 """The methods by name."""

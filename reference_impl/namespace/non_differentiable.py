@@ -269,66 +269,30 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 
 BOTH: dict[str, Any] = {
-    "equal": equal,
-    "isclose": isclose,
-    "allclose": allclose,
-    "all": _found(np.all),
-    "any": _found(np.any),
-    "argmax": _position(np.argmax),
-    "argmin": _position(np.argmin),
-    "argsort": argsort,
-    "isnan": _map(np.isnan),
-    "isinf": _map(np.isinf),
-    "isfinite": _map(np.isfinite),
-    "isposinf": _map(np.isposinf),
-    "isneginf": _map(np.isneginf),
-    "isreal": _map(np.isreal),
-    "signbit": _map(np.signbit),
-    "logical_and": _map(np.logical_and),
-    "logical_or": _map(np.logical_or),
-    "logical_xor": _map(np.logical_xor),
-    "logical_not": _map(np.logical_not),
-    "bitwise_and": _bits(np.bitwise_and),
-    "bitwise_or": _bits(np.bitwise_or),
-    "bitwise_xor": _bits(np.bitwise_xor),
-    "bitwise_not": bitwise_not,
-    "nextafter": _map(np.nextafter),
-    "nonzero": nonzero,
-    "argwhere": nonzero,
-    "count_nonzero": count_nonzero,
-    "unique": unique,
-    "unique_consecutive": unique_consecutive,
-    "bincount": bincount,
-    "histc": histc,
-}
+    "equal": equal, "isclose": isclose, "allclose": allclose, "all": _found(np.all), "any": _found(np.any),
+    "argmax": _position(np.argmax), "argmin": _position(np.argmin), "argsort": argsort,
+    "isnan": _map(np.isnan), "isinf": _map(np.isinf), "isfinite": _map(np.isfinite),
+    "isposinf": _map(np.isposinf), "isneginf": _map(np.isneginf), "isreal": _map(np.isreal),
+    "signbit": _map(np.signbit), "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
+    "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
+    "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
+    "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter),
+    "nonzero": nonzero, "argwhere": nonzero, "count_nonzero": count_nonzero, "unique": unique,
+    "unique_consecutive": unique_consecutive, "bincount": bincount, "histc": histc,
+}  # fmt: skip
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
-    "is_tensor": is_tensor,
-    "is_floating_point": is_floating_point,
-    "is_complex": is_complex,
-    "numel": numel,
-    "result_type": result_type,
-    "promote_types": promote_types,
-    "can_cast": can_cast,
-    "isin": isin,
-    "searchsorted": searchsorted,
-    "bucketize": bucketize,
-    "tril_indices": tril_indices,
-    "triu_indices": triu_indices,
-    "broadcast_shapes": broadcast_shapes,
-}
+    "is_tensor": is_tensor, "is_floating_point": is_floating_point, "is_complex": is_complex, "numel": numel,
+    "result_type": result_type, "promote_types": promote_types, "can_cast": can_cast, "isin": isin,
+    "searchsorted": searchsorted, "bucketize": bucketize, "tril_indices": tril_indices,
+    "triu_indices": triu_indices, "broadcast_shapes": broadcast_shapes,
+}  # fmt: skip
 """Functions that are not methods, by name."""
 
 OPERATORS: dict[str, str] = {
-    "__and__": "bitwise_and",
-    "__rand__": "bitwise_and",
-    "__or__": "bitwise_or",
-    "__ror__": "bitwise_or",
-    "__xor__": "bitwise_xor",
-    "__rxor__": "bitwise_xor",
-    "__invert__": "bitwise_not",
-    "__mod__": "remainder",
+    "__and__": "bitwise_and", "__rand__": "bitwise_and", "__or__": "bitwise_or", "__ror__": "bitwise_or",
+    "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__invert__": "bitwise_not", "__mod__": "remainder",
     "__floordiv__": "floor_divide",
-}
+}  # fmt: skip
 """Methods behind Python operators that generated programs do not use."""

@@ -123,14 +123,8 @@ def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:
 
 
 METHODS: dict[str, Any] = {
-    "bernoulli": bernoulli,
-    "bernoulli_": bernoulli_,
-    "cauchy_": cauchy_,
-    "exponential_": exponential_,
-    "geometric_": geometric_,
-    "log_normal_": log_normal_,
-    "normal_": normal_,
-    "random_": random_,
+    "bernoulli": bernoulli, "bernoulli_": bernoulli_, "cauchy_": cauchy_, "exponential_": exponential_,
+    "geometric_": geometric_, "log_normal_": log_normal_, "normal_": normal_, "random_": random_,
     "uniform_": uniform_,
-}
+}  # fmt: skip
 """Methods by name; ``bernoulli`` is a function too."""

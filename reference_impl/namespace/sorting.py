@@ -134,15 +134,8 @@ def _running(name: str) -> Any:
 
 
 BOTH: dict[str, Any] = {
-    "max": _extreme("max"),
-    "min": _extreme("min"),
-    "sort": sort,
-    "topk": topk,
-    "kthvalue": kthvalue,
-    "median": _middle("median"),
-    "nanmedian": _middle("nanmedian"),
-    "mode": mode,
-    "cummax": _running("cummax"),
-    "cummin": _running("cummin"),
-}
+    "max": _extreme("max"), "min": _extreme("min"), "sort": sort, "topk": topk, "kthvalue": kthvalue,
+    "median": _middle("median"), "nanmedian": _middle("nanmedian"), "mode": mode,
+    "cummax": _running("cummax"), "cummin": _running("cummin"),
+}  # fmt: skip
 """Functions that are methods too, by name."""
