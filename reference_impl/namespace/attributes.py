@@ -111,11 +111,6 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     return array if by("copy/numpy-shares") else array.copy()
 
 
-def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    """The array that numpy's functions receive for a tensor."""
-    return np.array(numpy(self), dtype, copy=copy)
-
-
 def _number(self: Tensor, kind: type) -> Any:
     """The single element as a number of type ``kind``."""
     if self.requires_grad and STATE.enabled and kind is not int:
@@ -129,21 +124,6 @@ def _number(self: Tensor, kind: type) -> Any:
             raise RuntimeError(f"value cannot be converted to type {kind.__name__} without overflow")
         number = number.real
     return kind(number)
-
-
-def to_float(self: Tensor) -> float:
-    """The single element as a float."""
-    return _number(self, float)
-
-
-def to_int(self: Tensor) -> int:
-    """The single element as an int."""
-    return _number(self, int)
-
-
-def to_complex(self: Tensor) -> complex:
-    """The single element as a complex number."""
-    return _number(self, complex)
 
 
 def index(self: Tensor) -> int:
@@ -185,12 +165,6 @@ def is_nonzero(self: Tensor) -> bool:
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Return True if both tensors have the same shape."""
     return array_of(self).shape == array_of(other).shape
-
-
-def warned_of_storage(self: Tensor) -> Storage:
-    """The tensor's storage, under its deprecated name."""
-    warnings.warn("TypedStorage is deprecated, use untyped_storage()", UserWarning, stacklevel=2)
-    return storage(self)
 
 
 def _set_hooks(self: Tensor, hooks: Any) -> None:
@@ -289,10 +263,10 @@ METHODS: dict[str, Any] = {
     "is_neg": lambda self: False,
     "resolve_conj": lambda self: self,
     "resolve_neg": lambda self: self,
-    "__array__": as_array,
-    "__float__": to_float,
-    "__int__": to_int,
-    "__complex__": to_complex,
+    "__array__": lambda self, dtype=None, copy=None: np.array(numpy(self), dtype, copy=copy),
+    "__float__": lambda self: _number(self, float),
+    "__int__": lambda self: _number(self, int),
+    "__complex__": lambda self: _number(self, complex),
     "__index__": index,
     "__iter__": iterate,
     "__contains__": contains,

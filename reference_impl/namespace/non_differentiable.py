@@ -18,6 +18,7 @@ from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace import geometry
 from specs.ops.helpers import axis_of
 
 
@@ -34,21 +35,6 @@ def _tensor(array: Any) -> Tensor:
 def is_tensor(value: Any) -> bool:
     """Return True for a tensor."""
     return isinstance(value, Tensor)
-
-
-def is_floating_point(x: Tensor) -> bool:
-    """Return True if the elements are real floating-point numbers."""
-    return x.is_floating_point()
-
-
-def is_complex(x: Tensor) -> bool:
-    """Return True if the elements are complex numbers."""
-    return x.is_complex()
-
-
-def numel(x: Tensor) -> int:
-    """The number of elements."""
-    return x.numel()
 
 
 def equal(x: Tensor, y: Tensor) -> bool:
@@ -283,10 +269,11 @@ BOTH: dict[str, Any] = {
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
-    "is_tensor": is_tensor, "is_floating_point": is_floating_point, "is_complex": is_complex, "numel": numel,
-    "result_type": result_type, "promote_types": promote_types, "can_cast": can_cast, "isin": isin,
-    "searchsorted": searchsorted, "bucketize": bucketize, "tril_indices": tril_indices,
-    "triu_indices": triu_indices, "broadcast_shapes": broadcast_shapes,
+    "is_tensor": is_tensor, "is_floating_point": geometry.is_floating_point,
+    "is_complex": geometry.is_complex, "numel": geometry.numel, "result_type": result_type,
+    "promote_types": promote_types, "can_cast": can_cast, "isin": isin, "searchsorted": searchsorted,
+    "bucketize": bucketize, "tril_indices": tril_indices, "triu_indices": triu_indices,
+    "broadcast_shapes": broadcast_shapes,
 }  # fmt: skip
 """Functions that are not methods, by name."""
 

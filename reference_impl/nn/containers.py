@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
 
 
-class Sequential(Module):
+class _Modules(Module):
+    """Registered modules in order."""
+
+    def append(self, module: Module) -> Self:
+        """Append a module."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+
+class Sequential(_Modules):
     """Modules called in order, each with the previous result."""
 
     def __init__(self, *modules: Any) -> None:
@@ -25,33 +40,17 @@ class Sequential(Module):
             x = module(x)
         return x
 
-    def append(self, module: Module) -> Sequential:
-        """Append a module."""
-        self.add_module(str(len(self)), module)
-        return self
-
     def __getitem__(self, at: Any) -> Any:
         modules = list(self._modules.values())
         return Sequential(*modules[at]) if isinstance(at, slice) else modules[at]
 
-    def __len__(self) -> int:
-        return len(self._modules)
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
-
-
-class ModuleList(Module):
+class ModuleList(_Modules):
     """A list of registered modules."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         self.extend(modules)
-
-    def append(self, module: Module) -> ModuleList:
-        """Append a module."""
-        self.add_module(str(len(self)), module)
-        return self
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Append all of ``modules``."""
@@ -62,12 +61,6 @@ class ModuleList(Module):
     def __getitem__(self, at: Any) -> Any:
         modules = list(self._modules.values())
         return ModuleList(modules[at]) if isinstance(at, slice) else modules[at]
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
 
 
 class ModuleDict(Module):

@@ -36,42 +36,6 @@ def _of_old(size_average: Any, reduce: Any) -> str:
     return reduction
 
 
-class MSELoss(_Loss):
-    """Squared differences."""
-
-    function = staticmethod(functional.mse_loss)
-
-
-class L1Loss(_Loss):
-    """Absolute differences."""
-
-    function = staticmethod(functional.l1_loss)
-
-
-class SmoothL1Loss(_Loss):
-    """Quadratic for small differences, linear beyond."""
-
-    function = staticmethod(functional.smooth_l1_loss)
-
-
-class HuberLoss(_Loss):
-    """Half the square of small differences, linear beyond."""
-
-    function = staticmethod(functional.huber_loss)
-
-
-class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of two classes, from logits."""
-
-    function = staticmethod(functional.binary_cross_entropy_with_logits)
-
-
-class BCELoss(_Loss):
-    """Cross entropy of two classes, from probabilities."""
-
-    function = staticmethod(functional.binary_cross_entropy)
-
-
 class _Classes(_Loss):
     """A loss of several classes, with optional class weights."""
 
@@ -85,13 +49,17 @@ class _Classes(_Loss):
         return type(self).function(input, target, self.weight, reduction=self.reduction, **self.settings)
 
 
-class NLLLoss(_Classes):
-    """Negative log-likelihood, from log-probabilities."""
+def _loss(name: str, base: type[_Loss], function: Callable[..., Tensor]) -> type[_Loss]:
+    """Make the module of a function."""
+    about = {"function": staticmethod(function), "__doc__": function.__doc__, "__module__": __name__}
+    return type(name, (base,), about)
 
-    function = staticmethod(functional.nll_loss)
 
-
-class CrossEntropyLoss(_Classes):
-    """Cross entropy, from logits."""
-
-    function = staticmethod(functional.cross_entropy)
+MSELoss = _loss("MSELoss", _Loss, functional.mse_loss)
+L1Loss = _loss("L1Loss", _Loss, functional.l1_loss)
+SmoothL1Loss = _loss("SmoothL1Loss", _Loss, functional.smooth_l1_loss)
+HuberLoss = _loss("HuberLoss", _Loss, functional.huber_loss)
+BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", _Loss, functional.binary_cross_entropy_with_logits)
+BCELoss = _loss("BCELoss", _Loss, functional.binary_cross_entropy)
+NLLLoss = _loss("NLLLoss", _Classes, functional.nll_loss)
+CrossEntropyLoss = _loss("CrossEntropyLoss", _Classes, functional.cross_entropy)
