@@ -275,7 +275,7 @@ def grad_variables_is_the_old_name():
 
 
 def backward_may_run_within_another():
-    """In the backward of a custom function: it is done before the one around it goes on.
+    """A backward within a custom function's backward is done before the outer one goes on.
 
     Rule: backward/runs-within-another.
     """

@@ -45,7 +45,7 @@ def checkpoint_keeps_no_results():
 
 
 def second_run_stops_early():
-    """It ends when what the first run saved is there; a longer second run does no harm.
+    """The second run ends once everything that the first saved is there; a longer one does no harm.
 
     Rules: checkpoint/stops-early, checkpoint/saves-no-more-again.
     """

@@ -212,7 +212,7 @@ def kinds_of_ways_out():
 
 
 def float_of_many_is_refused():
-    """Only one element is a number. Rule: copy/number-of-one-element."""
+    """float() of more than one element is refused. Rule: copy/number-of-one-element."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("copy/number-of-one-element"):
         float(x)

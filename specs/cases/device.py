@@ -41,7 +41,7 @@ def a_moved_leaf_has_no_grad():
 
 
 def a_moved_leaf_can_retain_its_grad():
-    """It is filled like that of any result, on the copy's device.
+    """The retained grad of a moved leaf is filled like that of any result, on the copy's device.
 
     Rules: device/copy-is-an-op, retain/fills-grad. Source: seed 000_725a8afb72183ef2.txt.
     """
@@ -97,7 +97,7 @@ def who_is_there_already_is_not_copied():
 
 
 def a_round_trip_is_two_copies():
-    """There and back again is no leaf either, and the gradient comes all the way.
+    """A tensor moved there and back is no leaf, and the gradient comes all the way.
 
     Rules: device/copy-is-an-op, device/gradient-comes-back.
     """
@@ -247,7 +247,7 @@ def a_device_that_is_not_there_is_refused():
 
 # -- modules ---------------------------------------------------------------------------------------
 def a_moved_module_keeps_its_parameters():
-    """Their memory is swapped, so that they are leaves still, and get their grads where they are.
+    """Moving a module swaps its parameters' memory: they stay leaves, and get their grads on the device.
 
     Rule: nn/to-swaps-data. Source: seed 000_725a8afb72183ef2.txt.
     """

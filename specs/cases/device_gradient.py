@@ -54,7 +54,7 @@ def a_gradient_belongs_where_its_tensor_is():
 
 
 def a_grad_elsewhere_cannot_be_assigned():
-    """It would be of no use to whoever updates the leaf.
+    """A grad on another device than its leaf cannot be assigned.
 
     Rule: device/grad-is-beside-its-leaf. Source: seed 004_fc81070469924520.txt.
     """

@@ -56,7 +56,7 @@ def a_grad_that_left_its_device_fails_the_step():
 
 
 def bfloat16_grads_go_along():
-    """They are cast as they are taken off a float32 parameter. Rule: device/bfloat16-states-mix."""
+    """bfloat16 grads are cast when a float32 parameter is updated. Rule: device/bfloat16-states-mix."""
     x = torch.tensor([2.0], requires_grad=True, device="cuda")
     x.grad_dtype = torch.bfloat16
     x.grad = torch.tensor([1.0], dtype=torch.bfloat16, device="cuda")

@@ -133,7 +133,7 @@ def needs_input_grad_tells_who_wants_a_gradient():
 
 
 def number_gets_none():
-    """For an argument that is no tensor a backward returns None. Rule: function/no-gradient-for-others."""
+    """A backward returns None for an argument that is no tensor. Rule: function/no-gradient-for-others."""
     x = torch.tensor(3.0, requires_grad=True)
     Scale.apply(x, 4).backward()
     assert x.grad.item() == 4.0

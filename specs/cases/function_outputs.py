@@ -128,7 +128,7 @@ def dirty_view_must_be_alone():
 
 
 def marking_another_tensor_dirty_warns():
-    """Only inputs can be dirty. Rule: function/dirty-is-an-input."""
+    """Marking a tensor that is no input as dirty warns. Rule: function/dirty-is-an-input."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with warned("function/dirty-is-an-input"):
         y = Stranger.apply(x)

@@ -104,7 +104,7 @@ def hook_of_all_gradients():
 
 
 def hook_is_given_none_for_what_is_not_reached():
-    """It does not wait for it, and hears of nothing once its handle is removed.
+    """The hook does not wait for a tensor that is not reached, and is not called once its handle is removed.
 
     Rule: edge/hook-sees-what-is-missing.
     """

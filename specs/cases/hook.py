@@ -189,7 +189,7 @@ def post_accumulate_hook_needs_a_leaf():
 
 
 def post_accumulate_hook_finds_the_grad():
-    """It is called after each accumulation and may change or clear what is there.
+    """The hook is called after each accumulation, and may change or clear the grad.
 
     Rule: hook/post-accumulate-sees-the-grad.
     """

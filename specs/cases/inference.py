@@ -28,7 +28,7 @@ def what_is_made_inside_is_an_inference_tensor():
 
 
 def inference_mode_sets_the_grad_mode():
-    """It switches recording off and, with False, on.
+    """inference_mode switches recording off and, with False, on.
 
     Rules: inference/sets-the-grad-mode, mode/restored-at-exit.
     """
@@ -210,7 +210,7 @@ def the_flag_is_refused_outside():
 
 
 def windows_on_inference_tensors_are_no_views():
-    """They are inference tensors themselves, wherever they are made. Rule: inference/views-are-none."""
+    """A window on an inference tensor is always an inference tensor. Rule: inference/views-are-none."""
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         y = x.view(2)
@@ -224,7 +224,7 @@ def windows_on_inference_tensors_are_no_views():
 
 
 def views_of_normal_tensors_are_tagged():
-    """They are normal leaves that require grad as their base does, and pass nothing on.
+    """Views of normal tensors are normal leaves; they require grad if their base does, and pass nothing on.
 
     Rules: inference/view-tag, view/requires-grad-follows-base, inference/view-write-refused.
     """

@@ -60,7 +60,7 @@ def wrapping_a_product_again_cuts_the_graph():
 
 
 def not_wrapping_it_keeps_the_graph():
-    """Without wrapping w @ x, w gets its grad.
+    """If w @ x is not wrapped, w gets its grad.
 
     Rules: nn/parameter-requires-grad, leaf/op-result-is-no-leaf. Source: seed 003_08ed0c2a945abd78.txt.
     """

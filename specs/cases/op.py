@@ -139,7 +139,7 @@ def a_dimension_named_twice():
 
 
 def the_extreme_of_nothing():
-    """No elements have no maximum. Rule: op/empty-extreme."""
+    """The maximum of no elements is refused. Rule: op/empty-extreme."""
     x = torch.ones(0)
     with refused("op/empty-extreme"):
         x.amax()
@@ -177,7 +177,7 @@ def a_diagonal_needs_two_dimensions():
 
 
 def flatten_goes_forward():
-    """From 1 to 0 is refused. Rule: op/flatten-order."""
+    """flatten() from dimension 1 to 0 is refused. Rule: op/flatten-order."""
     x = torch.ones(2, 2)
     with refused("op/flatten-order"):
         x.flatten(1, 0)

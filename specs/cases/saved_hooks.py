@@ -26,7 +26,7 @@ def backward_uses_what_hooks_make():
 
 
 def positions_in_a_list_are_saved_as_a_tensor():
-    """They go through the hooks like any other.
+    """Positions are saved as a tensor, which goes through the hooks like any other.
 
     Rules: saved_hooks/pack-and-unpack, saved_hooks/unpack-gives-a-tensor.
     """
@@ -316,7 +316,7 @@ def write_whose_result_could_not_be_packed_has_happened():
 
 
 def gradient_that_does_not_need_the_result_that_could_not_be_packed():
-    """Only the formula of the exponent asks for it. Rule: saved_hooks/failed-pack-saves-nothing."""
+    """Only the exponent's formula needs the result. Rule: saved_hooks/failed-pack-saves-nothing."""
     x = torch.tensor([1.0, 4.0], requires_grad=True)
     n = torch.tensor([2.0, 2.0], requires_grad=True)
     y = x * 1

@@ -35,7 +35,7 @@ def repeated_elements_get_the_sum():
 
 
 def windows_are_refused():
-    """For strides that do not fit, and for memory that is not there.
+    """Strides that do not fit, and windows beyond the memory, are refused.
 
     Rules: window/strides, view/window-outside-base.
     """

@@ -66,7 +66,7 @@ def a_no_grad_view_refuses():
 
 
 def a_no_grad_view_of_a_plain_tensor():
-    """There only a write of something that requires grad is refused. Rule: write/no-grad-view-refused."""
+    """Only a write of something that requires grad is refused. Rule: write/no-grad-view-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
     with torch.no_grad():

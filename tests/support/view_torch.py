@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -129,7 +129,7 @@ def prepared(op: Op, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(o.detach().numpy() if isinstance(o, torch.Tensor) else o for o in operands)
 
 
-def values_of(op: Op, operands: tuple[Any, ...], attributes: dict[str, Any], out: Any, g: Any) -> list[Any]:
+def values_of(op: Op, operands: Sequence[Any], attributes: dict[str, Any], out: Any, g: Any) -> list[Any]:
     """The values that a node would have kept, in the order of the op's slots."""
     metadata = {
         "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "strides": lambda x: x.stride(),

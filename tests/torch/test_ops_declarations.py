@@ -25,6 +25,7 @@ from specs.op import Op, Overloads
 torch = pytest.importorskip("torch")
 
 from op_torch import methods, tree  # noqa: E402 -- needs torch
+from view_torch import values_of  # noqa: E402 -- needs torch
 
 ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
@@ -206,7 +207,7 @@ def test_formulas_make_the_graph_torch_makes(op, call):
         expected = torch.autograd.grad(out, inputs, g, create_graph=True, allow_unused=True)
         for i, theirs in zip(needs, expected, strict=True):
             formula = op.formulas[op.names[i]]
-            values = [value_of(op, slot, g, originals, out, call[1]) for slot in op.slots]
+            values = values_of(op, originals, op.defaults | call[1], out, g)
             mine = finished(formula.fn(*[values[n] for n in formula.picks]), operands[i])
             if op.mutates and i == 0 and before is not None:
                 assert before.name() == "CloneBackward0"
@@ -261,30 +262,10 @@ def test_a_product_with_a_zero_factor_has_a_gradient(data):
         g = torch.ones_like(out).requires_grad_()
         (expected,) = torch.autograd.grad(out, x, g, create_graph=True)
         formula = op.formulas["x"]
-        values = [value_of(op, slot, g, [x], out, attributes) for slot in op.slots]
+        values = values_of(op, [x], op.defaults | attributes, out, g)
         actual = finished(formula.fn(*[values[n] for n in formula.picks]), x)
         assert expected.tolist() == actual.tolist()
         assert tree(expected.grad_fn) == tree(actual.grad_fn)
-
-
-def value_of(op: Op, slot: Any, g: Any, operands: list[Any], out: Any, attributes: dict[str, Any]) -> Any:
-    """The value that a formula gets for a slot."""
-    if slot.source == "g":
-        return g
-    if slot.source == "out":
-        return out
-    if slot.source == "attribute":
-        value = (op.defaults | attributes)[slot.name]
-        return value
-    operand = operands[slot.operand]
-    if slot.source == "operand":
-        return operand
-    return {
-        "shape": lambda: tuple(operand.shape),
-        "dtype": lambda: operand.dtype,
-        "strides": lambda: operand.stride(),
-        "offset": lambda: operand.storage_offset(),
-    }[slot.source]()
 
 
 def finished(grad: Any, operand: Any) -> Any:
