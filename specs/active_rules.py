@@ -87,6 +87,23 @@ class user_code:
             enter_engine()
 
 
+class set_aside:
+    """A block whose calls belong to no program: the rules that they apply are not recorded, and none is
+    knocked out.
+    """
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        global _fired, _off
+        self._before = _fired, _off
+        _fired, _off = set(), _foreign
+
+    def __exit__(self, *error: object) -> None:
+        global _fired, _off
+        _fired, _off = self._before
+
+
 def torch_release() -> str:
     """Return the torch release that is modelled."""
     return _release

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Scale, Tensor
 from specs.op import op
@@ -119,7 +120,7 @@ sigmoid_backward.wrt(dy=lambda g, y: g.sigmoid_backward(conj(y)), y=_sigmoid_twi
 _DEGREE = np.pi / 180
 
 
-@op(inplace=True, node="Deg2RadBackward0", dtypes="float", exact=False, ulp=1, grows="keeps")
+@op(inplace=True, node="Deg2RadBackward0", dtypes="float", exact=False, ulp=1, grows="keeps", alone=alone.out)
 def deg2rad(x: Tensor):
     """Radians for degrees."""
     if x.dtype.kind == "c":

@@ -8,7 +8,7 @@ import pytest
 
 import reference_impl as torch
 from reference_impl.base.rules import fired, knocked_out
-from specs.active_rules import OF_CALLS
+from specs.active_rules import OF_CALLS, by, set_aside
 
 SCRIPTS = {
     "detach/cuts": "(a * a).detach()",
@@ -65,3 +65,11 @@ def test_the_machine_does_not_obey_what_is_knocked_out_of_calls(rule: str):
     with knocked_out(rule):
         (a * a).sum().backward()
     assert [2.0, 4.0] == a.grad.tolist()
+
+
+def test_a_block_set_aside_fires_nothing_and_obeys_no_knock_out():
+    """Shapes are inferred by calling bodies of ops, between the steps of programs."""
+    fired()
+    with knocked_out("op/t-dims"), set_aside():
+        assert by("op/t-dims")
+    assert frozenset() == fired()
