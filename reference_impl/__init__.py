@@ -49,14 +49,7 @@ from reference_impl.base.modes import (
     set_grad_enabled,
 )
 from reference_impl.base.rules import is_warn_always_enabled, set_warn_always
-from reference_impl.base.size import (
-    Size,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
+from reference_impl.base.size import Size, contiguous_format, layout, memory_format, preserve_format, strided
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import cuda, legacy, random, testing

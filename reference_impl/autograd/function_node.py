@@ -149,8 +149,6 @@ class FunctionNode(FunctionCtx, Node):
             kept.append(result)
         return kept
 
-    # -- outputs --------------------------------------------------------------------------------
-
     def finish(self, args: tuple[Any, ...], output: Any, separate: bool) -> Any:
         """Make this node the history of forward's outputs, and save the tensors that it asked to save."""
         for position, saved in enumerate(self.to_save if self.recorded else ()):

@@ -18,7 +18,6 @@ from reference_impl.namespace.factories import ones_like, zeros_like
 Tensors = tuple[Tensor, ...]
 
 
-# -- inputs and results ---------------------------------------------------------------------------
 def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
     """Return True if ``given`` is a tuple, and its tensors; refuse anything but tensors."""
     several = isinstance(given, tuple)
@@ -85,7 +84,6 @@ def _gradients(
     )
 
 
-# -- strict mode -----------------------------------------------------------------------------------
 OURS = "of the user-provided function"
 
 
@@ -117,7 +115,6 @@ def _filled(
     return filled
 
 
-# -- first order -----------------------------------------------------------------------------------
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -206,7 +203,6 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
     ]
 
 
-# -- second order ----------------------------------------------------------------------------------
 def _single(out: Any, function: str) -> Tensor:
     """The single output of one element; refuse any other."""
     several, outputs = _tuple_of(out, "outputs", function)

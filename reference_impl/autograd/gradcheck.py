@@ -90,7 +90,6 @@ def gradgradcheck(
     return gradcheck(gradients, (*given, *seeds), **how)
 
 
-# -- inputs ----------------------------------------------------------------------------------------
 def _tensors(values: Any) -> tuple[Any, ...]:
     return (values,) if isinstance(values, Tensor) else tuple(values)
 
@@ -116,7 +115,6 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         x.retain_grad()
 
 
-# -- the check -------------------------------------------------------------------------------------
 def _check(
     func: Function,
     inputs: tuple[Any, ...],
@@ -299,7 +297,6 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
             )
 
 
-# -- deprecated -----------------------------------------------------------------------------------
 def _warn_of(name: str, grad_out: float) -> None:
     warnings.warn(
         f"`{name}` was part of PyTorch's private API and is deprecated", FutureWarning, stacklevel=3

@@ -53,9 +53,6 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
             bump(each)
 
 
-# -- saved tensors -------------------------------------------------------------------------------------
-
-
 class saved_tensors_hooks:
     """In the block, save ``pack_hook(tensor)`` in place of each tensor; backward calls ``unpack_hook`` on it.
 
@@ -187,7 +184,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
         STATE.write_watchers.pop()
 
 
-# -- hooks of several tensors --------------------------------------------------------------------------
 class _Handles(RemovableHandle):
     """Removes several hooks at once."""
 

@@ -173,7 +173,6 @@ def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-# -- gradients -------------------------------------------------------------------------------------
 def ambient_in(metadata: list[Any]) -> device | None:
     """The value of `STATE.place` while a node with this metadata runs."""
     return metadata[0].place if metadata and type(metadata[0]) is Placed else None

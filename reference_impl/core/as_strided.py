@@ -135,7 +135,6 @@ def _positions(window: StridedGeometry, lowest: int) -> np.ndarray:
     return where.reshape(-1)
 
 
-# -- complex numbers as pairs ------------------------------------------------------------------------------
 @op(internal=True, node="ViewAsRealBackward0", view=True, dtypes="keep", complex=True)
 def view_as_real(x: TensorOperand) -> Any:
     """Real and imaginary parts along a new last dimension, in the same memory."""

@@ -18,10 +18,7 @@ from specs.signature import picker
 Given = tuple[Any, ...]
 """Arguments, the values of keywords behind the others."""
 Plan = tuple[
-    Callable[..., Any],
-    Kernel,
-    Callable[[Given], Any] | None,
-    Callable[[Given], dict[str, Any]] | None,
+    Callable[..., Any], Kernel, Callable[[Given], Any] | None, Callable[[Given], dict[str, Any]] | None
 ]
 """The meaning of arguments of certain types: the function that runs the op, the op's kernel, and the readers
 of its operands (None: all arguments are operands) and of its attributes (None: they have their defaults).

@@ -97,8 +97,6 @@ class Node:
         given = self.apply(list(grads), RunningTask())
         return given[0] if len(given) == 1 else tuple(given)
 
-    # -- hooks -----------------------------------------------------------------------------------------
-
     def tensor_pre_hooks(self) -> Iterable[tuple[int, Hooks]]:
         """Return the hooks of the tensors that this node made or fills, with each tensor's output number."""
         return () if self.hooks is None else self.hooks.tensor_pre_hooks
@@ -116,8 +114,6 @@ class Node:
         if self.hooks is None:
             self.hooks = NodeHooks()
         return self.hooks
-
-    # -- what PyTorch shows of a node --------------------------------------------------------------------
 
     def _sequence_nr(self) -> int:
         """Return the number that decides which node runs first."""

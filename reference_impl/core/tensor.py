@@ -76,8 +76,6 @@ class Tensor:
         def __getattr__(self, name: str) -> Any:
             """The op methods, which are installed from the op table."""
 
-    # -- history ---------------------------------------------------------------------------------
-
     @property
     def grad_fn(self) -> Any:
         """The node that made this tensor; brings a stale view up to date, and may refuse to."""
@@ -148,8 +146,6 @@ class Tensor:
     def _is_view(self) -> bool:
         return self._view is not None
 
-    # -- grad ------------------------------------------------------------------------------------
-
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient; warns where none will ever come."""
@@ -184,8 +180,6 @@ class Tensor:
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    # -- data ------------------------------------------------------------------------------------
 
     @property
     def data(self) -> Tensor:

@@ -125,7 +125,6 @@ class DualLevel:
         finally:
             self.paused -= 1
 
-    # -- tangents --------------------------------------------------------------------------------
     def tangent(self, x: Any) -> Tensor | None:
         """The tangent of a tensor: its own, or the view of its base's; None without one."""
         if self.paused or not isinstance(x, Tensor):
@@ -201,7 +200,6 @@ def without_tangent(x: Tensor) -> Tensor:
     return view
 
 
-# -- layout ----------------------------------------------------------------------------------------
 def _elements(x: Tensor) -> int:
     return storage_of(x).nbytes // array_of(x).itemsize
 
@@ -228,7 +226,6 @@ def zeros_laid_out(like: Tensor, dtype: np.dtype) -> Tensor:
     return out
 
 
-# -- jvp -------------------------------------------------------------------------------------------
 def _jvp(
     kernel: Kernel,
     operands: Sequence[Any],

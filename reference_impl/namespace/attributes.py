@@ -98,7 +98,6 @@ def storage(self: Tensor) -> Storage:
     return Storage(storage_of(self))
 
 
-# -- interop ---------------------------------------------------------------------------------------
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory; with ``force`` a copy, which nothing forbids."""
     array = np.array(array_of(self)) if force else shared_with_numpy(self)
@@ -190,7 +189,6 @@ def volatile(self: Tensor) -> bool:
     return False
 
 
-# -- transposes --------------------------------------------------------------------------------------
 def transposed(self: Tensor) -> Tensor:
     """``x.T``: all dimensions in reverse."""
     if self.ndim != 2:

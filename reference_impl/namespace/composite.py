@@ -21,7 +21,6 @@ from specs.ops.helpers import axis_of
 from specs.signature import clash
 
 
-# -- joining and cutting ---------------------------------------------------------------------------
 def _need_tensors(tensors: Any) -> None:
     if isinstance(tensors, Tensor):
         raise TypeError("argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
@@ -101,7 +100,6 @@ def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
     return tuple(piece.clone() for piece in x.chunk(chunks, dim))
 
 
-# -- rearranging -----------------------------------------------------------------------------------
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to other positions; the rest keep their order."""
     ndim = x.ndim
@@ -210,7 +208,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(g.transpose(0, 1) if indexing == "xy" and len(shape) > 1 else g for g in grids)
 
 
-# -- arithmetic ------------------------------------------------------------------------------------
 def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Add the ``unbiased`` flag, which stands for a correction of 1 or 0, to ``var`` or ``std``."""
 

@@ -29,10 +29,7 @@ _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
 
 def _check_plain(
-    layout: Any = strided,
-    pin_memory: bool = False,
-    memory_format: Any = preserve_format,
-    out: None = None,
+    layout: Any = strided, pin_memory: bool = False, memory_format: Any = preserve_format, out: None = None
 ) -> None:
     """Refuse any other layout than plain memory."""
     if layout is not strided or pin_memory or memory_format not in (preserve_format, contiguous_format):

@@ -27,7 +27,6 @@ from reference_impl.nn.loss_functions import (  # noqa: F401  PyTorch has them h
 )
 
 
-# -- activations -----------------------------------------------------------------------------------
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(x, 0)``."""
     return input.relu_() if inplace else input.relu()
@@ -104,7 +103,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return x1.div(lengths[0]).mul(x2.div(lengths[1])).sum(dim)
 
 
-# -- layers ----------------------------------------------------------------------------------------
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
     if not input.ndim or not weight.ndim:

@@ -56,7 +56,6 @@ class Module:
             result = result if replaced is None else replaced
         return result if watch is None else watch.result(result)
 
-    # -- attributes ------------------------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
         for kind in _OWN:
             owned = self.__dict__.get(kind, {})
@@ -125,7 +124,6 @@ class Module:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
         return attach(self._backward_hooks, hook)
 
-    # -- traversal -------------------------------------------------------------------------------
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over direct children with their names, each once."""
         seen: set[int] = set()
@@ -191,7 +189,6 @@ class Module:
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._parameters[name]
 
-    # -- changes to all modules -----------------------------------------------------------------
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         """Call ``fn`` with every module, children first."""
         for module in self.children():
@@ -270,7 +267,6 @@ class Module:
         """Move all tensors to a CUDA device."""
         return self._swap(lambda x: x.cuda(index))
 
-    # -- state -----------------------------------------------------------------------------------
     def _state(self) -> Iterator[tuple[str, Tensor]]:
         for at, module in self.named_modules():
             kept = {n: b for n, b in module._buffers.items() if n not in module._transient}
@@ -305,7 +301,6 @@ class Module:
                     x.copy_(state_dict[name])
         return Keys(missing, unexpected)
 
-    # -- printing --------------------------------------------------------------------------------
     def extra_repr(self) -> str:
         """The module's own part of the repr."""
         return ""

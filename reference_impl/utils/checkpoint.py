@@ -67,7 +67,6 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         STATE.checkpoint_debug.pop()
 
 
-# -- reentrant ---------------------------------------------------------------------------------------
 class CheckpointFunction(Function):
     """A call that its own backward recomputes."""
 
@@ -103,7 +102,6 @@ class CheckpointFunction(Function):
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
 
-# -- with hooks -------------------------------------------------------------------------------------
 class _Holder:
     """A placeholder for a tensor that the first run saved."""
 
@@ -238,7 +236,6 @@ def _checkpoint_with_hooks(
     return out
 
 
-# -- public -----------------------------------------------------------------------------------------
 def _is_reentrant(use_reentrant: bool | None) -> bool:
     if use_reentrant is None:
         warn("checkpoint/says-which-way")
