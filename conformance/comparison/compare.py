@@ -2,7 +2,7 @@
 
 The result is data; no English is made here, and nobody is blamed (`judge` does that). Values are compared
 with `==` (so zero equals minus zero) and NaN equals NaN; what an operation that rounds has reached, within
-the bound that `rounding` gives.
+the bound that `tolerance.bounds` gives.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `survive` maps a function over items and yields results in the items' order whatever the number of workers or
 the size of chunks. An item that kills its process (or hangs) is tried once more, alone; if that dies too, it
 yields a `Died`. The work goes on in a fresh process. Nothing here knows what the items are; running one
-program isolated lives in `adapters.isolated`.
+program isolated lives in `grading.isolated`.
 """
 
 from __future__ import annotations
@@ -113,9 +113,7 @@ def note(program: Program | None = None, step: int | None = None) -> None:
 
 
 def give_up() -> None:
-    """End this process, if it is an isolated one: whatever it runs from here on would fail for what was
-    before.
-    """
+    """End this process, if it is an isolated one: an earlier error would fail all that it runs from here."""
     if _here is not None:
         os._exit(GIVEN_UP)
 

@@ -1,6 +1,6 @@
 """Programs and traces as versioned JSON values; the schemas beside the specs say what is in them.
 
-The text form of a program is what people read (`text`); this one is for other languages and for files. What
+The text form of a program is what people read (`printing`); this one is for other languages and files. What
 JSON has no word for is spelled as an object with one key: {"ref": "x"}, {"dtype": "float64"}, {"float":
 "nan"}, {"function": "lambda g: None"}, {"complex": [re, im]}, {"tuple": [...]}, {"slice": [a, b, c]},
 {"ellipsis": true}.

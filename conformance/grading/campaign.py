@@ -1,8 +1,8 @@
 """One chunk of a campaign: draw programs beside the reference, run them on the other sides, judge, reduce,
 add up.
 
-A chunk is a plain value that any process can work through with the same result. Who hands chunks out, and
-what becomes of one that dies, lives in ``grading``; the witness cases are not drawn and live in ``witness``.
+A chunk is a plain value that any process can work through with the same result. ``check`` hands chunks
+out and handles one that dies; ``cases`` runs the witness cases, which are not drawn.
 """
 
 from __future__ import annotations

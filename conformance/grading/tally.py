@@ -1,7 +1,7 @@
 """The sums of a campaign: what one chunk of programs found, as a frozen value that adds up in the order of
 the chunks.
 
-How a program is judged lives in ``judge``, how a chunk is worked through in ``campaign``.
+How a program is judged lives in ``participants``, how a chunk is worked through in ``campaign``.
 """
 
 from __future__ import annotations

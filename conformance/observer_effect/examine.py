@@ -2,8 +2,8 @@
 
 Reading the history of a stale view makes it anew, so that how densely a program is observed is part of it.
 Torch is held against itself, over what shows at any density. Where that differs, the reference must do at
-each density what torch does; then the rules behind its own difference explain torch's. Many programs are run
-by ``observed``.
+each density what torch does; then the rules behind its own difference explain torch's. ``campaign`` runs many
+programs.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _blocks(steps: Iterable[Step], wrap: Mapping[int, tuple[list[str], list[str]
 
 
 def to_text(program: Program) -> str:
-    """The program as a PyTorch script; `parse.parse` reads it back."""
+    """The program as a PyTorch script; `parsing.parse` reads it back."""
     return "\n".join([*_head(program), *_blocks(program.steps, {})]) + "\n"
 
 

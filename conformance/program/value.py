@@ -1,8 +1,7 @@
 """A program as a value: a tuple of steps whose operations are spelled as PyTorch spells them.
 
 Here live `Step`, `Program`, `Ref`, `Dtype`, `Device` and `Function`, and the questions a step answers about
-itself. How a program is printed and parsed lives in `text`, its JSON form in `json_form`, how it runs in
-`run`.
+itself. A program is printed in `printing`, read in `parsing`, and run in `execution`.
 
 NB: steps compare as Python compares their arguments (`1 == 1.0 == True`); where programs must be told apart
 to the letter, compare `to_text(program)`.
@@ -109,7 +108,7 @@ def is_device(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function the program hands over, by its text: one of `specs.functions.MENU`."""
+    """A function the program hands over, by its text: one of `specs.callbacks.MENU`."""
 
     text: str
 

@@ -2,7 +2,7 @@
 
 The first line says where they come from, each other what became of one case or program;
 ``recorded.schema.json`` beside the specs describes both. Here lives the form; how a recording is made lives
-in ``recording``, how an implementation is held against one in ``replay``.
+in ``record``, how an implementation is held against one in ``replay``.
 
 A trace is kept short by writing only what is news: of a name that was seen before the facts that changed, of
 a new one those in which it is not what `_new` says. Words of refusals are not kept, since they are not

@@ -1,7 +1,7 @@
 """Recording: the cases and drawn programs are run on the installed torch, and their traces written.
 
 Everything runs in processes that may die, and twice: what kills torch, crashes it or does not come out the
-same again is left out and named. The form of a recording lives in ``recorded``.
+same again is left out and named. The form of a recording lives in ``format``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It is judged as with torch at hand: where the reference does not do as recorded the suite is at fault, and
 nobody else is blamed. The reference models the release that each recording is of. How recordings are made
-lives in ``recording``, their form in ``recorded``.
+lives in ``record``, their form in ``format``.
 """
 
 from __future__ import annotations

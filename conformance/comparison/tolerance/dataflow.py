@@ -3,8 +3,8 @@
 A walk along what was observed of a program that follows memory (views, detached tensors, `.data`, and grads
 kept as they came share it, so that a write reaches them all), history (where a gradient goes) and grads.
 Where nothing tells which of two things happened, both are taken to have. The things that are followed live
-in `lineage`, what an operation does to them in `effects`; what the roundings so found come to is `rounding`'s
-business.
+in `aliasing`, what an operation does to them in `op_effects`; `bounds` turns the
+roundings into error bounds.
 """
 
 from __future__ import annotations
