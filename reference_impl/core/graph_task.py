@@ -17,7 +17,7 @@ from reference_impl.core.ready_queue import ReadyQueue
 
 
 class ExecInfo:
-    """What a task needs of one node: that it runs, or that gradients arriving there are captured."""
+    """The needs of a task at one node: that it runs, or that gradients arriving there are captured."""
 
     __slots__ = ("captures", "needed")
 

@@ -165,7 +165,7 @@ def _as(target: np.dtype, value: Any) -> Any:
 
 
 def _widened(value: Any, target: np.dtype, wide: np.dtype, factor: bool) -> Any:
-    """What is rounded to half precision, as float32; a number to multiply or divide by is not rounded."""
+    """Return a value, rounded to half precision, as float32; a factor or divisor is not rounded."""
     if factor and not np.ndim(value) and by("op/half-factor-is-not-rounded"):
         return np.asarray(value).astype(wide)
     return converted(_as(target, value), wide)

@@ -126,7 +126,7 @@ class Kernel:
         return result if STATE.perturb is None else STATE.perturb(self.op, result)
 
     def asks_for_result(self, at: int) -> bool:
-        """Whether the formula of the ``at``-th edge takes the op's result."""
+        """Return True if the formula of the ``at``-th edge takes the op's result."""
         return bool(self.result) and self.result in list(self.op.formulas.values())[at].picks
 
 
@@ -259,7 +259,7 @@ def _cast_back(g: Tensor | None, metadata: Any, place: device) -> Tensor | None:
 
 
 def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
-    """What of a gradient goes to an operand of that dtype: its real part, as a view, to a real one."""
+    """Return the gradient of an operand of that dtype: for a real one the real part, as a view."""
     if g is None or g._array.dtype.kind != "c" or dtype.kind == "c":
         return g
     return g.view_as_real().select(-1, 0)
@@ -275,7 +275,7 @@ METADATA: dict[str, Callable[[Any], Any]] = {
 
 
 def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether no operand is a normal tensor, nor a number that PyTorch wraps into one."""
+    """Return True if no operand is a normal tensor or a number that PyTorch wraps into one."""
     return all(
         x._inference if isinstance(x, Tensor) else operand.kind.name == "number"
         for x, operand in zip(operands, kernel.op.operands, strict=True)

@@ -83,7 +83,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no node made this tensor."""
+        """True if no node made this tensor."""
         return self.grad_fn is None
 
     @property
@@ -127,12 +127,12 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
-        """Which of its node's outputs this is."""
+        """The index of this tensor among the outputs of its node."""
         return self._output_nr
 
     @property
     def retains_grad(self) -> bool:
-        """Whether ``retain_grad`` took effect."""
+        """True if ``retain_grad`` took effect."""
         return self._retains
 
     @property

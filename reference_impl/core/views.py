@@ -20,7 +20,7 @@ from specs.layout import empty_strided
 
 
 class CreationMeta(Enum):
-    """How a view was made, which may forbid tracked writes through it."""
+    """The making of a view, which may forbid tracked writes through it."""
 
     DEFAULT = 0
     NO_GRAD = 1

@@ -44,12 +44,12 @@ def run_on_devices(
 
 
 def _from_elsewhere(value: Tensor, place: device) -> bool:
-    """Whether it is a 0-d tensor on another device."""
+    """Return True for a 0-d tensor on another device."""
     return value._array.ndim == 0 and place_of(value) is not place
 
 
 def _looks_at_none(op: Op, operands: tuple[Any, ...]) -> bool:
-    """Whether the op reads no element of another device: it gets a ZeroTensor, or refuses to write one."""
+    """Return True if the op reads no element of another device: it gets or refuses to write a ZeroTensor."""
     if not any(isinstance(x, ZeroTensor) for x in operands):
         return False
     if op.mutates:

@@ -36,7 +36,7 @@ def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, An
 
 
 def is_made_of_calls(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether the op runs as calls of others, each of which is checked and recorded by itself."""
+    """Return True if the op runs as calls of others, each of which is checked and recorded by itself."""
     if STATE.inference or not STATE.enabled or kernel.op.alone is None:
         return False
     required = any(isinstance(x, Tensor) and x.requires_grad for x in operands)

@@ -101,7 +101,7 @@ def _check_filling(operands: tuple[Any, ...], expanded: bool) -> None:
 
 
 def _is_same_window(target: Tensor, source: Tensor) -> bool:
-    """Whether copying one to the other changes nothing, not even where an element shows up twice."""
+    """Return True if copying one to the other changes nothing, not even where an element shows up twice."""
     if target is source:
         return True
     a, b = target._array, source._array
@@ -132,20 +132,20 @@ def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
 
 
 def _is_mask(index: Any) -> bool:
-    """Whether an index is a bool tensor or a list of bools."""
+    """Return True if an index is a bool tensor or a list of bools."""
     return np.asarray(index._array if isinstance(index, Tensor) else index).dtype.kind == "b"
 
 
 def has_internal_overlap(array: np.ndarray) -> bool:
-    """Whether some element of memory shows up twice, as far as a stride of 0 tells."""
+    """Return True if an element of memory shows up twice, as far as a stride of 0 tells."""
     if array.flags.c_contiguous:
         return False
     return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
 
 
 def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
-    """Whether two dense tensors on one storage share some memory without being the same window on it (or,
-    ``fully_too``, also so).
+    """Return True if two dense tensors on one storage share some memory without being the same window on it
+    (with ``fully_too``, also if they are).
     """
     if written is read:
         return fully_too
@@ -167,7 +167,7 @@ def check_covered(geometry: StridedGeometry, base: StridedGeometry) -> None:
 
 
 def _places(window: StridedGeometry) -> np.ndarray:
-    """Where in its memory a window's elements are."""
+    """Return the places in memory of a window's elements."""
     places = np.array(window[2])
     for count, stride in zip(window[0], window[1], strict=True):
         places = np.add.outer(places, np.arange(count) * stride)

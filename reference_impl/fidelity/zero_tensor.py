@@ -163,7 +163,7 @@ def _counted(operand: Any) -> Any:
 
 
 def _passes(kernel: Kernel, operands: tuple[Any, ...]) -> bool:
-    """Whether the result is without memory, too."""
+    """Return True if the result is a ZeroTensor, too."""
     zero = kernel.op.zero
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
     if zero == "quotient":

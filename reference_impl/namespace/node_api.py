@@ -1,4 +1,4 @@
-"""What nodes show of the values they saved: ``grad_fn._saved_self`` and its like."""
+"""Saved values as attributes of nodes: ``grad_fn._saved_self`` and its like."""
 
 from __future__ import annotations
 

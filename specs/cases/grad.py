@@ -93,7 +93,7 @@ def grads_accumulate_over_graphs():
 
 
 def grads_accumulate_in_place():
-    """Whoever holds .grad sees what a further backward adds. Rule: grad/accumulates-in-place."""
+    """Other references to .grad see what a further backward adds. Rule: grad/accumulates-in-place."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     x.sum().backward()
     g = x.grad

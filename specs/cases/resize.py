@@ -108,7 +108,7 @@ def output_that_does_not_fit_is_resized():
 
 
 def memory_shared_with_numpy_does_not_grow():
-    """Whoever lent it; what is made of it by copying does. Rule: resize/lent-memory-stays."""
+    """Memory stays whoever shared it first; a copy grows. Rule: resize/lent-memory-stays."""
     x = torch.ones(2)
     n = x.detach().numpy()
     with refused("resize/lent-memory-stays"):

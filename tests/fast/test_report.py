@@ -38,7 +38,7 @@ def printed(value: Report) -> str:
     ],
 )
 def test_json_keeps_to_its_schema(value):
-    """Whatever a report holds, its JSON is what the published schema says."""
+    """The JSON of a report keeps to the published schema, whatever the report holds."""
     jsonschema.Draft202012Validator.check_schema(json_form.schema("report"))
     jsonschema.validate(as_json.report_form(value), json_form.schema("report"))
 

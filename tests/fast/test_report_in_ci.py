@@ -49,7 +49,7 @@ def by_name(value: Report) -> dict[str, Xml.Element]:
 
 @pytest.mark.parametrize("value", REPORTS.values(), ids=REPORTS)
 def test_a_test_case_fails_where_the_check_does_not_conform(value):
-    """Whoever looks at the JUnit file alone comes to the verdict of the exit code."""
+    """The JUnit file alone gives the verdict of the exit code."""
     failing = [*junit(value).iter("failure"), *junit(value).iter("error")]
     assert (value.verdict is not Verdict.CONFORMS) is bool(failing)
 

@@ -137,7 +137,7 @@ def test_errors_have_their_share():
 
 
 def test_nothing_crashes_the_oracle():
-    """Whatever is drawn, the reference does it or refuses by rule."""
+    """The reference does whatever is drawn, or refuses by rule."""
     crashes = [
         (to_text(one.program), seen.outcome)
         for one in sample()

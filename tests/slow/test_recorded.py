@@ -72,7 +72,7 @@ def assert_survives(trace: Trace) -> None:
 
 @given(drawn(REFERENCE))
 def test_a_trace_survives_being_recorded(one):
-    """Whatever a program shows, the short form gives it back, unlooked-at facts and silence included."""
+    """The short form gives back whatever a program shows, unread facts and silence included."""
     assert_survives(run(one.program, REFERENCE, one.density))
 
 

@@ -26,7 +26,7 @@ def there(text: str) -> str | None:
 
 
 def test_leaves_are_made_on_the_device():
-    """Whatever makes a tensor of numbers is told where; what is made of tensors goes along."""
+    """A factory that takes numbers is given the device; one that takes tensors follows them."""
     assert (
         "import torch\n\na = torch.ones(2, requires_grad=True, device='cuda')\nb = torch.tensor(a)\n"
         == there("import torch\na = torch.ones(2, requires_grad=True)\nb = torch.tensor(a)\n")

@@ -32,7 +32,7 @@ LIMITS = {
 }
 """Limits of a run on it, by a word each."""
 
-SOURCES = tuple(Path(__file__).parent / name for name in ("device.h", "kernels.cpp"))
+SOURCE_FILES = tuple(Path(__file__).parent / name for name in ("device.h", "kernels.cpp"))
 _PROBLEM = "the stand-in device cannot be built"
 
 
@@ -72,7 +72,7 @@ def _built() -> Any:
     import torch
     from torch.utils import cpp_extension
 
-    told = " ".join([torch.__version__, *(source.read_text(encoding="utf-8") for source in SOURCES)])
+    told = " ".join([torch.__version__, *(source.read_text(encoding="utf-8") for source in SOURCE_FILES)])
     name = f"autograd_conformance_standin_{hashlib.sha256(told.encode()).hexdigest()[:12]}"
     folder = Path(cpp_extension._get_build_directory(name, verbose=False))
     found = folder / f"{name}.so"
@@ -95,7 +95,7 @@ def _built() -> Any:
         "building the stand-in device, once for this torch (about a minute) ...", file=sys.stderr, flush=True
     )
     try:
-        return cpp_extension.load(name=name, sources=[str(SOURCES[-1])], extra_cflags=["-O1"])
+        return cpp_extension.load(name=name, sources=[str(SOURCE_FILES[-1])], extra_cflags=["-O1"])
     except (RuntimeError, OSError, ImportError) as error:
         said = str(error).splitlines()
         problem = next((line for line in said if "error:" in line), said[0] if said else type(error).__name__)
