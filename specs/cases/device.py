@@ -236,7 +236,7 @@ def memory_is_not_set_across_devices():
 
 
 def a_device_that_is_not_there_is_refused():
-    """Whatever its number. Rule: device/ordinal-exists."""
+    """A device beyond those that exist is refused, whatever its number. Rule: device/ordinal-exists."""
     with refused("device/ordinal-exists"):
         torch.zeros(2, device="cuda:99")
     x = torch.zeros(2)
