@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -41,6 +41,13 @@ def _always(become: InferenceKernel) -> Callable[..., InferenceKernel]:
 copied, copied_by_rows = Alone(_always("copied")), Alone(_always("copied by rows"))
 out, out_on_cpu = Alone(_always("out")), Alone(_always("out"), cpu=True)
 saved = Alone(lambda x, y: "saved" if x.ndim else "")
+
+
+def _refuse_out(x: Any) -> NoReturn:
+    refuse("write/out-is-not-recorded")
+
+
+out_before_kernel = Alone(_refuse_out)
 
 
 def _flip(x: Any, dims: tuple[int, ...]) -> InferenceKernel:

@@ -93,7 +93,7 @@ class Op:
     beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared
     alone: Alone | None = None  # what it does with inference tensors alone
-    takes_view: Callable[..., Any] | None = None  # whether its kernel takes views of its operands
+    takes_view: Callable[..., Any] | None = None  # True or the operands of which its kernel takes views
     # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)
     slots: tuple[Slot, ...] = (Slot("g", "g"),)  # what a node keeps; slot 0 is the incoming gradient

@@ -79,10 +79,12 @@ def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     before its data was assigned.
     """
     op = kernel.op
-    if op.takes_view is None or not op.takes_view(*operands, **attributes):
-        return
-    for x, operand in zip(operands, op.operands, strict=True):
-        if operand.kind.name == "tensor" and not x._inference:
+    viewed = () if op.takes_view is None else op.takes_view(*operands, **attributes)
+    if viewed is True:
+        pairs = zip(operands, op.operands, strict=True)
+        viewed = tuple(x for x, operand in pairs if operand.kind.name == "tensor")
+    for x in viewed or ():
+        if not x._inference:
             x._version_counter[0]
 
 

@@ -47,11 +47,15 @@ def write(
         _check_memory(op.memory, operands)
     try:
         check_operands(target, arrays, dtype)
+    except Refusal as refused:
+        if refused.rule == "write/result-dtype" and kernel.computes_first:
+            _check_memory(op.memory, operands[:1])
+        raise
+    try:
         result = kernel.run(arrays, attributes)
     except Refusal as refused:
         # Elementwise ops check the target before they look for a kernel, unless it is complex.
-        late = refused.rule == "op/no-kernel" and op.layout and target._array.dtype.kind != "c"
-        if late or (refused.rule == "write/result-dtype" and kernel.computes_first):
+        if refused.rule == "op/no-kernel" and op.layout and target._array.dtype.kind != "c":
             _check_memory(op.memory, operands[:1])
         raise
     if kernel.computes_first:

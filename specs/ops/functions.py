@@ -120,7 +120,15 @@ sigmoid_backward.wrt(dy=lambda g, y: g.sigmoid_backward(conj(y)), y=_sigmoid_twi
 _DEGREE = np.pi / 180
 
 
-@op(inplace=True, node="Deg2RadBackward0", dtypes="float", exact=False, ulp=1, grows="keeps", alone=alone.out)
+@op(
+    inplace=True,
+    node="Deg2RadBackward0",
+    dtypes="float",
+    exact=False,
+    ulp=1,
+    grows="keeps",
+    alone=alone.out_before_kernel,
+)
 def deg2rad(x: Tensor):
     """Radians for degrees."""
     if x.dtype.kind == "c":

@@ -206,7 +206,10 @@ def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
 _FILLS: dict[str, Any] = {
     "dtypes": "keep", "complex": True, "grows": "keeps", "jumps": True, "on_cpu": ("value",),
 }  # fmt: skip
-_FILLED = _FILLS | {"name": "masked_fill", "alone": alone.masked_fill, "checks_first": _need_fillable}
+_FILLED = _FILLS | {
+    "name": "masked_fill", "alone": alone.masked_fill, "checks_first": _need_fillable,
+    "takes_view": lambda x, mask, value: () if tuple(x.shape) == tuple(mask.shape) else (x, mask),
+}  # fmt: skip
 _WRITTEN = _FILLS | {"name": "masked_fill_", "inplace": "only", "memory": "mask", "checks_first": _need_value}
 
 

@@ -24,6 +24,28 @@ a[None, 1:] = b
 b[[0]] = 1.0
 a.backward(a)
 """,
+    "clamp_ looks at the dtype of its result before it looks for overlaps": """
+d = torch.tensor(2)
+u = d.as_strided((2,), (0,))
+u.clamp_(0.0)
+""",
+    "deg2rad of an inference tensor refuses its out before complex numbers": """
+with torch.inference_mode():
+    h = torch.tensor(complex(2.0, 0.0), requires_grad=True)
+i = h.deg2rad()
+""",
+    "a mask of another shape is seen through a view, and so is what it masks": """
+a = torch.tensor([-3.0, 2.0, 0.0, 1.0], requires_grad=True)
+with torch.inference_mode():
+    b = a.neg()
+b.data = a
+f = torch.tensor([False, False, True, False])
+h = torch.masked_fill(a, f, -2.0)
+f.data = torch.tensor([False])
+with torch.inference_mode():
+    h.backward(b)
+    c = b.masked_fill(torch.tensor(True), 0)
+""",
     "what a custom function was told to save does not keep its graph alive": """
 a = torch.tensor([[-2.0, 1.0, 2.0], [3.0, 4.0, -1.0]], requires_grad=True)
 b = KeepsOutput.apply(a)
