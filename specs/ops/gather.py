@@ -26,7 +26,7 @@ def _need_integers(name: str, index: np.ndarray) -> None:
 
 def _takes_view(x: Any, index: Any, dim: int) -> Any:
     """PyTorch has a kernel of its own for the second dimension, which takes no view."""
-    return x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel()
+    return bool(x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel())
 
 
 @op(node="IndexSelectBackward0", dtypes="keep", complex=True, grows="keeps", often=4, takes_view=_takes_view)
