@@ -111,7 +111,7 @@ PYTORCHS_PRIVATE = {
     "_AutoDispatchBelowAutograd", "_C", "_cdata", "_get_build_directory", "_is_view",
     "_prev", "_register_device_module", "_sequence_nr", "_version",
 }  # fmt: skip
-"""What adapters read of PyTorch and of micrograd that is private there and has no other name."""
+"""Private names of PyTorch and micrograd that adapters read because there is no public one."""
 
 SAME = {
     "ALIASES": "names for the same thing: by function, or by what a result may share with an operand",
@@ -156,7 +156,7 @@ DOCUMENTED = (
     "reference_impl.optim.SGD",
     "reference_impl.utils.checkpoint",
 )
-"""What the documentation tells people to import."""
+"""Imports that the documentation shows."""
 
 
 # -- imports -----------------------------------------------------------------------------------------

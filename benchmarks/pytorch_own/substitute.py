@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 LOADING = [False]
-"""Whether test files are being loaded; afterwards a missing name is an error where it is used."""
+"""True while test files are being loaded; afterwards a missing name is an error where it is used."""
 
 TESTING = "torch.testing._internal"
 

@@ -47,7 +47,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 SOURCES = ("hypothesis", "prng")
-KNOWN_DIVERGENCE = "torch breaks its rule, as is on record"
+KNOWN_DIVERGENCE = "torch is known to break its rule"
 STALE_RECORD = (
     "this torch keeps the rule: the record that it breaks it (`departs` in specs/rules) is out of date"
 )

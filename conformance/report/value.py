@@ -189,8 +189,8 @@ class Replayed:
 class Report:
     """The results of one check of ``subject``; frozen, and the same for the same seed whatever ran it.
 
-    ``known`` counts the programs in which torch broke each rule, as is on record; ``recordings`` are
-    those that took torch's place; ``unrun`` programs were still to come when the check was interrupted.
+    ``known`` counts the programs with a known divergence of torch, by rule; ``recordings`` are those that
+    took torch's place; ``unrun`` programs were still to come when the check was interrupted.
     """
 
     subject: Subject

@@ -76,7 +76,7 @@ def counts(report: Report) -> dict[str, str]:
     """Return how much the verdict rests on, and what took part, by a label each."""
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
-    departed = f"{t.known:,} diverge as is on record, " if t.known else ""
+    departed = f"{t.known:,} known divergences, " if t.known else ""
     again = f", and {t.placed:,} of them again" if t.placed else ""
     came_to = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
     rows = {
@@ -125,7 +125,7 @@ def crash_count(count: int, crashes: Iterable[Crash]) -> str:
 
 
 def known_divergences(report: Report) -> list[str]:
-    """Return the rules that torch broke, as is on record."""
+    """Return the known divergences: each rule that torch broke, and in how many programs."""
     return [f"torch breaks {rule} in {programs:,} programs" for rule, programs in report.known.items()]
 
 

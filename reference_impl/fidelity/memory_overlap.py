@@ -132,7 +132,9 @@ def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
         if overlaps(target, other, fully_too=apart):
             refuse_by("write/partial-overlap-refused")
         if other is not target and overlaps_partly(target._array, other._array):
-            raise Unspecified("how much is read before it is written goes by what a processor takes at once")
+            raise Unspecified(
+                "the result depends on the CPU's vector width: the operand overlaps the written memory"
+            )
 
 
 def _is_mask(index: Any) -> bool:

@@ -18,7 +18,7 @@ from specs.kind import Dim, IntList, Tensor
 from specs.op import Op, op
 
 MOST = 8
-"""How many parts are joined at once.
+"""The largest number of parts that one node joins.
 
 NB: PyTorch joins any number in one node; more than this many are joined in groups here, which only shows as
 further nodes behind a gradient made under create_graph.

@@ -22,7 +22,7 @@ Positions = Annotated[
     Any, Kind("indices", "an int64 or bool tensor, or a list", (list,), tensor=True, operand=True)
 ]
 MOST = 3
-"""How many tensors may stand in one pair of brackets."""
+"""The largest number of index tensors in one pair of brackets."""
 
 
 def _index(x: Any, *indices: Any, places: Any) -> Any:

@@ -19,7 +19,7 @@ from specs.ops.helpers import axis_of
 from specs.ops.shapes import clamp_slice, placed, strides_of, window
 
 END = 2**63 - 1
-"""What PyTorch keeps for the end of a slice that has none."""
+"""The end that PyTorch records for a slice without one."""
 
 
 def _at(dim: int, *picked: Any) -> tuple[Any, ...]:

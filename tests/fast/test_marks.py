@@ -28,7 +28,7 @@ SCRIPTS = {
     "view/shares-storage": "a[:]",
     "view/tag-is-inherited": "a[:][:]",
 }
-"""Where a program itself makes the call that a rule is about."""
+"""Scripts that make the call a rule is about themselves."""
 
 
 def fired_by(text: str) -> frozenset[str]:

@@ -62,7 +62,7 @@ with torch.no_grad():
     y.mul_(2.0)
 z.backward()
 """
-"""What a view retains moves to its new history when that is read, and an older graph then fills nothing."""
+"""Reading a view's history moves its retained grad there, and the older graph then fills nothing."""
 
 ORDINARY = """
 import torch

@@ -185,7 +185,7 @@ def test_what_any_machine_can_record_is_complete(path):
 
 
 def test_every_program_on_record_agrees(path):
-    """The reference does what torch did in each drawn program, but where torch departs as is on record."""
+    """The reference does what torch did in each drawn program, except for known divergences."""
     count = len(read_recording(path).programs)
     tally = replay._work(replay.Stretch("reference", "recorded", "recorded", 0, 0, count, recording=path))
     assert () == tally.findings == tally.crashes

@@ -41,7 +41,7 @@ TOGETHER = (
     ("float16", "complex64", "float32"),
     ("bfloat16", "float16", "complex64", "float32", "int64", "bool"),
 )
-"""Which dtypes meet each other."""
+"""Dtypes that meet each other."""
 NUMBERS = (True, 2, 0.5)
 SHAPES = (((2,), (2,)), ((), (2,)), ((2, 2), (2, 2)), ((0,), (0,)))
 

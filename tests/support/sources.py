@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -68,8 +69,14 @@ def imported_modules(path: Path) -> frozenset[str]:
 
 
 def documented(path: Path) -> Iterator[tuple[str, str]]:
-    """Each docstring of a file, with the name of what it describes."""
+    """Each docstring of a file, with the name of what it describes; those of values follow them."""
     for node in ast.walk(tree(path)):
+        if isinstance(node, (ast.Module, ast.ClassDef)):
+            for value, after in pairwise(node.body):
+                if isinstance(value, (ast.Assign, ast.AnnAssign)) and isinstance(after, ast.Expr):
+                    text = getattr(after.value, "value", None)
+                    if isinstance(text, str):
+                        yield ast.unparse(value).partition(" ")[0], text
         if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
             text = ast.get_docstring(node)
             if text:

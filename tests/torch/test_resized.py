@@ -166,16 +166,23 @@ def test_what_cannot_be_deleted(torch, name):
     assert x.grad is None
 
 
-def test_backwards_within_backwards_go_deep(torch):
-    """A backward that begins another one does not use up the stack."""
+def countdown(torch: Any) -> Any:
+    """A function whose forward keeps one less than its input, as a leaf, for its backward."""
 
-    class Deep(torch.autograd.Function):
+    class Countdown(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             with torch.enable_grad():
                 ctx.x = x.detach().requires_grad_() - 1
             return ctx.x.detach()
 
+    return Countdown
+
+
+def test_backwards_within_backwards_go_deep(torch):
+    """A backward that begins another one does not use up the stack."""
+
+    class Deep(countdown(torch)):
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             if ctx.x > 0:
@@ -191,13 +198,7 @@ def test_backwards_within_backwards_go_deep(torch):
 def test_an_error_comes_through_all_backwards(torch):
     """An error deep inside ends every backward around it, and leaves the grad mode as it was."""
 
-    class Failing(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            with torch.enable_grad():
-                ctx.x = x.detach().requires_grad_() - 1
-            return ctx.x.detach()
-
+    class Failing(countdown(torch)):
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             if ctx.x <= 0:
