@@ -49,6 +49,9 @@ class Totals:
     ``otherwise`` of these to another verdict there; all else counts both runs. ``known`` are those that
     differ where torch is on record as departing from a rule, ``compared`` and ``unseen`` count facts,
     ``error_steps`` refusals.
+
+    Of those that ``diverge``, ``stepped_over`` showed the cause of an earlier finding and nothing else, and
+    ``left_off`` were not compared past a first difference that is like an earlier finding's.
     """
 
     programs: int = 0
@@ -63,6 +66,8 @@ class Totals:
     error_steps: int = 0
     compared: int = 0
     unseen: int = 0
+    stepped_over: int = 0
+    left_off: int = 0
 
     def __add__(self, other: Totals) -> Totals:
         return Totals(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -131,6 +136,9 @@ class Finding:
     ``sides`` are who gave the expected and the actual value; ``blames`` is who is at fault, nobody
     (``CONFORMS``) when a repetition differed (``flaky``); ``ops`` are the operations left in the reduced
     program, by which findings are told apart.
+
+    ``explained_by`` are the rules without which the reference does exactly what the actual side did;
+    ``because`` begins with them. ``not_reduced`` is the reason why the program stands as it was drawn.
     """
 
     where: str
@@ -147,6 +155,8 @@ class Finding:
     ops: tuple[str, ...] = ()
     alike: int = 1
     flaky: bool = False
+    explained_by: tuple[str, ...] = ()
+    not_reduced: str = ""
 
     @property
     def bucket(self) -> tuple[object, ...]:
@@ -157,7 +167,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Crash:
     """A program on which ``side`` died or raised what no rule words; ``known`` links the issue, if one is on
-    record.
+    record. ``not_reduced`` is the reason why the program is only cut where it crashed.
     """
 
     where: str
@@ -167,6 +177,7 @@ class Crash:
     script: str
     known: str | None = None
     alike: int = 1
+    not_reduced: str = ""
 
 
 @dataclass(frozen=True, slots=True)
