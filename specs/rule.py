@@ -15,11 +15,19 @@ from __future__ import annotations
 import operator
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
+from specs.fact import FACTS, TOPOLOGY
+
 RULES_DIR = Path(__file__).parent / "rules"
+DECIDES_FILE = Path(__file__).parent / "decides.toml"
+"""The facts that each rule decides, as ``python -m benchmarks.kills --decides`` measured them."""
+
+DECIDABLE = (*FACTS, *TOPOLOGY, "outcome", "warnings", "calls")
+"""The kinds of what is compared; ``grad`` stands for every fact of a grad."""
 
 NEWEST = "2.15"
 """The newest torch release that the rules were measured on."""
@@ -54,7 +62,7 @@ class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
     ``id`` is ``chapter/statement`` and permanent; ``says`` is the reference's own text of a refusal, with
-    ``{fields}``.
+    ``{fields}``. ``decides`` are the kinds of facts that are different without it, of DECIDABLE.
     """
 
     id: str
@@ -71,6 +79,7 @@ class Rule:
     says: str = ""
     wordings: tuple[Wording, ...] = field(default=())
     departs: Departure | None = None
+    decides: tuple[str, ...] = ()
 
     @property
     def chapter(self) -> str:
@@ -115,8 +124,9 @@ def _satisfies(version: str, bound: str) -> bool:
     return _RELATIONS[found[1]](version_key(version), version_key(found[2]))
 
 
-def _read(entry: dict) -> Rule:
+def _read(entry: dict, decides: Mapping[str, Sequence[str]]) -> Rule:
     entry = dict(entry)
+    entry["decides"] = tuple(decides.get(entry["id"], ()))
     entry["cites"] = tuple(entry.get("cites", ()))
     entry["depends"] = tuple(entry.get("depends", ()))
     entry["wordings"] = tuple(Wording(**wording) for wording in entry.get("wordings", ()))
@@ -125,12 +135,22 @@ def _read(entry: dict) -> Rule:
     return Rule(**entry)
 
 
+def load_decides(file: Path = DECIDES_FILE) -> dict[str, tuple[str, ...]]:
+    """Read the facts that each rule decides; raises ValueError for a fact that there is not."""
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    for rule, facts in found.items():
+        if unknown := set(facts) - set(DECIDABLE):
+            raise ValueError(f"{file.name}: {rule} decides {', '.join(sorted(unknown))}, which is no fact")
+    return {rule: tuple(facts) for rule, facts in found.items()}
+
+
 def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
     """Read all rules below ``folder``, by id, in the order of the files; a repeated id is an error."""
+    decides = load_decides()
     rules: dict[str, Rule] = {}
     for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ()):
-            rule = _read(entry)
+            rule = _read(entry, decides)
             if rule.id in rules:
                 raise ValueError(f"{path.name}: rule {rule.id} is declared twice")
             rules[rule.id] = rule

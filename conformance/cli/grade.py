@@ -84,6 +84,7 @@ def grade(
     rules: Annotated[
         str, typer.Option(metavar="GLOB", help="Only the cases and findings of these rules, e.g. 'view/*'.")
     ] = "*",
+    cases: Annotated[bool, typer.Option("--cases/--no-cases", help="Run the witness cases first.")] = True,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first divergence.")] = False,
     workers: Annotated[
         int | None,
@@ -121,7 +122,7 @@ def grade(
     else:
         judge = str(against) if against else ("reference" if impl == "torch" else "torch")
         load_adapter(judge)
-        how |= {"programs": programs, "seed": seed, "source": str(source)}
+        how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases}
         with progress_bar() as tick:
             report = check(impl, against=judge, progress=tick, **how)
     if not times:
@@ -137,7 +138,7 @@ def _has_no_say(context: typer.Context, against: Against | None) -> None:
     """Refuse what cannot go with recordings: another judge, and how programs are drawn."""
     if against not in (None, Against.RECORDED):
         raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
-    for name in ("programs", "seed", "source"):
+    for name in ("programs", "seed", "source", "cases"):
         given = context.get_parameter_source(name)
         if given is not None and given.name != "DEFAULT":
             raise Trouble(f"--{name} has no say in what is on record", "leave it out")

@@ -18,7 +18,7 @@ from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Participants, same_defect
+from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants, same_defect
 from conformance.grading.sources import programs_from
 from conformance.grading.tally import Tally, distinct_findings
 from conformance.program import Program
@@ -38,7 +38,7 @@ REDUCED = 4
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A range of programs from one source and seed, from number ``first`` on; ``skip`` holds texts that
-    killed a process.
+    killed a process, ``unconfirmed`` the rules that no case has held: programs confirm them.
     """
 
     subject: str
@@ -49,6 +49,7 @@ class Chunk:
     count: int
     fail_fast: bool = False
     skip: frozenset[str] = frozenset()
+    unconfirmed: frozenset[str] = frozenset()
 
     def named(self, number: int) -> str:
         """Return the name of a program in a report."""
@@ -93,14 +94,15 @@ class Sums:
             self.counts["steps"] += len(drawn.program)
             return "crashed"
         try:
-            found, reference, right = self.participants.judged(drawn.program, drawn.density, drawn.trace)
+            judged = self.participants.judged(drawn.program, drawn.density, drawn.trace)
         except AdapterBroke as broke:
             self.broken.append(str(broke))
             self.over = True
             return "broken"
-        self._count(found, reference)
+        found = judged.found
+        self._count(judged)
         if found.decision in (Decision.NONCONFORMANCE, Decision.SUITE):
-            self._differ(where, drawn, found, right)
+            self._differ(where, drawn, found, judged.right)
         elif found.decision is Decision.CRASH:
             self._crash(where, drawn)
         elif found.decision in (Decision.INCOMPARABLE, Decision.VACUOUS):
@@ -126,7 +128,8 @@ class Sums:
         """Tell whether the program is known to kill a process."""
         return bool(self.chunk.skip) and to_text(program) in self.chunk.skip
 
-    def _count(self, found: Judgement, reference: Trace) -> None:
+    def _count(self, judged: Judged) -> None:
+        found, reference = judged.found, judged.reference
         counts = self.counts
         counts[COUNTED_AS[found.decision]] += 1
         counts["steps"] += len(reference)
@@ -153,7 +156,7 @@ class Sums:
             self.findings[kind] = findings.of_judgement(where, drawn.program, found, right.refused)
 
     def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
-        again, _, right = self.participants.judged(drawn.program, drawn.density)
+        again, _, right, _ = self.participants.judged(drawn.program, drawn.density)
         as_drawn = findings.of_judgement(where, drawn.program, found, right.refused)
         flaky = replace(as_drawn, blames=Verdict.CONFORMS, flaky=True)
         if not same_defect(found, again, drawn.program, drawn.program):
@@ -161,11 +164,11 @@ class Sums:
 
         def still_fails(program: Program) -> bool:
             return not self.kills(program) and same_defect(
-                found, self.participants.judged(program, drawn.density)[0], drawn.program, program
+                found, self.participants.judged(program, drawn.density).found, drawn.program, program
             )
 
         small = shrink_program(drawn.program, still_fails).program
-        final, _, settled = self.participants.judged(small, drawn.density)
+        final, _, settled, _ = self.participants.judged(small, drawn.density)
         if final.first is not None:
             return findings.of_judgement(where, small, final, settled.refused)
         return as_drawn if still_fails(drawn.program) else flaky

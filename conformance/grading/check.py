@@ -39,7 +39,7 @@ from conformance.report.value import (
     Verdict,
     Witnessed,
 )
-from specs.case import cases
+from specs.case import cases as all_cases
 from specs.fact import DENSITIES
 from specs.rule import RULES
 
@@ -64,6 +64,7 @@ def check(
     source: str = "hypothesis",
     rules: str = "*",
     fail_fast: bool = False,
+    cases: bool = True,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -72,7 +73,8 @@ def check(
 
     ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
-    ``rules`` narrows the cases and findings to those of matching rules. Raises AdapterError where an adapter
+    ``rules`` narrows the cases and findings to those of matching rules; without ``cases`` programs alone
+    decide. Raises AdapterError where an adapter
     cannot be loaded, ValueError for an unknown ``against`` or ``source``.
     """
     spec = name_of(adapter)
@@ -86,7 +88,7 @@ def check(
     subject = adapters.load(spec)
     release = adapters.load(REFERENCE).torch
     chosen = [id for id, rule in RULES.items() if fnmatchcase(id, rules) and rule.holds_for(release)]
-    witnessed, tally = _cases(spec, against, chosen, workers, tick)
+    witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
         tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
@@ -195,7 +197,7 @@ def _cases(
     """
     wanted = set(rules)
     release = adapters.load(REFERENCE).torch
-    chosen = [case for case in cases() if wanted & set(case.rules) and case.holds_for(release)]
+    chosen = [case for case in all_cases() if wanted & set(case.rules) and case.holds_for(release)]
     judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
     total = len(chosen) * (1 + len(judges))
     done = 0

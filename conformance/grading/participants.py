@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
@@ -26,6 +27,17 @@ REFERENCE, TORCH = "reference", "torch"
 
 class AdapterBroke(Exception):
     """The adapter raised where its contract says that it does not."""
+
+
+class Judged(NamedTuple):
+    """The judgement of a program, the reference's trace, the trace that settles what is right, and the
+    subject's, or the one that the subject was compared with if it is the reference.
+    """
+
+    found: Judgement
+    reference: Trace
+    right: Trace
+    other: Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +68,8 @@ class Participants:
         torch = adapters.capabilities(adapters.load(TORCH))
         return torch if self.subject == REFERENCE else replace(own, features=own.features & torch.features)
 
-    def judged(
-        self, program: Program, density: str, reference: Trace | None = None
-    ) -> tuple[Judgement, Trace, Trace]:
-        """Run the program on all participants; return the judgement, the reference's trace, and the trace
-        that settles what is right.
-        """
+    def judged(self, program: Program, density: str, reference: Trace | None = None) -> Judged:
+        """Run the program on all participants."""
         if reference is None:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
@@ -71,7 +79,9 @@ class Participants:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
-        return judged(reference, actual, torch, self.torch), reference, torch or reference
+        right = torch or reference
+        other = right if actual is reference else actual
+        return Judged(judged(reference, actual, torch, self.torch), reference, right, other)
 
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
         if self.subject == REFERENCE:

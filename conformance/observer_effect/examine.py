@@ -84,7 +84,7 @@ def examine(program: Program, traces: Traces | None = None) -> Dependent | None:
     found = differing(traces or traces_on(TORCH, program))
     if found is None:
         return None
-    judged = [(density, _PARTICIPANTS.judged(program, density)[0]) for density in DENSITIES]
+    judged = [(density, _PARTICIPANTS.judged(program, density).found) for density in DENSITIES]
     departs = {rule for _, each in judged if each.decision is Decision.KNOWN for rule in each.because}
     wrong = (pair for pair in judged if pair[1].decision not in (Decision.AGREE, Decision.KNOWN))
     return Dependent(*found, next(wrong, None), tuple(sorted(departs)))

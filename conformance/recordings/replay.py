@@ -246,7 +246,7 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
         if lacking:
             return replace(result, why=lacking), None
         try:
-            found, _, right = participants_for(spec, recording, trace).judged(trace.program, trace.density)
+            found, _, right, _ = participants_for(spec, recording, trace).judged(trace.program, trace.density)
         except AdapterBroke as broke:
             return replace(result, status=BROKEN, adapter=str(broke)), None
         if found.first is None or found.decision is Decision.KNOWN:

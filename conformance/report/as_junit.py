@@ -45,7 +45,7 @@ def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
     """A rule as a test case; the first finding that names it, a case's if there is one, stands for all."""
     if rule.status is Status.HELD:
         return _test(rule.id)
-    if rule.status in (Status.UNSUPPORTED, Status.NOT_EXERCISED):
+    if rule.status in (Status.UNSUPPORTED, Status.NOT_EXERCISED, Status.BLOCKED):
         return _test(rule.id, "skipped", str(rule.status), rule.why)
     flaky = rule.status is Status.FLAKY
     naming = [finding for finding in findings if rule.id in finding.because and finding.flaky is flaky]

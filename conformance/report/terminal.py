@@ -28,6 +28,7 @@ STYLES = {
     Status.SUSPECT: "yellow",
     Status.FLAKY: "magenta",
     Status.UNSUPPORTED: "cyan",
+    Status.BLOCKED: "blue",
     Status.NOT_EXERCISED: "dim",
 }
 

@@ -19,6 +19,7 @@ class Status(StrEnum):
     UNSUPPORTED = "unsupported"
     NOT_EXERCISED = "not exercised"
     FLAKY = "flaky"
+    BLOCKED = "blocked"
 
 
 class Verdict(IntEnum):
@@ -76,7 +77,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class RuleResult:
     """One rule's status: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
-    ``cases``; ``why`` is the reason where it is unsupported or not exercised.
+    ``cases``; ``why`` is the reason where it is unsupported, not exercised or blocked.
     """
 
     id: str

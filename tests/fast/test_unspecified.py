@@ -28,7 +28,5 @@ d = c[:, 0].detach()
 )
 def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, decision: Decision) -> None:
     """Nobody wrote it, and what the write added is given the sum of it."""
-    judgement, _, _ = Participants("reference", "torch").judged(
-        parse(f"{GAPS}{step}\ne.backward(e)\n"), "each"
-    )
-    assert judgement.decision is decision
+    judged = Participants("reference", "torch").judged(parse(f"{GAPS}{step}\ne.backward(e)\n"), "each")
+    assert judged.found.decision is decision

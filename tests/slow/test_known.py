@@ -104,7 +104,7 @@ def test_torch_departs_as_the_rule_s_mutant_does(case: Case):
     """
     program = parse_case(case).program
     for subject, against in (("reference", "torch"), ("torch", "reference")):
-        found, _, _ = Participants(subject, against).judged(program, "each")
+        found = Participants(subject, against).judged(program, "each").found
         assert found.decision is Decision.KNOWN
         assert all(rule in case.rules for rule in found.because)
 
@@ -151,13 +151,13 @@ a.backward(e)
 
 def test_what_ends_at_a_departure_is_not_compared():
     """A hook of a root is not called, and another writes to what shows an element twice."""
-    found, _, _ = Participants("reference", "torch").judged(parse(INTO_A_DEPARTURE), "each")
+    found = Participants("reference", "torch").judged(parse(INTO_A_DEPARTURE), "each").found
     assert found.decision is Decision.INCOMPARABLE
 
 
 def test_a_crash_after_a_departure_is_a_crash():
     """A hook of a root is not called, which is on record, and later torch's own assertion fails."""
-    found, _, _ = Participants("reference", "torch").judged(parse(AFTER_A_DEPARTURE), "end")
+    found = Participants("reference", "torch").judged(parse(AFTER_A_DEPARTURE), "end").found
     assert found.decision is Decision.CRASH
 
 

@@ -136,8 +136,8 @@ def test_whatever_is_changed_in_a_trace_is_found():
         trace = recording.trace(form)
         return (
             replay.participants_for("reference", recording, trace)
-            .judged(trace.program, trace.density)[0]
-            .decision
+            .judged(trace.program, trace.density)
+            .found.decision
         )
 
     unnoticed = []

@@ -160,7 +160,7 @@ def test_moving_programs_agree():
     assert len(programs) >= 24
     agree = 0
     for one in programs:
-        found, _, _ = sides.judged(one.program, one.density, one.trace)
+        found = sides.judged(one.program, one.density, one.trace).found
         assert found.decision in (Decision.AGREE, Decision.KNOWN, Decision.INCOMPARABLE), to_text(one.program)
         agree += found.decision is Decision.AGREE
     assert agree >= 0.9 * len(programs)

@@ -389,5 +389,5 @@ def test_they_agree(text):
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)
     for density in DENSITIES:
-        found, _, _ = Participants("reference", "torch").judged(program, density)
+        found = Participants("reference", "torch").judged(program, density).found
         assert found.decision is Decision.AGREE, density
