@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import traceback
 
 import typer
 
+from conformance.adapters.errors import AdapterError
 from conformance.cli.grade import grade
 from conformance.cli.observed import observed
 from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
-from conformance.report.value import INTERRUPTED
+from conformance.report.value import EXIT_CODES, INTERRUPTED, SUITE_FAILED, Verdict
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -30,10 +33,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance record --device cuda` puts on record what torch does on a device
 - `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
 """
-EPILOG = (
-    "Exit codes: 0 conforms; 1 does not conform; 2 bad usage; 3 the adapter is broken; "
-    "4 the suite is broken (the reference and torch disagree); 130 interrupted, nothing found until then."
-)
+EPILOG = "\n\n".join(["Exit codes:", *(f"- {int(code)}: {meaning}" for code, meaning in EXIT_CODES.items())])
 
 app = typer.Typer(
     help=HELP,
@@ -45,12 +45,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.command(epilog=EPILOG)(grade)
-app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 bad usage.")(run)
+app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(run)
 app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
 app.command(
-    epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 bad usage."
+    epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 wrong usage."
 )(observed)
-app.command(epilog="Exit codes: 0 recorded; 2 bad usage, or a recording is there already.")(record)
+app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is there already.")(record)
 
 
 def main() -> None:
@@ -60,9 +60,25 @@ def main() -> None:
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         sys.exit(int(trouble.code))
+    except AdapterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(int(Verdict.BROKEN_ADAPTER))
     except BrokenPipeError:
         # The reader (head, less) went away: nothing is left to say, also not at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except Exception as error:
+        print(f"error: the suite itself failed: {_line_for(error)}", file=sys.stderr)
+        sys.exit(SUITE_FAILED)
+
+
+def _line_for(error: Exception) -> str:
+    """Write the traceback to a file; return a line that names both."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", prefix="autograd-conformance-", suffix=".txt", delete=False
+    ) as file:
+        traceback.print_exception(error, file=file)
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{text} (hint: please report it with the traceback in {file.name})"
