@@ -112,6 +112,11 @@ def note(program: Program | None = None, step: int | None = None) -> None:
             _here.step(step)
 
 
+def isolated() -> bool:
+    """Tell whether this process is one that `survive` has started."""
+    return _here is not None
+
+
 def give_up() -> None:
     """End this process, if it is an isolated one: an earlier error would fail all that it runs from here."""
     if _here is not None:

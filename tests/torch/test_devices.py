@@ -101,20 +101,6 @@ def test_a_device_that_is_asked_for_must_be_there():
     assert ("cpu", "devices were not asked for") == _device(Bare, "cpu")
 
 
-def test_why_there_is_no_standin_is_one_line(monkeypatch, tmp_path):
-    """Only the error is quoted from a compiler's output."""
-    from torch.utils import cpp_extension
-
-    def load(**options):
-        raise RuntimeError("Error building extension:\nIn file\nx.h:1: fatal error: no Python.h\nninja")
-
-    monkeypatch.setattr(cpp_extension, "load", load)
-    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
-    monkeypatch.setenv("CXX", "true")
-    with pytest.raises(AdapterError, match=r"cannot be built: x.h:1: fatal error: no Python.h \(hint: "):
-        standin._built()
-
-
 @needs_standin
 def test_a_gradient_comes_back_by_one_copy():
     """The copy's gradient crosses once, whatever was computed of the copy."""

@@ -7,11 +7,8 @@ never called CUDA: LIMITS says what it cannot show.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
+import ctypes
 import os
-import shutil
-import sys
 import types
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.standin.build import PROBLEM, library
+from conformance.execution.isolate import isolated
 
 NAME = "standin"
 """The device's name."""
@@ -32,8 +31,8 @@ LIMITS = {
 }
 """Limits of a run on it, by a word each."""
 
-SOURCE_FILES = tuple(Path(__file__).parent / name for name in ("device.h", "kernels.cpp"))
-_PROBLEM = "the stand-in device cannot be built"
+_WHY_NOT = "AUTOGRAD_CONFORMANCE_STANDIN_LACKING"
+"""The environment variable that tells isolated processes why it could not be built."""
 
 
 @cache
@@ -46,7 +45,7 @@ def load() -> Any:
     import torch
 
     # A device that has a name must be there: PyTorch's checkpoints ask it how many of it there are.
-    built = _built()
+    built = _library()
     torch.utils.rename_privateuse1_backend(NAME)
     # CUDA checks the operands of these as it iterates over elements, after their shapes; all others before.
     built.iterate(_declared("device_check: NoCheck"))
@@ -61,47 +60,31 @@ def load() -> Any:
     module.manual_seed_all = lambda seed: None
     module.synchronize = lambda *device: None
     module.get_amp_supported_dtype = lambda: [torch.float16, torch.bfloat16]
-    module.copies, module.count_on = built.copies, built.count_on
+    module.copies, module.count_on = built.copies_made, built.count_nodes_on
     torch._register_device_module(NAME, module)
     torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
     return module
 
 
-def _built() -> Any:
-    """The extension, from where one of this source and this torch was built before, or built now."""
-    import torch
-    from torch.utils import cpp_extension
-
-    told = " ".join([torch.__version__, *(source.read_text(encoding="utf-8") for source in SOURCE_FILES)])
-    name = f"autograd_conformance_standin_{hashlib.sha256(told.encode()).hexdigest()[:12]}"
-    folder = Path(cpp_extension._get_build_directory(name, verbose=False))
-    found = folder / f"{name}.so"
-    # What is being built there is not finished as long as there is a lock.
-    if found.exists() and not (folder / "lock").exists():
-        spec = importlib.util.spec_from_file_location(name, found)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # ninja's place
-    compiler = cpp_extension.get_cxx_compiler()
-    for tool, remedy in (("ninja", "pip install ninja"), (compiler, "install g++ or clang++")):
-        if shutil.which(tool, path=tools) is None:
-            raise AdapterError(f"{_PROBLEM}: there is no {tool}", remedy)
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = tools
-    print(
-        "building the stand-in device, once for this torch (about a minute) ...", file=sys.stderr, flush=True
-    )
+def _library() -> Any:
+    """Load the library behind the device, which registers it with torch; isolated processes don't build
+    it.
+    """
     try:
-        return cpp_extension.load(name=name, sources=[str(SOURCE_FILES[-1])], extra_cflags=["-O1"])
-    except (RuntimeError, OSError, ImportError) as error:
-        said = str(error).splitlines()
-        problem = next((line for line in said if "error:" in line), said[0] if said else type(error).__name__)
-        raise AdapterError(f"{_PROBLEM}: {problem}", "install what the compiler lacks") from None
-    finally:
-        os.environ["PATH"] = before
+        path = library(may_build=not isolated())
+    except AdapterError as error:
+        if isolated():
+            raise AdapterError(os.environ.get(_WHY_NOT, error.problem), error.hint) from None
+        os.environ[_WHY_NOT] = error.problem
+        raise
+    try:
+        found = ctypes.PyDLL(str(path))
+    except OSError as error:
+        raise AdapterError(f"{PROBLEM}: {error}", f"delete {path.parent}") from None
+    found.copies_made.restype = ctypes.c_longlong
+    for name in ("set_device", "count_nodes_on", "iterate", "take_over"):
+        getattr(found, name).restype = None
+    return found
 
 
 def in_one_row(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,10 +101,10 @@ def in_one_row(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _declared(word: str) -> list[str]:
-    """The ops of whose declaration in PyTorch that word is part."""
+def _declared(word: str) -> bytes:
+    """The ops of whose declaration in PyTorch that word is part, one a line."""
     import torchgen
 
     file = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
     blocks = file.read_text(encoding="utf-8").split("\n- func: ")[1:]
-    return [f"aten::{block.partition('(')[0]}" for block in blocks if word in block]
+    return "\n".join(f"aten::{block.partition('(')[0]}" for block in blocks if word in block).encode()

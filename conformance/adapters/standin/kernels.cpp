@@ -6,6 +6,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/_efficientzerotensor.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/alias_native.h>
@@ -13,15 +14,17 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/fill_native.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_as_complex_native.h>
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/CPUAllocator.h>
-#include <torch/extension.h>
 #include <torch/library.h>
 
+#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -313,6 +316,13 @@ void take_over(const std::vector<std::string>& names) {
   }
 }
 
+std::vector<std::string> lines(const char* text) {
+  std::vector<std::string> found;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) found.push_back(line);
+  return found;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>()); }
@@ -347,12 +357,15 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { m.impl("_has_compatible_shall
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
-PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
-  m.def("device_count", [] { return static_cast<int>(COUNT); });
-  m.def("current_device", [] { return static_cast<int>(current); });
-  m.def("set_device", [](int index) { current = static_cast<c10::DeviceIndex>(index); });
-  m.def("copies", [] { return copies.load(); });
-  m.def("count_on", &count_on);
-  m.def("take_over", &take_over);
-  m.def("iterate", [](const std::vector<std::string>& names) { iterated().insert(names.begin(), names.end()); });
+// What the loader calls; names come one a line, as `c10::OperatorName` prints them.
+extern "C" {
+int device_count() { return COUNT; }
+int current_device() { return current; }
+void set_device(int index) { current = static_cast<c10::DeviceIndex>(index); }
+long long copies_made() { return copies.load(); }
+void count_nodes_on() { count_on(); }
+void take_over(const char* names) { take_over(lines(names)); }
+void iterate(const char* names) {
+  for (auto& name : lines(names)) iterated().insert(std::move(name));
+}
 }
