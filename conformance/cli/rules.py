@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Annotated
 
@@ -17,9 +16,10 @@ from rich.text import Text
 
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
+from conformance.grading.selection import NothingSelected, select
 from conformance.grading.sources import firings
 from specs.case import Case, cases
-from specs.rule import RULES, Rule
+from specs.rule import Rule
 
 
 def rules(
@@ -34,11 +34,6 @@ def rules(
     counts.
     """
     chosen = matching(glob)
-    if not chosen:
-        raise Trouble(
-            f"no rule matches {glob!r}",
-            "`autograd-conformance rules` lists them; a glob such as 'view/*' works",
-        )
     if len(chosen) == 1:
         _show(chosen[0], console(), programs)
     else:
@@ -47,7 +42,10 @@ def rules(
 
 def matching(glob: str) -> list[Rule]:
     """The rules that a glob selects, in the order of the chapters."""
-    return [rule for rule in RULES.values() if fnmatchcase(rule.id, glob)]
+    try:
+        return select(glob)
+    except NothingSelected as none:
+        raise Trouble(none.problem, none.hint) from none
 
 
 def witnesses(rule: str) -> list[Case]:

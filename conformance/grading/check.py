@@ -11,7 +11,6 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -24,6 +23,7 @@ from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import rule_statuses
+from conformance.grading.selection import ALL, select_for
 from conformance.grading.tally import Tally
 from conformance.program import Program
 from conformance.program.printing import to_text
@@ -41,7 +41,6 @@ from conformance.report.value import (
 )
 from specs.case import cases as all_cases
 from specs.fact import DENSITIES
-from specs.rule import RULES
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -62,7 +61,7 @@ def check(
     programs: int = 1000,
     seed: int = 0,
     source: str = "hypothesis",
-    rules: str = "*",
+    rules: str = ALL,
     fail_fast: bool = False,
     cases: bool = True,
     workers: int | None = None,
@@ -73,9 +72,9 @@ def check(
 
     ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
-    ``rules`` narrows the cases and findings to those of matching rules; without ``cases`` programs alone
-    decide. Raises AdapterError where an adapter
-    cannot be loaded, ValueError for an unknown ``against`` or ``source``.
+    ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
+    ``cases`` programs alone decide. Raises AdapterError where an adapter cannot be loaded, ValueError for an
+    unknown ``against`` or ``source``, or if no rule matches.
     """
     spec = name_of(adapter)
     if against not in (TORCH, REFERENCE) or source not in SOURCES:
@@ -87,7 +86,7 @@ def check(
     tick = progress or (lambda what, done, total: None)
     subject = adapters.load(spec)
     release = adapters.load(REFERENCE).torch
-    chosen = [id for id, rule in RULES.items() if fnmatchcase(id, rules) and rule.holds_for(release)]
+    chosen = select_for(rules, release)
     witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
@@ -97,7 +96,7 @@ def check(
         tally,
         witnessed,
         chosen,
-        narrowed=rules != "*",
+        selection=rules,
         subject=Subject(subject.name, subject.version),
         against=against,
         seed=seed,
@@ -113,27 +112,29 @@ def reported(
     tally: Tally,
     witnessed: Sequence[Witnessed],
     rules: Sequence[str],
-    narrowed: bool,
-    **said: Any,
+    selection: str,
+    **fields: Any,
 ) -> Report:
-    """The report of what was found about an adapter, and where each of the rules stands for it; ``narrowed``
-    to findings about them. What else is ``said`` are fields of the report.
+    """Return the report of what was found about an adapter, with the status of each of the rules that the
+    glob ``selection`` selects. Findings about other rules are set apart; ``fields`` are the rest of it.
     """
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
     statuses = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
-    if narrowed:
-        tally = replace(tally, findings=tuple(f for f in tally.findings if set(f.because) & set(rules)))
+    findings = ordered_findings(tally)
+    elsewhere = () if selection == ALL else tuple(f for f in findings if not set(f.concerns) & set(rules))
     return Report(
         totals=tally.totals,
         cases={status: sum(w.status == status for w in witnessed) for status in CASE_STATUSES},
         rules=statuses,
-        findings=ordered_findings(tally),
+        findings=tuple(finding for finding in findings if finding not in elsewhere),
+        elsewhere=elsewhere,
+        selection=selection,
         crashes=tally.crashes,
         incomparable=tally.incomparable,
         known=tally.known,
         broken=tally.broken,
         unrun=tally.unrun,
-        **said,
+        **fields,
     )
 
 

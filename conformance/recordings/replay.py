@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from conformance.grading.check import (
     versions_of,
 )
 from conformance.grading.participants import REFERENCE, AdapterBroke, Participants
+from conformance.grading.selection import ALL, select, select_for
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
 from conformance.program.printing import to_text
@@ -51,7 +51,6 @@ from conformance.report.value import (
 )
 from specs.case import Case, cases
 from specs.fact import POSITION
-from specs.rule import RULES
 
 RECORDED = "recorded"
 """The name in a report of what takes torch's place."""
@@ -66,7 +65,7 @@ def grade_recorded(
     adapter: Any,
     *,
     recordings: Sequence[Path] | None = None,
-    rules: str = "*",
+    rules: str = ALL,
     fail_fast: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -74,7 +73,7 @@ def grade_recorded(
     """Grade an implementation by the cases and programs of ``recordings`` (those that come with the project).
 
     ``adapter`` and ``rules`` are as in ``grading.check``. Raises AdapterError where the adapter cannot be
-    loaded, RecordingError or OSError where a file is no recording.
+    loaded, RecordingError or OSError where a file is no recording, ValueError if no rule matches.
     """
     started = time.perf_counter()
     spec = name_of(adapter)
@@ -82,7 +81,7 @@ def grade_recorded(
     workers = workers or os.cpu_count() or 1
     tick = progress or (lambda what, done, total: None)
     paths = [path.absolute() for path in (in_place() if recordings is None else recordings)]
-    chosen = [id for id in RULES if fnmatchcase(id, rules)]
+    chosen = [rule.id for rule in select(rules)]
     tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
     models: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
     baselines: dict[str, CaseBaseline] = {}
@@ -106,13 +105,12 @@ def grade_recorded(
         counts = of_cases.compared, programs.totals.programs, of_cases.stale + programs.stale
         replayed.append(_replayed(recording, *counts))
     modelled = {name: ", ".join(each) for name, each in models.items()}
-    rules_met = [rule for rule in chosen if any(RULES[rule].holds_for(release) for release in baselines)]
     return reported(
         subject,
         tally,
         list(witnessed.values()),
-        rules_met,
-        narrowed=rules != "*",
+        select_for(rules, *baselines),
+        selection=rules,
         subject=Subject(subject.name, modelled[subject.name]),
         against=RECORDED,
         seed=0,

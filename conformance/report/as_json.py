@@ -21,8 +21,9 @@ def report_form(report: Report) -> dict[str, Any]:
         "format": FORMAT,
         "subject": asdict(report.subject),
         "against": report.against,
-        "verdict": report.verdict.name.lower().replace("_", " "),
+        "verdict": _verdict(report),
         "exit_code": report.exit_code,
+        "selection": report.selection,
         "seed": report.seed,
         "source": report.source,
         "device": report.device,
@@ -31,6 +32,7 @@ def report_form(report: Report) -> dict[str, Any]:
         "cases": dict(report.cases),
         "rules": {rule.id: _rule(rule) for rule in report.rules.values()},
         "findings": [_blamed(finding) for finding in report.findings],
+        "elsewhere": [_blamed(finding) for finding in report.elsewhere],
         "crashes": [_blamed(crash) for crash in report.crashes],
         "incomparable": dict(sorted(report.incomparable.items())),
         "known": dict(sorted(report.known.items())),
@@ -64,6 +66,10 @@ def render_observed(found: Observed) -> str:
         "broken": list(found.broken),
     }
     return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
+
+
+def _verdict(report: Report) -> str:
+    return "nothing exercised" if report.nothing_exercised else report.verdict.name.lower().replace("_", " ")
 
 
 def _rule(rule: Any) -> dict[str, Any]:

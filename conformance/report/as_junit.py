@@ -9,7 +9,7 @@ from itertools import groupby
 from xml.etree import ElementTree as Xml
 
 from conformance.report import words
-from conformance.report.value import Crash, Finding, Report, RuleResult, Status, Verdict
+from conformance.report.value import Crash, Finding, Report, RuleResult, Status
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may hold, not even escaped."""
@@ -20,25 +20,21 @@ def render(report: Report) -> str:
 
     A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported or not
     exercised is skipped, with the reason. What generated programs found are failures of type ``divergence``
-    or ``flaky``. Crashes that are not on record are errors, and so is what is wrong with the adapter. Some
-    test case fails or errs if and only if the check does not conform.
+    or ``flaky``; what they found about rules that are not selected stands ``elsewhere``. Crashes that are not
+    on record are errors, and so is what is wrong with the adapter. Some test case fails or errs if and only
+    if the check does not conform.
     """
     chapters = groupby(report.rules.values(), key=lambda rule: rule.chapter)
     suites = [(chapter, [_rule(rule, report.findings) for rule in rules]) for chapter, rules in chapters]
     broken = {rule.id for rule in report.rules.values() if rule.status is Status.BROKEN}
-    cases = [f for f in report.findings if _of_a_case(f) and not broken & set(f.because)]
-    programs = [f for f in report.findings if not _of_a_case(f)]
-    complaints = report.broken
-    if report.verdict is Verdict.BROKEN_ADAPTER and not complaints:
-        complaints = ("nothing could be compared",)
+    cases = [f for f in report.findings if f.is_of_case and not broken & set(f.because)]
+    programs = [f for f in report.findings if not f.is_of_case]
+    complaints = ("nothing was exercised",) if report.nothing_exercised else report.broken
     suites.append(("cases", [_finding(finding) for finding in cases]))
     suites.append(("programs", [*map(_finding, programs), *map(_crash, report.unknown_crashes)]))
+    suites.append(("elsewhere", [_finding(finding) for finding in report.elsewhere]))
     suites.append(("adapter", [_test(said, "error", "adapter", said) for said in complaints]))
     return _document(report, [(name, tests) for name, tests in suites if tests])
-
-
-def _of_a_case(finding: Finding) -> bool:
-    return finding.where.startswith("case ")
 
 
 def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
@@ -49,7 +45,7 @@ def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
         return _test(rule.id, "skipped", str(rule.status), rule.why)
     flaky = rule.status is Status.FLAKY
     naming = [finding for finding in findings if rule.id in finding.because and finding.flaky is flaky]
-    naming.sort(key=lambda finding: not _of_a_case(finding))
+    naming.sort(key=lambda finding: not finding.is_of_case)
     if not naming:
         failed = f"{rule.cases_failed} of {rule.cases} cases fail"
         return _test(rule.id, "failure", str(rule.status), failed)

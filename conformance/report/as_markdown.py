@@ -30,7 +30,7 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     yield from _list("Adapter", report.broken)
     yield from _list("Not exercised", words.not_exercised(report))
     yield from ("### Rules", "")
-    yield from _table(("chapter", *Status), _chapters(report))
+    yield from _table(("chapter", *report.statuses), _chapters(report))
     yield from _list("Rules that did not hold", _failed(report))
     yield from _heading("Divergences", len(report.findings), first)
     for finding in report.findings[:first]:
@@ -53,7 +53,7 @@ def _chapters(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def _counted(report: Report, rules: list[RuleResult]) -> Iterator[str]:
-    counts = (report.count(status, rules) for status in Status)
+    counts = (report.count(status, rules) for status in report.statuses)
     return (str(count) if count else "" for count in counts)
 
 

@@ -15,11 +15,11 @@ class Status(StrEnum):
 
     HELD = "held"
     BROKEN = "broken"
+    BLOCKED = "blocked"
     SUSPECT = "suspect"
+    FLAKY = "flaky"
     UNSUPPORTED = "unsupported"
     NOT_EXERCISED = "not exercised"
-    FLAKY = "flaky"
-    BLOCKED = "blocked"
 
 
 class Verdict(IntEnum):
@@ -174,6 +174,16 @@ class Finding:
     not_reduced: str = ""
 
     @property
+    def is_of_case(self) -> bool:
+        """True if a case found it, not a generated program."""
+        return self.where.startswith("case ")
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """The rules that it speaks of: those that explain it, else all behind the expected value."""
+        return self.explained_by or self.because
+
+    @property
     def bucket(self) -> tuple[object, ...]:
         """The properties that two findings share when they are likely the same defect."""
         return self.blames, self.flaky, self.fact, self.because, self.ops
@@ -215,6 +225,7 @@ class Replayed:
 class Report:
     """The results of one check of ``subject``; frozen, and the same for the same seed whatever ran it.
 
+    ``rules`` are those that the glob ``selection`` selects; findings about others stand ``elsewhere``.
     ``known`` counts the programs with a known divergence of torch, by rule; ``recordings`` are those that
     took torch's place; ``unrun`` programs were still to come when the check was interrupted.
     """
@@ -225,10 +236,12 @@ class Report:
     source: str
     device: str
     versions: Mapping[str, str]
+    selection: str = "*"
     totals: Totals = field(default_factory=Totals)
     cases: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, RuleResult] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    elsewhere: tuple[Finding, ...] = ()
     crashes: tuple[Crash, ...] = ()
     incomparable: Mapping[str, int] = field(default_factory=dict)
     known: Mapping[str, int] = field(default_factory=dict)
@@ -241,21 +254,30 @@ class Report:
     def verdict(self) -> Verdict:
         """The worst that was found: a broken suite before a broken adapter before nonconformance.
 
-        Agreement over nothing is no agreement: a check that compared no fact blames the adapter.
+        Agreement over nothing is no agreement: a check that exercised nothing exits as a broken adapter does.
         """
-        blamed = {finding.blames for finding in self.findings} | {
-            crash.blames for crash in self.unknown_crashes
-        }
+        blamed = {finding.blames for finding in (*self.findings, *self.elsewhere)}
+        blamed |= {crash.blames for crash in self.unknown_crashes}
         if Verdict.BROKEN_SUITE in blamed:
             return Verdict.BROKEN_SUITE
-        if self.broken or not (self.totals.compared or self.cases.get("held") or blamed):
+        if self.broken:
             return Verdict.BROKEN_ADAPTER
-        return Verdict.NONCONFORMANCE if blamed or self.broken_rules else Verdict.CONFORMS
+        if blamed or self.broken_rules:
+            return Verdict.NONCONFORMANCE
+        return Verdict.BROKEN_ADAPTER if self.nothing_exercised else Verdict.CONFORMS
+
+    @property
+    def nothing_exercised(self) -> bool:
+        """True if nothing was found, nor was any rule held by a case or by programs that compared facts."""
+        found = self.broken or self.findings or self.elsewhere or self.unknown_crashes or self.broken_rules
+        compared = self.totals.compared or self.cases.get(HELD)
+        return not (found or (compared and self.count(Status.HELD)))
 
     @property
     def exit_code(self) -> int:
         """The verdict's, or that of an interrupted process if nothing was found until then."""
-        return INTERRUPTED if self.unrun and self.verdict is Verdict.CONFORMS else int(self.verdict)
+        undecided = self.verdict is Verdict.CONFORMS or self.nothing_exercised
+        return INTERRUPTED if self.unrun and undecided else int(self.verdict)
 
     @property
     def unknown_crashes(self) -> tuple[Crash, ...]:
@@ -264,6 +286,11 @@ class Report:
     @property
     def broken_rules(self) -> tuple[str, ...]:
         return tuple(r.id for r in self.rules.values() if r.status in (Status.BROKEN, Status.SUSPECT))
+
+    @property
+    def statuses(self) -> list[Status]:
+        """The statuses that rules have, and ``held`` in any case."""
+        return [status for status in Status if status is Status.HELD or self.count(status)]
 
     def count(self, status: Status, rules: Iterable[RuleResult] | None = None) -> int:
         """Return how many rules (of ``rules``, or all) have that status."""

@@ -5,7 +5,7 @@ The values stand in `conformance.execution.trace` and `conformance.report.value`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from conformance.execution.trace import Crashed, Done, Outcome, Refused, Unbound, Unsupported
@@ -68,8 +68,38 @@ def title(report: Report) -> str:
 
 def verdict(report: Report) -> str:
     """Return the verdict in words."""
-    as_far = ", as far as it was run: it was interrupted" if report.unrun else ""
-    return f"{report.subject.name} {VERDICTS[report.verdict]}{as_far}"
+    name = report.subject.name
+    interrupted = ", as far as it was run: it was interrupted" if report.unrun else ""
+    if report.nothing_exercised:
+        return f"{name}: nothing was exercised: no case held, and no program told a rule apart{interrupted}"
+    found = report.findings or report.unknown_crashes or report.broken_rules
+    if report.elsewhere and not found and report.verdict is Verdict.NONCONFORMANCE:
+        verdict = VERDICTS[Verdict.CONFORMS]
+    else:
+        verdict = VERDICTS[report.verdict]
+    as_far = "" if report.selection == "*" else f" as far as {report.selection}"
+    return f"{name} {verdict}{as_far}{interrupted}{_elsewhere(report)}"
+
+
+def _elsewhere(report: Report) -> str:
+    """Return how many programs and cases differ in what the selected rules do not speak of."""
+    if not report.elsewhere:
+        return ""
+    verb = "differs" if sum(finding.alike for finding in report.elsewhere) == 1 else "differ"
+    return f"; {programs_and_cases(report.elsewhere)} {verb} elsewhere"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def programs_and_cases(findings: Sequence[Finding]) -> str:
+    """Return how many programs and how many cases findings stand for."""
+    cases = sum(finding.alike for finding in findings if finding.is_of_case)
+    programs = sum(finding.alike for finding in findings) - cases
+    both = [counted(n, what) for n, what in ((programs, "program"), (cases, "case")) if n]
+    return " and ".join(both)
 
 
 def counts(report: Report) -> dict[str, str]:

@@ -102,7 +102,7 @@ def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.Monkey
     tally = check.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
     assert (200, 800) == (tally.totals.programs, tally.unrun)
     report = check.reported(
-        load("reference"), tally, (), (), narrowed=False,
+        load("reference"), tally, (), (), selection="*",
         subject=Subject("reference", "1"), against="torch", seed=0, source="prng", device="cpu", versions={},
     )  # fmt: skip
     assert INTERRUPTED == report.exit_code
