@@ -20,7 +20,8 @@ from conformance.cli.trouble import Trouble
 from conformance.execution.json_form import schema
 from conformance.program import Program
 from conformance.program.parsing import ProgramError, parse
-from conformance.recordings.format import FOLDER, RecordingError, in_place, parse_recording, read_recording
+from conformance.recordings.format import FOLDER, in_place, parse_recording, read_recording
+from conformance.recordings.seal import RecordingError
 from conformance.report import Verdict
 
 MADE_BY = "a recording is what `autograd-conformance record` writes"
@@ -94,11 +95,9 @@ def load_recordings(paths: list[Path] | None) -> list[Path]:
 
 def _check_recording(path: Path) -> None:
     try:
-        forms = parse_recording(path.name, path.read_text(encoding="utf-8"))
+        forms = parse_recording(path.name, path.read_bytes())
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
-    except UnicodeDecodeError as exc:
-        raise Trouble(f"{path} is not text", MADE_BY) from exc
     line = Draft202012Validator(schema("recorded"))
     for number, form in enumerate(forms, 1):
         wrong = best_match(line.iter_errors(form))

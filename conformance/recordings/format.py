@@ -1,8 +1,8 @@
 """The format of recordings: torch's traces of cases and drawn programs on one device, one JSON value a line.
 
-The first line says where they come from, each other what became of one case or program;
-``recorded.schema.json`` beside the specs describes both. Here lives the form; how a recording is made lives
-in ``record``, how an implementation is held against one in ``replay``.
+The first line says where they come from, the last how many lines there are and their SHA-256, each other what
+became of one case or program; ``recorded.schema.json`` beside the specs describes all three. Here lives the
+form; how a recording is made lives in ``record``, how an implementation is held against one in ``replay``.
 
 A trace is kept short by writing only what is news: of a name that was seen before the facts that changed, of
 a new one those in which it is not what `_new` says. Words of refusals are not kept, since they are not
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -26,23 +27,15 @@ from conformance.execution.json_form import to_json, trace_from_json, trace_to_j
 from conformance.execution.trace import Trace
 from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import to_text
+from conformance.recordings.seal import FORMAT, RecordingError, sealed, to_line, unsealed
 from specs.case import Case
 from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY
 
-FORMAT = 1
 FOLDER = Path(specs.__file__).parent / "recorded"
 """The folder of the recordings that come with the project."""
 
 TORCH = "torch"
 Entry = dict[str, Any]
-
-
-class RecordingError(ValueError):
-    """A file that is no recording: what is wrong, and in which line if it is in one."""
-
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        super().__init__(problem, line)
-        self.problem, self.line = problem, line
 
 
 class Stale(ValueError):
@@ -98,25 +91,18 @@ class Recording:
 
 
 def to_lines(origin: Origin, entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of a recording, each with its end."""
-    yield _line({"format": FORMAT, **asdict(origin)})
-    yield from map(_line, entries)
+    """Yield the lines of a recording, each with its end; the last one counts and seals the others."""
+    return sealed(map(to_line, itertools.chain([{"format": FORMAT, **asdict(origin)}], entries)))
 
 
-def _line(form: Entry) -> str:
-    return json.dumps(form, separators=(",", ":"), ensure_ascii=False) + "\n"
-
-
-def parse_recording(name: str, text: str) -> tuple[Entry, ...]:
-    """The JSON values of a recording's text; raises RecordingError."""
+def parse_recording(name: str, data: bytes) -> tuple[Entry, ...]:
+    """Return the JSON values of a recording's lines, but for the last; raises RecordingError."""
     forms = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(unsealed(name, data), 1):
         try:
             forms.append(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise RecordingError(f"{name} is no JSON there: {error.msg}", number) from None
-    if not forms or not isinstance(forms[0], dict) or forms[0].get("format") != FORMAT:
-        raise RecordingError(f"{name} does not begin as a recording of format {FORMAT}", 1)
+        except (ValueError, RecursionError) as error:
+            raise RecordingError(f"{name} is no JSON there: {error}", number) from None
     return tuple(forms)
 
 
@@ -140,7 +126,7 @@ def recording(name: str, forms: Iterable[Entry]) -> Recording:
 @cache
 def read_recording(path: Path) -> Recording:
     """The recording in a file; raises RecordingError or OSError."""
-    return recording(path.stem, parse_recording(path.name, path.read_text(encoding="utf-8")))
+    return recording(path.stem, parse_recording(path.name, path.read_bytes()))
 
 
 def in_place(folder: Path = FOLDER) -> tuple[Path, ...]:

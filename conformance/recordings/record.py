@@ -24,7 +24,17 @@ from conformance.grading.check import Progress, versions_of
 from conformance.grading.sources import programs_from
 from conformance.program import Program
 from conformance.program.parsing import ProgramError
-from conformance.recordings.format import FOLDER, TORCH, Entry, Origin, digest, to_lines, trace_form
+from conformance.recordings.format import (
+    FOLDER,
+    TORCH,
+    Entry,
+    Origin,
+    digest,
+    read_recording,
+    to_lines,
+    trace_form,
+)
+from conformance.report.files import write_file
 from specs.case import Case, cases
 
 PROGRAMS = 300
@@ -105,11 +115,17 @@ def place_for(torch: Any, folder: Path = FOLDER) -> Path:
     return folder / f"torch-{torch.version.partition('+')[0]}-{'-'.join(words)}.jsonl"
 
 
-def write_file(path: Path, text: str) -> None:
-    """Put the file there in one go, so that being interrupted leaves what was there."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+def drop_cases(path: Path, dropped: Iterable[str]) -> tuple[str, ...]:
+    """Take the lines of cases out of a recording; return the cases that it held.
+
+    Raises RecordingError or OSError where the file is no recording, or cannot be written.
+    """
+    held = read_recording(path)
+    found = tuple(id for id in dict.fromkeys(dropped) if id in held.cases)
+    if found:
+        entries = [form for id, form in held.cases.items() if id not in found]
+        write_file(path, "".join(to_lines(held.origin, (*entries, *held.programs.values()))))
+    return found
 
 
 def _case(id: str) -> tuple[Entry, str]:

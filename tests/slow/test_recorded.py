@@ -27,7 +27,6 @@ from conformance.generate.strategy import drawn
 from conformance.program.parsing import parse
 from conformance.recordings import record, replay
 from conformance.recordings.format import (
-    RecordingError,
     Stale,
     in_place,
     parse_recording,
@@ -36,6 +35,7 @@ from conformance.recordings.format import (
     trace_form,
     trace_of,
 )
+from conformance.recordings.seal import RecordingError
 from specs.case import cases
 
 IN_PLACE = in_place()
@@ -129,7 +129,7 @@ def test_recordings_are_in_place():
 def test_each_line_keeps_to_the_schema(path):
     """Every line of the recordings fits the published schema."""
     line = jsonschema.Draft202012Validator(schema("recorded"))
-    forms = parse_recording(path.name, path.read_text(encoding="utf-8"))
+    forms = parse_recording(path.name, path.read_bytes())
     assert [] == [error.message for form in forms for error in line.iter_errors(form)]
     assert to_text(path) == path.read_text(encoding="utf-8")
 

@@ -27,7 +27,8 @@ from conformance.cli import main
 from conformance.comparison.judge import Decision
 from conformance.execution import json_form
 from conformance.recordings import replay
-from conformance.recordings.format import digest, in_place, read_recording
+from conformance.recordings.format import digest, in_place, parse_recording, read_recording
+from conformance.recordings.seal import sealed, to_line, unsealed
 from specs.case import cases
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,7 @@ def small(tmp_path_factory) -> Path:
     chosen = [line for line in lines if line.startswith(('{"case":"version/', '{"case":"anomaly/'))]
     chosen += [line for line in lines if line.startswith('{"program":')][:6]
     file = tmp_path_factory.mktemp("recorded") / "small.jsonl"
-    file.write_text(head + "".join(chosen), encoding="utf-8")
+    file.write_text("".join(sealed([head, *chosen])), encoding="utf-8")
     return file
 
 
@@ -87,10 +88,10 @@ def test_what_is_on_record_runs_once(cli, small):
 
 def spoiled(small: Path, to: Path, change: Any) -> Path:
     """A copy of a recording whose lines are changed by ``change``."""
-    forms = [json.loads(line) for line in small.read_text(encoding="utf-8").splitlines()]
+    forms = parse_recording(small.name, small.read_bytes())
     for form in forms:
         change(form)
-    to.write_text("".join(json.dumps(form) + "\n" for form in forms), encoding="utf-8")
+    to.write_text("".join(sealed(map(to_line, forms))), encoding="utf-8")
     return to
 
 
@@ -211,10 +212,11 @@ def test_one_release_is_modelled_at_a_time(small):
 
 
 BAD = {
-    "no JSON": ("{", "line 1"),
-    "another format": ('{"format":0}\n', "format 1"),
-    "nothing": ("", "format 1"),
-    "no origin": ('{"format":1}\n', "required"),
+    "no JSON": ("{", "does not begin as a recording does"),
+    "another format": ('{"format":0}\n', "record again"),
+    "nothing": ("", "does not begin as a recording does"),
+    "cut": (None, "damaged"),
+    "no origin": (None, "required"),
     "an unknown fact": (None, "Additional properties"),
     "a case twice": (None, "twice"),
     "a step too many": (None, "steps are on record"),
@@ -225,7 +227,7 @@ BAD = {
 def test_what_is_no_recording_is_one_clear_line(cli, small, tmp_path, what):
     """An unusable file gives one line that says why, and what a recording is."""
     text, words = BAD[what]
-    lines = small.read_text(encoding="utf-8").splitlines()
+    lines = unsealed(small.name, small.read_bytes())
     if text is None:
         program = json.loads(lines.pop())
         broken = json.loads(json.dumps(program))
@@ -233,8 +235,12 @@ def test_what_is_no_recording_is_one_clear_line(cli, small, tmp_path, what):
             broken["steps"][0]["seen"] = {"x": {"leaf": True}}
         elif what == "a step too many":
             broken["steps"].append({})
-        lines += [json.dumps(broken)] * (2 if what == "a case twice" else 1)
-        text = "\n".join(lines)
+        elif what == "no origin":
+            lines = ['{"format":2,"torch":"2.13.0"}\n']
+        lines += [to_line(broken)] * (2 if what == "a case twice" else 1)
+        text = "".join(sealed(lines))
+    if what == "cut":
+        text = "".join(lines)
     file = tmp_path / "bad.jsonl"
     file.write_text(text, encoding="utf-8")
     code, _, _, err = cli("--recording", file)
