@@ -31,5 +31,6 @@ def core() -> Capabilities:
     return Capabilities(
         ops=STEPS | {name for name in named if name is not None},
         dtypes=DTYPES,
-        features=FEATURES - {"hooks", "functions", "devices"},
+        features=FEATURES - {"hooks", "functions", "devices", "inference"},
+        refusals="rules",
     )

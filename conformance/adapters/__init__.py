@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
-from conformance.adapters.errors import AdapterError
+from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 
 NEEDED = ("start", "perform", "facts", "refusal")
 BUILT_IN = ("reference", "torch", "null", "micrograd")
@@ -64,12 +64,18 @@ def checked(adapter: Any, spec: str) -> Any:
     missing += [name for name in ("name", "version") if not isinstance(getattr(adapter, name, None), str)]
     if missing:
         raise AdapterError(f"{spec} is no adapter: it lacks {', '.join(missing)}", "see conformance.adapters")
+    if not isinstance(capabilities(adapter), Capabilities):
+        raise AdapterError(f"the capabilities of {spec} are no `Capabilities`", "see docs/adapters.md")
     return adapter
 
 
 def capabilities(adapter: Any) -> Capabilities:
     """Return the capabilities that an adapter declares, or the default."""
-    return getattr(adapter, "capabilities", None) or Capabilities()
+    found: Capabilities | None = getattr(adapter, "capabilities", None)
+    return _EVERYTHING if found is None else found
+
+
+_EVERYTHING = Capabilities()
 
 
 def _guarded(make: Callable[[], Any], problem: str) -> Any:
@@ -78,7 +84,8 @@ def _guarded(make: Callable[[], Any], problem: str) -> Any:
     except AdapterError:
         raise
     except Exception as error:
-        raise AdapterError(f"{problem}: {type(error).__name__}: {error}") from error
+        code = MISNAMED if isinstance(error, ModuleNotFoundError) else BROKEN
+        raise AdapterError(f"{problem}: {type(error).__name__}: {error}", code=code) from error
 
 
 def _from_module(module: str, attribute: str) -> Any:

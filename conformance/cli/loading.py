@@ -58,9 +58,7 @@ def load_adapter(spec: str) -> Any:
     try:
         return adapters.load(spec)
     except AdapterError as exc:
-        broken = exc.__cause__ is not None and not isinstance(exc.__cause__, ModuleNotFoundError)
-        code = Verdict.BROKEN_ADAPTER if broken else Verdict.BAD_USAGE
-        raise Trouble(exc.problem, exc.hint or CONTRACT, code) from exc
+        raise Trouble(exc.problem, exc.hint or CONTRACT, Verdict(exc.code)) from exc
 
 
 def load_program(path: Path) -> Program:

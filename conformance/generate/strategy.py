@@ -24,10 +24,11 @@ from conformance.generate.guide.guide import (
     ROUNDING,
     Drawn,
     Guide,
+    oracle_within,
+    pruned,
     range_of,
 )
 from conformance.generate.state.choices import Choices, words
-from conformance.generate.state.oracle import RunnerOracle
 from conformance.program import Program, Step
 
 T = TypeVar("T")
@@ -73,17 +74,21 @@ def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str |
     ``capabilities`` narrow the programs (by default the oracle's own); ``density`` fixes how densely they are
     observed.
     """
-    choices = Hypothesis(draw)
+    choices, limits = Hypothesis(draw), capabilities or oracle.capabilities
     density = density or choices.pick(DENSITY)
     with Runner(oracle, density) as runner:
-        guide = Guide(choices, RunnerOracle(runner), range_of(capabilities or oracle.capabilities))
+        within = oracle_within(limits, runner)
+        guide = Guide(choices, within, range_of(limits))
         turn = _turn(guide)
-        while len(runner.steps) < LEAST_STEPS or (len(runner.steps) < LENGTHS[-1] and _go_on(draw)):
+        while not guide.spent and (
+            len(runner.steps) < LEAST_STEPS or (len(runner.steps) < LENGTHS[-1] and _go_on(draw))
+        ):
             draw(turn)
         guide.state.draw_from(choices)
         guide.end()
         guide.state.close()
         trace = runner.finish()
+    trace = pruned(trace, within, oracle, limits)
     return Drawn(trace.program, density, ROUNDING if guide.state.rounding else EXACT, trace)
 
 

@@ -7,26 +7,22 @@ cases are lives in ``specs.case``; what their results mean for the rules in ``ru
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
+from conformance.execution.claims import lacking, lacking_after, lacks_device
 from conformance.execution.isolate import PRELOAD, Died, note, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Refused, Trace
 from conformance.program import DELETE, Program
 from conformance.program.parsing import ProgramError
-from conformance.program.printing import script, statement, to_text
+from conformance.program.printing import script, statement
 from conformance.report import findings, words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
 from specs.case import Case, cases, run_case
-from specs.fact import POSITION
-
-_SECOND = re.compile(r"cuda(:1\b|\(1\))")
-"""The spelling of a second device in a step."""
 
 
 def run_cases(
@@ -90,34 +86,16 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
 
 
 def lacks(limits: Capabilities, program: Program) -> str:
-    """Return what a program needs that an implementation lacks by its capabilities, or nothing; shapes and
-    dtypes are the reference's.
+    """Return what a program needs that an implementation lacks by its capabilities, or nothing; shapes,
+    dtypes and refusals are the reference's.
     """
-    missing = [step.op for step in program if limits.ops is not None and step.op not in (*limits.ops, DELETE)]
-    if missing:
-        return f"needs {missing[0]}"
-    if lacks_device(limits, program):
+    if not limits.limited:
         return lacks_device(limits, program)
-    if "modes" not in limits.features and any(step.mode for step in program):
-        return "needs grad modes"
-    trace = run(program, adapters.load("reference"))
-    for facts in (facts for seen in trace.observations for facts in seen.facts.values() if len(facts) > 1):
-        shape, dtype = facts[POSITION["shape"]], facts[POSITION["dtype"]]
-        if limits.shapes == "scalar" and shape != ():
-            return "needs more than scalars"
-        # NB: whoever has one float dtype only runs the default one in it.
-        if dtype not in (*limits.dtypes, "float32"):
-            return f"needs {dtype}"
-    return ""
-
-
-def lacks_device(limits: Capabilities, program: Program) -> str:
-    """Return the device that a program needs and an implementation lacks, in words, or nothing."""
-    said = [to_text(Program((step,))) for step in program]
-    if "devices" not in limits.features and any("cuda" in step for step in said):
-        return "needs a device besides the CPU"
-    second = "two_devices" not in limits.features and any(map(_SECOND.search, said))
-    return "needs two devices besides the CPU" if second else ""
+    missing = next(filter(None, (lacking(limits, step) for step in program)), "")
+    if missing or lacks_device(limits, program):
+        return missing or lacks_device(limits, program)
+    seen = run(program, adapters.load("reference")).observations
+    return next(filter(None, (lacking_after(limits, each) for each in seen)), "")
 
 
 def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:

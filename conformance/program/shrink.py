@@ -64,7 +64,7 @@ Steps = Callable[[], tuple[Step, ...]]
 Attempt = Callable[[tuple[Step, ...]], bool]
 
 
-def _without(steps: tuple[Step, ...], gone: set[int]) -> tuple[Step, ...]:
+def without_steps(steps: tuple[Step, ...], gone: set[int]) -> tuple[Step, ...]:
     """The steps without some, and without those that name only what these bound."""
     lost: set[str] = set()
     kept: list[Step] = []
@@ -94,7 +94,9 @@ def _drop(steps: Steps, attempt: Attempt) -> bool:
         now = steps()
         if index < len(now):
             step = now[index]
-            changed |= attempt(_without(now, {index})) or (bool(step.out) and _bypass(now, index, attempt))
+            changed |= attempt(without_steps(now, {index})) or (
+                bool(step.out) and _bypass(now, index, attempt)
+            )
         index -= 1
     return changed
 

@@ -17,11 +17,12 @@ from typing import Any
 from conformance import adapters
 from conformance.comparison.judge import Decision
 from conformance.execution.case import parse_case
+from conformance.execution.claims import lacks_device
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
-from conformance.grading.cases import broken_case, case_of, lacks, lacks_device, run_cases
+from conformance.grading.cases import broken_case, case_of, lacks, run_cases
 from conformance.grading.check import (
     KNOWN_DIVERGENCE,
     Progress,

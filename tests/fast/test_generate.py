@@ -287,7 +287,7 @@ def test_valid_programs_can_be_asked_for():
     """Without errors among the features few steps are refused: what backward passes leave behind is not
     foreseen.
     """
-    tame = Capabilities(features=FEATURES - {"errors"})
+    tame = Capabilities(refusals="none")
     outcomes = [
         o.outcome
         for index in range(150)

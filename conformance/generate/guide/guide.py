@@ -10,18 +10,20 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from conformance.execution.claims import names_of
 from conformance.execution.run import Runner
 from conformance.execution.trace import Trace
 from conformance.generate.guide import swarm
 from conformance.generate.guide.vocabulary import Recipes, Vocabulary, allows
 from conformance.generate.state.choices import Choices, weighted
 from conformance.generate.state.features import DEVICES, DTYPES, HOOKS, MODES, OPERATORS
-from conformance.generate.state.gen_state import GenState
-from conformance.generate.state.oracle import Oracle, RunnerOracle
+from conformance.generate.state.gen_state import NAMES, GenState
+from conformance.generate.state.oracle import LimitedOracle, Oracle, RunnerOracle
 from conformance.generate.state.tensor_info import backward_ready
 from conformance.generate.steps import backward, leaves, requires_grad
 from conformance.generate.steps.devices import DEVICE_NAMES
 from conformance.program import SAVING_MODES, Program, around_saved
+from conformance.program.shrink import without_steps
 from specs.callbacks import AROUND_SAVED
 
 EXACT, ROUNDING = "exact", "rounding"
@@ -30,6 +32,10 @@ DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LEAST_STEPS = 4
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
 """Least numbers of steps; programs mostly have one or two more."""
+_SPARE_NAMES = 60
+"""Names to be left for a turn and the end."""
+_PRUNINGS = 3
+"""The number of times that steps are pruned; what then needs too much is cut off."""
 _NO_END = 12
 """One program in so many may end without a backward."""
 _DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16", "bfloat16")
@@ -80,9 +86,9 @@ class DrawRange:
     """The choices that an implementation's capabilities leave (ops, shapes, dtypes, features)."""
 
     def __init__(self, capabilities: Any) -> None:
-        self.supports = allows(capabilities.ops)
+        self.supports = allows(names_of(capabilities.ops))
         self.features = swarm.allowed(capabilities.features)
-        self.errors = "errors" in capabilities.features
+        self.errors = capabilities.refusals != "none"
         self.devices = DEVICE_NAMES if "two_devices" in capabilities.features else DEVICE_NAMES[:-1]
         self.shape_sets = leaves.SCALAR_SHAPES if capabilities.shapes == "scalar" else leaves.SHAPE_SETS
         views = "views" in capabilities.features and capabilities.shapes != "scalar"
@@ -92,12 +98,12 @@ class DrawRange:
         recipes = Recipes(self.supports)
         self.exact = Vocabulary(recipes, views=views, writes=inplace, rounding=False)
         self.rounding = Vocabulary(recipes, views=views, writes=inplace, rounding=True)
-        floats = [d for d in ("float64", "float32") if d in capabilities.dtypes]
+        halves = [d for d in ("bfloat16", "float16") if d in capabilities.dtypes]
+        floats = [d for d in ("float64", "float32") if d in capabilities.dtypes] or halves
         self.float_dtypes = tuple(floats[:1] * 3 + floats[1:])
         self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
         self.always_grad = not (self.supports("requires_grad_") or self.supports("detach"))
-        self.inference = self.supports("torch.inference_mode")
-        self.saving = self.supports("torch.autograd.graph.saved_tensors_hooks")
+        self.inference = "inference" in capabilities.features
         self.full_api = self.supports("torch.autograd.backward")
 
 
@@ -126,7 +132,7 @@ class Guide:
         self._errors = drawn.errors
         self._modes = bool(features & MODES)
         self._nestings = MODE_NESTINGS if drawn.inference else GRAD_MODE_NESTINGS
-        if features & HOOKS and drawn.saving:
+        if features & HOOKS:
             self._nestings = self._nestings * 2 + SAVED_HOOK_NESTINGS
         self._actions = swarm.actions(features, drawn.supports, vocabulary.empty)
         self._unchecked = swarm.unchecked_actions(features, drawn.supports, vocabulary.empty)
@@ -162,6 +168,11 @@ class Guide:
                 return True
         return leaves.leaf(state)
 
+    @property
+    def spent(self) -> bool:
+        """True if most names are used up: of few operations there may be nothing to draw."""
+        return self.state.names_used > len(NAMES) - _SPARE_NAMES
+
     def end(self) -> None:
         """End with a backward, mostly, if the last steps differentiated nothing."""
         state = self.state
@@ -182,12 +193,34 @@ def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str 
     """
     if density is None:
         density = choices.pick(DENSITY)
+    limits = capabilities or adapter.capabilities
     with Runner(adapter, density) as runner:
-        guide = Guide(choices, RunnerOracle(runner), range_of(capabilities or adapter.capabilities))
+        oracle = oracle_within(limits, runner)
+        guide = Guide(choices, oracle, range_of(limits))
         length = choices.pick(LENGTHS)
-        while len(runner.steps) < length:
+        while len(runner.steps) < length and not guide.spent:
             guide.turn()
         guide.end()
         guide.state.close()
         trace = runner.finish()
+    trace = pruned(trace, oracle, adapter, limits)
     return Drawn(trace.program, density, ROUNDING if guide.state.rounding else EXACT, trace)
+
+
+def oracle_within(limits: Any, runner: Runner) -> RunnerOracle:
+    """An oracle that keeps to an implementation's capabilities, if it lacks anything."""
+    return LimitedOracle(runner, limits) if limits.limited else RunnerOracle(runner)
+
+
+def pruned(trace: Trace, oracle: RunnerOracle, adapter: Any, limits: Any) -> Trace:
+    """The trace of the program without the steps that turned out to need more than is claimed."""
+    cuts = 0
+    while beyond := getattr(oracle, "beyond", None):
+        steps, first, cuts = trace.program.steps, min(beyond), cuts + 1
+        kept = without_steps(steps, beyond) if cuts <= _PRUNINGS else steps[:first]
+        with Runner(adapter, trace.density) as runner:
+            oracle = oracle_within(limits, runner)
+            for step in kept:
+                oracle.step(step)
+            trace = runner.finish()
+    return trace

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from conformance.execution.claims import lacking, lacking_of
 from conformance.execution.run import PLAIN, Runner
-from conformance.execution.trace import Observation
-from conformance.program import Step
+from conformance.execution.trace import UNBOUND, Observation, Refused
+from conformance.program import OPAQUE, Ref, Step
 from specs.memory import dense
 
 RawState = tuple[tuple[int, ...], str, bool, bool]
@@ -119,6 +120,41 @@ class RunnerOracle:
         held = ((x, self._grad(x)) for group in plain for x in group["params"])
         pairs = ((self._array(x), self._array(grad)) for x, grad in held if grad is not None)
         return [(array, grad) for array, grad in pairs if array is not None and grad is not None]
+
+
+class LimitedOracle(RunnerOracle):
+    """An oracle that runs no step which an implementation of these capabilities lacks.
+
+    ``beyond`` are the steps that turned out to need more: their result has a shape or dtype that is not
+    claimed, or they were refused where no refusals are judged.
+    """
+
+    __slots__ = ("_limits", "_step", "beyond")
+
+    def __init__(self, runner: Runner, limits: Any) -> None:
+        super().__init__(runner)
+        self._limits, self._step = limits, self.step
+        self.step = self._within
+        self.beyond: set[int] = set()
+
+    def _within(self, step: Step) -> Observation:
+        if lacking(self._limits, step):
+            return _NOT_RUN
+        seen = self._step(step)
+        if (type(seen.outcome) is Refused and self._limits.refusals == "none") or self._exceeds(step):
+            self.beyond.add(len(self.steps) - 1)
+        return seen
+
+    def _exceeds(self, step: Step) -> bool:
+        """True if an operand or result of the step is now more than is claimed."""
+        names = [value.name for value in step.args[:1] if type(value) is Ref]
+        names += [] if step.op in OPAQUE else step.out
+        values = [value for name in names if type(value := self.env.get(name)) not in NO_TENSOR]
+        states = [self.raw_state(value)[:2] for value in values if hasattr(value, "requires_grad")]
+        return any(lacking_of(self._limits, shape, dtype) for shape, dtype in states)
+
+
+_NOT_RUN = Observation(UNBOUND, {})
 
 
 def attributes(value: Any) -> RawState:
