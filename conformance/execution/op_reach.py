@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from conformance.program import DELETE, OPAQUE
 from specs.callbacks import WRITING_CLASSES, class_of
+
+EVERYTHING = "everything"
+"""A density that no program is drawn at: all that is live, and every grad, is observed after each step."""
 
 
 def speaks_of_gradients(op: str) -> bool:
@@ -34,3 +38,8 @@ def may_change_others(op: str) -> bool:
 def reach_of(op: str) -> tuple[bool, bool]:
     """Return whether an operation may change grads, and whether it may change other tensors."""
     return speaks_of_gradients(op), may_change_others(op)
+
+
+def reach_at(density: str) -> Callable[[str], tuple[bool, bool]]:
+    """Return `reach_of`, or what takes any operation for one that may change all there is."""
+    return (lambda op: (True, True)) if density == EVERYTHING else reach_of

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from conformance.execution.modes import ModeStack
-from conformance.execution.op_reach import reach_of
+from conformance.execution.op_reach import EVERYTHING, reach_at
 from conformance.execution.trace import (
     DONE,
     UNBOUND,
@@ -54,9 +54,10 @@ class Runner:
     """
 
     def __init__(self, adapter: Any, density: str = "each") -> None:
-        if density not in DENSITIES:
+        if density not in DENSITIES and density != EVERYTHING:
             raise ValueError(f"density {density!r} is none of {', '.join(DENSITIES)}")
         self.adapter, self.density = adapter, density
+        self._reach_of = reach_at(density)
         self.env: dict[str, Any] = {}
         self.observations: list[Observation] = []
         self.steps: list[Step] = []
@@ -105,8 +106,8 @@ class Runner:
         outcome = self._perform(step)
         facts = _NO_FACTS
         if self.density != "end":
-            grads, others = reach_of(op)
-            everything = others and self.density == "each"
+            grads, others = self._reach_of(op)
+            everything = others and self.density != "touched"
             self._seen_all = everything and grads
             facts = self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None

@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import adapters
-from conformance.comparison.judge import Decision, Judgement
+from conformance.comparison.judge import Decision
 from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.run import run
-from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
-from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants, same_defect
+from conformance.grading.kinds import Kinds
+from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants
 from conformance.grading.sources import programs_from
 from conformance.grading.tally import Tally, distinct_findings
 from conformance.program import Program
 from conformance.program.on_device import relocate
 from conformance.program.printing import to_text
 from conformance.program.shrink import shrink_program
-from conformance.report import findings
 from conformance.report.value import Crash, Finding, Totals, Verdict
 
 SIZE = 100
 """Programs in a chunk; part of what a seed means, so not to be tuned by machine."""
-
-REDUCED = 4
-"""The number of kinds of divergence that a chunk shrinks; the others count with the first of their kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,8 @@ class Sums:
         self.compared: Counter[str] = Counter()
         self.incomparable: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
-        self.findings: dict[object, Finding] = {}
+        self.findings: list[Finding] = []
+        self.kinds = Kinds(self.kills)
         self.crashes: list[Crash] = []
         self.broken: list[str] = []
         self.over = False
@@ -102,7 +99,8 @@ class Sums:
         found = judged.found
         self._count(judged)
         if found.decision in (Decision.NONCONFORMANCE, Decision.SUITE):
-            self._differ(where, drawn, found, judged.right)
+            self.over = self.chunk.fail_fast
+            self.kinds.add(where, drawn, found, self.participants)
         elif found.decision is Decision.CRASH:
             self._crash(where, drawn)
         elif found.decision in (Decision.INCOMPARABLE, Decision.VACUOUS):
@@ -144,35 +142,6 @@ class Sums:
                 for rule in seen.fired:
                     self.compared[rule] += facts
 
-    def _differ(self, where: str, drawn: Drawn, found: Judgement, right: Trace) -> None:
-        self.over = self.chunk.fail_fast
-        assert found.first is not None
-        kind = (found.decision, found.first.fact, drawn.program[found.first.step].op)
-        if kind in self.findings:
-            self.findings[kind] = replace(self.findings[kind], alike=self.findings[kind].alike + 1)
-        elif len(self.findings) < REDUCED:
-            self.findings[kind] = self._reduced(where, drawn, found)
-        else:
-            self.findings[kind] = findings.of_judgement(where, drawn.program, found, right.refused)
-
-    def _reduced(self, where: str, drawn: Drawn, found: Judgement) -> Finding:
-        again, _, right, _ = self.participants.judged(drawn.program, drawn.density)
-        as_drawn = findings.of_judgement(where, drawn.program, found, right.refused)
-        flaky = replace(as_drawn, blames=Verdict.CONFORMS, flaky=True)
-        if not same_defect(found, again, drawn.program, drawn.program):
-            return flaky
-
-        def still_fails(program: Program) -> bool:
-            return not self.kills(program) and same_defect(
-                found, self.participants.judged(program, drawn.density).found, drawn.program, program
-            )
-
-        small = shrink_program(drawn.program, still_fails).program
-        final, _, settled, _ = self.participants.judged(small, drawn.density)
-        if final.first is not None:
-            return findings.of_judgement(where, small, final, settled.refused)
-        return as_drawn if still_fails(drawn.program) else flaky
-
     def _crash(self, where: str, drawn: Drawn) -> None:
         """An exception that no rule words, of the reference or of torch: the first of each chunk is
         reduced.
@@ -203,12 +172,12 @@ class Sums:
 
     def tally(self) -> Tally:
         return Tally(
-            totals=Totals(**self.counts),
+            totals=Totals(**self.counts + self.kinds.counts),
             fired=dict(self.fired),
             compared=dict(self.compared),
             incomparable=dict(self.incomparable),
             known=dict(self.known),
-            findings=distinct_findings(self.findings.values()),
+            findings=distinct_findings((*self.findings, *self.kinds.findings)),
             crashes=tuple(self.crashes),
             broken=tuple(self.broken),
         )

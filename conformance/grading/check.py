@@ -24,7 +24,7 @@ from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import rule_statuses
 from conformance.grading.selection import ALL, select_for
-from conformance.grading.tally import Tally
+from conformance.grading.tally import Tally, by_cause
 from conformance.program import Program
 from conformance.program.printing import to_text
 from conformance.report.value import (
@@ -119,6 +119,7 @@ def reported(
     glob ``selection`` selects. Findings about other rules are set apart; ``fields`` are the rest of it.
     """
     by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
+    tally = replace(tally, findings=by_cause(tally.findings))
     statuses = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
     findings = ordered_findings(tally)
     elsewhere = () if selection == ALL else tuple(f for f in findings if not set(f.concerns) & set(rules))
@@ -145,15 +146,19 @@ def _device(side: Any) -> str:
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
-    """Return the findings, those that blame the suite first; in each the rules that fire least often come
-    first.
+    """Return the findings, those that blame the suite first; where nothing explains one, the rules that fire
+    least often come first in it.
     """
 
     def rarity(rule: str) -> tuple[int, str]:
         return tally.fired.get(rule, 0), rule
 
-    sorted_out = (replace(f, because=tuple(sorted(f.because, key=rarity))) for f in tally.findings)
-    return tuple(sorted(sorted_out, key=lambda f: -f.blames))
+    def told(finding: Finding) -> Finding:
+        if finding.explained_by or not finding.not_reduced:
+            return finding
+        return replace(finding, because=tuple(sorted(finding.because, key=rarity)))
+
+    return tuple(sorted(map(told, tally.findings), key=lambda f: -f.blames))
 
 
 def name_of(adapter: Any) -> str:

@@ -21,6 +21,7 @@ from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
 from conformance.program import Program
 from conformance.program.printing import to_text
+from specs.fact import TOPOLOGY
 
 REFERENCE, TORCH = "reference", "torch"
 
@@ -38,6 +39,11 @@ class Judged(NamedTuple):
     reference: Trace
     right: Trace
     other: Trace
+
+    @property
+    def differing(self) -> Trace:
+        """The trace that gave the actual values of a difference: torch's where the suite is at fault."""
+        return self.right if self.found.decision is Decision.SUITE else self.other
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,8 @@ class Participants:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
         if self.recorded is not None:
-            torch = self.recorded if self.recorded.program is program else None
+            own = self.recorded.program is program and self.recorded.density == density
+            torch = self.recorded if own else None
         elif self.with_torch:
             note(program, 0)
             torch = run(program, adapters.load(TORCH), density)
@@ -129,13 +136,17 @@ def _despite(
     return judge(reference, actual) if found.decision is Decision.NONCONFORMANCE else found
 
 
-def same_defect(found: Judgement, again: Judgement, program: Program, other: Program) -> bool:
-    """Tell whether two judgements show the same defect: one decision, one fact, after one operation."""
+def same_defect(
+    found: Judgement, again: Judgement, program: Program, other: Program, anywhere: bool = False
+) -> bool:
+    """Tell whether two judgements show the same defect: one decision, one fact, after one operation or
+    ``anywhere``. Topology shows in the end alone, so that its operation tells nothing.
+    """
     x, y = found.first, again.first
     if found.decision is not again.decision or x is None or y is None:
         return False
     return (
         (x.fact, type(x.expected), type(x.actual)) == (y.fact, type(y.expected), type(y.actual))
         and isinstance(x.actual, Crashed) is isinstance(y.actual, Crashed)
-        and program[x.step].op == other[y.step].op
+        and (anywhere or x.fact in TOPOLOGY or program[x.step].op == other[y.step].op)
     )

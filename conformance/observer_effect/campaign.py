@@ -106,14 +106,14 @@ class ObserverEffects(Sums):
             counts["agree"] += 1
         else:
             counts["diverge" if found.unexplained else "known"] += 1
-            self.findings[number] = self._told(f"program {number}", drawn, found)
+            self.findings.append(self._told(f"program {number}", drawn, found))
 
     def _told(self, where: str, drawn: Drawn, found: Dependent) -> Finding:
         """The finding about a program that depends on being observed, reduced."""
         if found.unexplained is not None:
             density, judgement = found.unexplained
             if judgement.first is not None:
-                told = self._reduced(where, drawn._replace(density=density), judgement)
+                told = self.kinds.alone(where, drawn._replace(density=density), judgement, self.participants)
                 return replace(told, blames=Verdict.NONCONFORMANCE)
             return replace(to_finding(where, drawn.program, found, self.kills), blames=Verdict.NONCONFORMANCE)
         small, again = self._smallest(drawn.program, found)

@@ -7,6 +7,7 @@ words of a value stand in `words`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from conformance.comparison.compare import Diverge, Divergence
@@ -83,6 +84,15 @@ def of_divergence(
         sides=sides,
         ops=tuple(dict.fromkeys(step.op for step in steps)),
     )
+
+
+def without_causes(finding: Finding, causes: tuple[str, ...]) -> Finding:
+    """Say of a finding that its expected value is that of the reference without some rules: the difference
+    shows behind one that they explain.
+    """
+    expected = f"reference without {', '.join(causes)}"
+    script = finding.script.replace(f"\n# {finding.sides[0]}: ", f"\n# {expected}: ")
+    return replace(finding, sides=(expected, finding.sides[1]), script=script)
 
 
 def of_case(case: Case, result: Witnessed, side: str, blames: Verdict, script: str) -> Finding:

@@ -186,7 +186,8 @@ class Finding:
     @property
     def bucket(self) -> tuple[object, ...]:
         """The properties that two findings share when they are likely the same defect."""
-        return self.blames, self.flaky, self.fact, self.because, self.ops
+        ops = () if self.not_reduced else self.ops
+        return self.blames, self.flaky, self.fact, self.because, self.explained_by, ops
 
 
 @dataclass(frozen=True, slots=True)

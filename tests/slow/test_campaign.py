@@ -13,7 +13,7 @@ from conformance.adapters import load
 from conformance.execution import json_form
 from conformance.execution.trace import Refused, Trace
 from conformance.generate.guide.guide import Guide
-from conformance.grading import campaign, check, participants
+from conformance.grading import check, participants, reduction
 from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.tally import Tally
 from conformance.program import Program
@@ -49,7 +49,7 @@ def test_a_failure_over_one_program_leaves_the_others(monkeypatch: pytest.Monkey
     assert crash.script.startswith("import torch\n")
 
 
-@pytest.mark.parametrize(("times", "flaky"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("times", "flaky"), [(2, True), (4, False)])
 def test_a_difference_that_is_lost_in_reducing(
     times: int, flaky: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +67,7 @@ def test_a_difference_that_is_lost_in_reducing(
     truly = participants.judge
     monkeypatch.setattr(participants, "judge", judge)
     monkeypatch.setattr(
-        campaign, "shrink_program", lambda program, fails: Reduced(Program(program.steps[:1]), 0)
+        reduction, "shrink_program", lambda program, fails, checks: Reduced(Program(program.steps[:1]), 0)
     )
     tally = judge_chunk(Chunk("reference", "torch", "prng", 0, 0, 1))
     (finding,) = tally.findings

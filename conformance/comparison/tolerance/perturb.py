@@ -55,10 +55,11 @@ class PerturbedReference(Reference):
 
 
 @cache
-def _adapters() -> tuple[PerturbedReference, ...]:
+def perturbed_references() -> tuple[PerturbedReference, ...]:
+    """Return the adapters of the perturbed runs."""
     return tuple(PerturbedReference(seed) for seed in range(RUNS))
 
 
 def perturbed(program: Program, density: str) -> tuple[Trace, ...]:
     """Return the program's traces under perturbation, a different one in each."""
-    return tuple(run(program, adapter, density) for adapter in _adapters())
+    return tuple(run(program, adapter, density) for adapter in perturbed_references())

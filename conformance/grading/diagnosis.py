@@ -1,0 +1,198 @@
+"""The rules behind a difference: those without which the reference does what the actual side did.
+
+A rule is knocked out and the program run again on the reference: what changes is what the rule decides. Only
+programs that differ are diagnosed. Whether a case convicts a rule is not asked here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from conformance import adapters
+from conformance.comparison.compare import Comparison, Diverge, Divergence, Incomparable, compare
+from conformance.comparison.tolerance.perturb import perturbed, perturbed_references
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import Refused, Trace
+from conformance.grading.participants import REFERENCE
+from conformance.program import Program
+from specs.active_rules import knocked_out
+from specs.rule import RULES
+
+FEW = 5
+"""The most rules that a finding names without knowing that they explain it."""
+
+Place = tuple[int, str | None, str]
+"""The place of a difference: step, name and fact; of a grad's facts, the grad."""
+
+
+def location(difference: Divergence) -> Place:
+    """Return the place of a difference."""
+    return difference.step, difference.name, difference.fact.partition(".")[0]
+
+
+class Mutant(NamedTuple):
+    """The reference's trace without some rules, and how another trace compares with it."""
+
+    trace: Trace
+    comparison: Comparison
+
+    @property
+    def agrees_until(self) -> int:
+        """The number of steps over which the two agree."""
+        if isinstance(self.comparison, Diverge):
+            return self.comparison.first.step
+        if isinstance(self.comparison, Incomparable):
+            return self.comparison.step
+        return len(self.trace)
+
+    def agrees_past(self, first: Divergence) -> bool:
+        """Tell whether the two agree as far as they can be compared, and past a difference."""
+        return not isinstance(self.comparison, Diverge) and self.agrees_until > first.step
+
+    def explains(self, first: Divergence) -> bool:
+        """Tell whether the two agree up to a difference and there."""
+        if not isinstance(self.comparison, Diverge) or self.agrees_until != first.step:
+            return self.agrees_until > first.step
+        places = set(map(location, self.comparison.divergences))
+        return not places & {location(first), (first.step, None, "outcome")}
+
+
+def run_without(program: Program, adapter: Any, density: str, off: Mapping[int, tuple[str, ...]]) -> Trace:
+    """Run a program on the reference, at some steps without the rules named there."""
+    runner = Runner(adapter, density)
+    try:
+        for index, step in enumerate(program.steps):
+            with knocked_out(*off.get(index, ())):
+                runner.step(step)
+        with knocked_out(*off.get(len(program) - 1, ())):
+            return runner.finish()
+    finally:
+        runner.close()
+
+
+def follow(other: Trace, rules: Iterable[str]) -> tuple[Mutant, dict[int, tuple[str, ...]]]:
+    """Run the program of a trace on the reference, without a rule wherever it takes that to do as the other
+    side did: at the step that differs, or up to there. Also return the rules left out, by step.
+
+    What differs still is therefore wrong by what went before on the other side, too.
+    """
+    rules, off = tuple(rules), dict[int, tuple[str, ...]]()
+    best = _following(other, off)
+    while isinstance(best.comparison, Diverge):
+        step = best.agrees_until
+        for rule in rules:
+            for steps in ((step,), range(step + 1)):
+                tried = off | {at: (*off.get(at, ()), rule) for at in steps}
+                mutant = _following(other, tried)
+                if mutant.agrees_until > step:
+                    best, off = mutant, tried
+                    break
+            if best.agrees_until > step:
+                break
+        else:
+            break
+    return best, off
+
+
+def _following(other: Trace, off: Mapping[int, tuple[str, ...]]) -> Mutant:
+    program, density = other.program, other.density
+
+    def moved() -> tuple[Trace, ...]:
+        return tuple(run_without(program, each, density, off) for each in perturbed_references())
+
+    trace = run_without(program, adapters.load(REFERENCE), density, off)
+    return Mutant(trace, compare(trace, other, perturbed=moved))
+
+
+def mutant_of(other: Trace, *rules: str) -> Mutant:
+    """Run the program of a trace on the reference without the rules, and compare."""
+    program, density = other.program, other.density
+    with knocked_out(*rules):
+        trace = run(program, adapters.load(REFERENCE), density)
+        return Mutant(trace, compare(trace, other, perturbed=partial(perturbed, program, density)))
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The rules behind a difference: those that explain it ``exactly``, that of the refusal, and those that
+    decide the fact.
+    """
+
+    exactly: tuple[str, ...]
+    refusal: tuple[str, ...]
+    deciding: tuple[str, ...]
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """All of them, the likeliest first."""
+        rest = dict.fromkeys((*self.refusal, *self.deciding[:FEW]))
+        return tuple(dict.fromkeys((*self.exactly, *rest)))
+
+
+def fired_until(trace: Trace, step: int) -> Counter[str]:
+    """The rules that fired in a trace up to a step, each with the number of steps."""
+    seen = (observed for observed in trace.observations[: step + 1])
+    return Counter(rule for each in seen for rule in {*each.fired, *(each.warnings or ())} if rule in RULES)
+
+
+def diagnose(
+    reference: Trace,
+    other: Trace,
+    first: Divergence,
+    drawn: Trace | None = None,
+    off: Mapping[int, tuple[str, ...]] | None = None,
+) -> Diagnosis:
+    """Find the rules behind the first difference of another trace from the reference's.
+
+    ``drawn`` is the other side's trace of the program before it was reduced: of the rules that explain the
+    difference those come first that explain most of it. Without ``off`` rules the reference was run.
+    """
+    fired = fired_until(reference, first.step)
+    here = set(reference[first.step].fired)
+    refusal = tuple(x.rule for x in (first.expected, first.actual) if isinstance(x, Refused))
+    grades: dict[str, int] = {}
+    for rule in sorted(fired):
+        grade = _grade(reference, _also_without(rule, other, off), first)
+        if grade is not None:
+            grades[rule] = grade
+    exact = {rule for rule, grade in grades.items() if grade <= _SAME_FACT}
+    best = min((grades[rule] for rule in exact), default=0)
+    exactly = [rule for rule in exact if grades[rule] == best or grades[rule] <= _SAME_STEP]
+
+    def likelihood(rule: str) -> tuple[object, ...]:
+        until = 0
+        if drawn is not None and rule in exactly and len(exactly) > 1:
+            until = mutant_of(drawn, rule).agrees_until
+        return grades[rule], -until, rule not in refusal, rule not in here, fired[rule], rule
+
+    ordered = sorted(grades, key=likelihood)
+    deciding = tuple(rule for rule in ordered if rule not in exactly)
+    if not (grades or refusal):
+        deciding = tuple(sorted(here, key=lambda rule: (fired[rule], rule)))
+    return Diagnosis(tuple(rule for rule in ordered if rule in exactly), refusal, deciding)
+
+
+def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | None) -> Mutant:
+    if not off:
+        return mutant_of(other, rule)
+    return _following(other, {step: (*off.get(step, ()), rule) for step in range(len(other.program))})
+
+
+_SAME_TO_THE_END, _SAME_STEP, _SAME_FACT, _OTHER_VALUE = range(4)
+
+
+def _grade(reference: Trace, mutant: Mutant, first: Divergence) -> int | None:
+    """Return how nearly a mutant does what the other side did at its first difference from the reference;
+    None if it leaves that fact alone.
+    """
+    if mutant.agrees_past(first):
+        return _SAME_TO_THE_END
+    if mutant.explains(first):
+        return _SAME_STEP if mutant.agrees_until > first.step else _SAME_FACT
+    changed = compare(reference, mutant.trace)
+    decides = isinstance(changed, Diverge) and location(first) in map(location, changed.divergences)
+    return _OTHER_VALUE if decides else None

@@ -1,0 +1,182 @@
+"""The kinds of difference that a chunk has met: one finding each, and the programs that show nothing else.
+
+A difference that the reference shows without a rule has that rule for its cause. Later programs are compared
+with the reference without the causes known so far: where they agree they are stepped over, and what differs
+still is a kind of its own. How a program is reduced lives in ``reduction``, the search for rules in
+``diagnosis``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from conformance.comparison.compare import Diverge, Divergence
+from conformance.comparison.judge import Decision, Judgement
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.diagnosis import diagnose, fired_until, follow, location, mutant_of
+from conformance.grading.participants import Judged, Participants, same_defect
+from conformance.grading.reduction import Differing, Judge, Reducer
+from conformance.program import Program
+from conformance.report import findings
+from conformance.report.value import Finding, Verdict
+
+CHECKS = 600
+"""The programs that a chunk may try in order to reduce others."""
+
+USED_UP = f"{CHECKS} smaller programs were tried for other findings of its chunk"
+
+DIFFERENT = (Decision.NONCONFORMANCE, Decision.SUITE)
+"""The decisions that make a finding."""
+
+
+@dataclass(slots=True)
+class Kind:
+    """One kind of difference; by its ``sign`` programs are told that no known rule explains."""
+
+    decision: Decision
+    finding: Finding
+    sign: object = None
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return self.finding.explained_by
+
+    def count(self, still: Iterable[str] | None = None) -> None:
+        """Count one more program, which of the rules only some explain."""
+        found = self.finding
+        rules = found.explained_by if still is None else tuple(still)
+        because = tuple(dict.fromkeys((*rules, *found.because)))
+        self.finding = replace(found, alike=found.alike + 1, explained_by=rules, because=because)
+
+
+class Kinds:
+    """The kinds of a chunk in progress; ``counts`` are of the programs that are like an earlier one."""
+
+    def __init__(self, kills: Callable[[Program], bool]) -> None:
+        self.counts: Counter[str] = Counter()
+        self._kinds: list[Kind] = []
+        self._reducer = Reducer(kills, CHECKS)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(kind.finding for kind in self._kinds)
+
+    def add(self, where: str, drawn: Drawn, found: Judgement, participants: Participants) -> None:
+        """Take in a program that differs: step over it, count it with its kind, or make a finding of it."""
+        judge: Judge = participants.judged
+        seen = Differing(drawn.program, drawn.density, judge(drawn.program, drawn.density))
+        if not same_defect(found, seen.judged.found, drawn.program, drawn.program):
+            self._kinds.append(Kind(found.decision, _flaky(where, seen, found)))
+            return
+        seen = self._reducer.looked_at(seen, judge)
+        causes = self._known(seen.judged)
+        if causes is None:
+            return
+        if causes:
+            judge = partial(judged_behind, causes, participants)
+            seen = seen._replace(judged=judge(seen.program, seen.density))
+        first = seen.judged.found.first
+        assert first is not None
+        sign = seen.judged.found.decision, first.fact, seen.program[first.step].op
+        like = next((kind for kind in self._kinds if kind.sign == sign), None)
+        if like is not None:
+            self._like(like)
+            return
+        finding = self._finding(where, seen, judge, causes, participants)
+        unexplained = not finding.explained_by or finding.not_reduced
+        self._kinds.append(Kind(found.decision, finding, sign if unexplained and not finding.flaky else None))
+
+    def alone(self, where: str, drawn: Drawn, found: Judgement, participants: Participants) -> Finding:
+        """Make a finding of a program that differs, whatever others showed."""
+        judge = participants.judged
+        seen = Differing(drawn.program, drawn.density, judge(drawn.program, drawn.density))
+        if not same_defect(found, seen.judged.found, drawn.program, drawn.program):
+            return _flaky(where, seen, found)
+        return self._finding(where, seen, judge, (), participants)
+
+    def _like(self, kind: Kind) -> None:
+        """Count a program with a kind that its first difference is like; it is not compared any further."""
+        kind.count()
+        self.counts["left_off"] += 1
+
+    def _known(self, judged: Judged) -> tuple[str, ...] | None:
+        """Return the known causes that explain the first difference; None where they explain all of it, and
+        the program is counted.
+        """
+        first, other = judged.found.first, judged.differing
+        assert first is not None
+        fired = fired_until(judged.reference, len(judged.reference))
+        kinds = [k for k in self._kinds if k.decision is judged.found.decision and fired.keys() & k.rules]
+        for kind in kinds:
+            alone = [r for r in kind.rules if r in fired and mutant_of(other, r).agrees_past(first)]
+            if alone:
+                self._step_over(kind, alone)
+                return None
+        mutant, off = follow(other, dict.fromkeys(r for kind in kinds for r in kind.rules if r in fired))
+        causes = tuple(dict.fromkeys(rule for rules in off.values() for rule in rules))
+        if causes and mutant.agrees_past(first):
+            self._step_over(self._kind_of(causes))
+            return None
+        return causes
+
+    def _kind_of(self, causes: tuple[str, ...]) -> Kind:
+        return next(kind for kind in self._kinds if causes[0] in kind.rules)
+
+    def _step_over(self, kind: Kind, rules: Iterable[str] | None = None) -> None:
+        """Count a program that shows nothing but known causes."""
+        kind.count(rules)
+        self.counts["stepped_over"] += 1
+
+    def _finding(
+        self, where: str, seen: Differing, judge: Judge, causes: tuple[str, ...], participants: Participants
+    ) -> Finding:
+        """Reduce a program and tell the rules behind its difference; ``judge`` does without the causes."""
+        small = self._reducer.reduced(seen, judge) if self._reducer.checks > 0 else seen
+        if small is None:
+            return _flaky(where, seen, seen.judged.found)
+        judged, truth = small.judged, participants.judged(small.program, small.density)
+        if same_difference(judged.found.first, truth.found.first):
+            judged, causes = truth, ()
+        found = judged.found
+        assert found.first is not None
+        off = follow(judged.differing, causes)[1] if causes else {}
+        drawn = None if causes else seen.judged.differing
+        diagnosis = diagnose(judged.reference, judged.differing, found.first, drawn, off)
+        finding = findings.of_judgement(
+            where, small.program, replace(found, because=diagnosis.because), truth.right.refused
+        )
+        if causes:
+            finding = findings.without_causes(finding, causes)
+        return replace(finding, explained_by=diagnosis.exactly, not_reduced=USED_UP if small is seen else "")
+
+
+def judged_behind(
+    causes: tuple[str, ...], participants: Participants, program: Program, density: str
+) -> Judged:
+    """Judge a program by the reference without known causes where they explain what the implementation
+    does.
+    """
+    judged = participants.judged(program, density)
+    found, other = judged.found, judged.differing
+    if found.decision not in DIFFERENT:
+        return judged
+    mutant, _ = follow(other, causes)
+    right = other if found.decision is Decision.SUITE else mutant.trace
+    decision = found.decision if isinstance(mutant.comparison, Diverge) else Decision.AGREE
+    return Judged(replace(found, decision=decision, comparison=mutant.comparison), mutant.trace, right, other)
+
+
+def same_difference(one: Divergence | None, other: Divergence | None) -> bool:
+    """Tell whether two differences are at one place and of the same values."""
+    if one is None or other is None:
+        return False
+    return (location(one), one.expected, one.actual) == (location(other), other.expected, other.actual)
+
+
+def _flaky(where: str, seen: Differing, found: Judgement) -> Finding:
+    """Make the finding of a program whose repetition did not differ in the same way."""
+    finding = findings.of_judgement(where, seen.program, found, seen.judged.right.refused)
+    return replace(finding, blames=Verdict.CONFORMS, flaky=True)
