@@ -17,6 +17,7 @@ from conformance.comparison.judge import Decision
 from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
+from conformance.grading.confirm import Confirming
 from conformance.grading.kinds import Kinds
 from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants
 from conformance.grading.sources import programs_from
@@ -66,6 +67,7 @@ class Sums:
         self.known: Counter[str] = Counter()
         self.findings: list[Finding] = []
         self.kinds = Kinds(self.kills)
+        self.confirming = Confirming(chunk.unconfirmed)
         self.crashes: list[Crash] = []
         self.broken: list[str] = []
         self.over = False
@@ -98,6 +100,8 @@ class Sums:
             return "broken"
         found = judged.found
         self._count(judged)
+        if self.chunk.unconfirmed:
+            self._confirm(judged)
         if found.decision in (Decision.NONCONFORMANCE, Decision.SUITE):
             self.over = self.chunk.fail_fast
             self.kinds.add(where, drawn, found, self.participants)
@@ -142,6 +146,15 @@ class Sums:
                 for rule in seen.fired:
                     self.compared[rule] += facts
 
+    def _confirm(self, judged: Judged) -> None:
+        found = judged.found
+        agreed = found.decision is not Decision.KNOWN and found.first is None
+        if agreed and judged.other.adapter in found.decided_by:
+            last = getattr(found.comparison, "step", len(judged.reference)) - 1
+            self.confirming.program(judged.reference, judged.other, last)
+        else:
+            self.confirming.program(judged.reference, None, 0)
+
     def _crash(self, where: str, drawn: Drawn) -> None:
         """An exception that no rule words, of the reference or of torch: the first of each chunk is
         reduced.
@@ -179,6 +192,8 @@ class Sums:
             known=dict(self.known),
             findings=distinct_findings((*self.findings, *self.kinds.findings)),
             crashes=tuple(self.crashes),
+            confirmed=self.confirming.confirmed,
+            lacking=self.confirming.lacking,
             broken=tuple(self.broken),
         )
 

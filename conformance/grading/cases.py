@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from conformance import adapters
@@ -16,13 +17,26 @@ from conformance.execution.case import CaseFinding, CaseProgram, check_case, par
 from conformance.execution.claims import lacking, lacking_after, lacks_device
 from conformance.execution.isolate import PRELOAD, Died, note, survive
 from conformance.execution.run import run
-from conformance.execution.trace import Crashed, Refused, Trace
+from conformance.execution.trace import Trace
+from conformance.grading.case_diagnosis import diagnosed, surprises, unshown
 from conformance.program import DELETE, Program
-from conformance.program.parsing import ProgramError
+from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import script, statement
 from conformance.report import findings, words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
 from specs.case import Case, cases, run_case
+from specs.fact import FACTS, POSITION, UNSEEN
+
+PROBE = parse(
+    """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.mul(3.0)
+y.retain_grad()
+z = y.sum()
+z.backward()
+"""
+)
+"""A program that shows every fact of those that show any."""
 
 
 def run_cases(
@@ -49,7 +63,11 @@ def _witness(job: tuple[str, str, str]) -> Witnessed:
     spec, wanted, release = job
     adapter, reference = adapters.load(spec), adapters.load("reference")
     with reference.modelling(release or reference.torch):
-        return run_case_on(case_of(wanted), adapter)
+        case = case_of(wanted)
+        result = run_case_on(case, adapter)
+        if result.broken and not result.adapter:
+            return _diagnosed(case, result, adapter)
+        return result
 
 
 def case_of(id: str) -> Case:
@@ -57,14 +75,43 @@ def case_of(id: str) -> Case:
     return {case.id: case for case in cases()}[id]
 
 
+def _diagnosed(case: Case, broken: Witnessed, adapter: Any) -> Witnessed:
+    """The result of a case that broke, with the rules that may explain it."""
+    try:
+        trace = run(parse_case(case).program, adapter)
+    except Exception:
+        trace = None
+
+    def again(reference: Any) -> Witnessed:
+        if trace is None or runs_as_it_stands(adapter):
+            return run_case_on(case, reference)
+        parsed = parse_case(case)
+        return judge_parsed(case, parsed, run(parsed.program, reference))
+
+    return diagnosed(case, broken, trace, again)
+
+
+@cache
+def runs_as_it_stands(adapter: Any) -> bool:
+    """Tell whether cases run on the implementation as they stand: it is shaped like torch, and shows every
+    fact.
+    """
+    if getattr(adapter, "namespace", None) is None or set(FACTS) - set(adapters.capabilities(adapter).facts):
+        return False
+    trace = run(PROBE, adapter)
+    shown = [facts for seen in trace.observations for facts in seen.facts.values()]
+    grads = [facts[POSITION["grad"]] for facts in shown if isinstance(facts[POSITION["grad"]], tuple)]
+    columns = (*zip(*shown, strict=False), *zip(*grads, strict=False))
+    return bool(grads) and all(any(value is not UNSEEN for value in column) for column in columns)
+
+
 def run_case_on(case: Case, adapter: Any) -> Witnessed:
     """Run one case, here and now."""
-    namespace = getattr(adapter, "namespace", None)
-    if namespace is not None:
+    if runs_as_it_stands(adapter):
         beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
         if beyond:
             return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
-        result = run_case(case, namespace, cuda=getattr(adapter, "stands_for_cuda", "cuda"))
+        result = run_case(case, adapter.namespace, cuda=getattr(adapter, "stands_for_cuda", "cuda"))
         if result.passed:
             return Witnessed(case.id, case.rules, HELD)
         return Witnessed(case.id, case.rules, BROKEN, result.source or "", result.why or "")
@@ -99,25 +146,22 @@ def lacks(limits: Capabilities, program: Program) -> str:
 
 
 def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
-    """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked."""
-    allowed = {
-        step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)
-    }
+    """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked;
+    then its rules are held as far as what witnesses them was seen.
+    """
     found = check_case(parsed, trace)
     broken = next((finding for finding in found if finding.status == BROKEN), None)
-    for index, seen in enumerate(trace.observations):
-        if broken is not None and broken.expectation.step < index:
-            break
-        if isinstance(seen.outcome, Refused | Crashed) and index not in allowed:
-            return Witnessed(
-                case.id, case.rules, BROKEN, statement(parsed.program[index]), words.outcome(seen.outcome)
-            )
+    surprise = next(iter(surprises(parsed, trace)), None)
+    if surprise is not None and (broken is None or surprise <= broken.expectation.step):
+        outcome = words.outcome(trace[surprise].outcome)
+        return Witnessed(case.id, case.rules, BROKEN, statement(parsed.program[surprise]), outcome)
     if broken is not None:
         expected = broken.expectation
         steps = parsed.program.steps[expected.start : expected.step + 1]
         last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
         return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
-    return Witnessed(case.id, case.rules, HELD if any(f.status == HELD for f in found) else UNSUPPORTED)
+    held = HELD if any(f.status == HELD for f in found) else UNSUPPORTED
+    return Witnessed(case.id, case.rules, held, lacking=unshown(case, trace))
 
 
 def _told(broken: CaseFinding) -> str:

@@ -22,7 +22,7 @@ from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
-from conformance.grading.rule_status import rule_statuses
+from conformance.grading.rule_status import rule_statuses, unconfirmed
 from conformance.grading.selection import ALL, select_for
 from conformance.grading.tally import Tally, by_cause
 from conformance.program import Program
@@ -90,7 +90,8 @@ def check(
     witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
-        tally += in_chunks(Chunk(spec, against, source, seed, 0, programs, fail_fast), workers, tick)
+        whole = Chunk(spec, against, source, seed, 0, programs, fail_fast)
+        tally += in_chunks(replace(whole, unconfirmed=unconfirmed(chosen, witnessed)), workers, tick)
     return reported(
         subject,
         tally,

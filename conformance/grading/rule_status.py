@@ -5,10 +5,30 @@ Cases and findings come from `cases` and `campaign`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeVar
 
 from conformance.grading.tally import Tally
 from conformance.report.value import Finding, RuleResult, Status, Verdict, Witnessed
+from specs.rule import RULES
+
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass
+class Blame:
+    """The rules that cases convict, those that programs do or make suspect, and of others the rule behind
+    which they could not be judged; ``explains`` counts the cases and findings that a rule explains.
+    """
+
+    broken: set[str] = field(default_factory=set)
+    suspect: set[str] = field(default_factory=set)
+    flaky: set[str] = field(default_factory=set)
+    behind: dict[str, str] = field(default_factory=dict)
+    explains: Counter[str] = field(default_factory=Counter)
 
 
 def rule_statuses(
@@ -17,82 +37,185 @@ def rule_statuses(
     """Return the result of each rule, in the order given; ``limited``: the implementation says that it cannot
     do everything.
 
-    A case that fails convicts the rules it names. A divergence makes the rules behind its expected value
-    suspect, but for those that a case clears; where a convicted rule explains it, or cases clear them all,
-    see below.
+    A rule is broken if it is one of the fewest that explain why cases fail, blocked if its cases fail for
+    another rule or if it depends on a broken one. Rules that explain the other findings are suspect, or
+    broken where no case held them.
     """
     rules = tuple(rules)
-    convicted = {rule for rule in rules if any(case.broken for case in witnessed.get(rule, ()))}
-    cleared = {rule for rule in rules if _held(witnessed.get(rule, ())) and rule not in convicted}
-    suspect, flaky = _suspects(tally.findings, convicted, cleared)
-    return {
-        rule: RuleResult(
+    held = {rule for rule in rules if held_by(rule, witnessed.get(rule, ()))}
+    blame = blamed(
+        dict.fromkeys(case for cases in witnessed.values() for case in cases), tally.findings, held
+    )
+    confirmed = {rule for rule in tally.confirmed if rule not in tally.lacking}
+    results = {}
+    for rule in rules:
+        cases = witnessed.get(rule, ())
+        status = _status(rule, cases, blame, held | confirmed, limited)
+        results[rule] = RuleResult(
             rule,
             status,
             fired=tally.fired.get(rule, 0),
             compared=tally.compared.get(rule, 0),
-            cases=len(witnessed.get(rule, ())),
-            cases_failed=sum(case.broken for case in witnessed.get(rule, ())),
-            why=_why(status, witnessed.get(rule, ())),
+            cases=len(cases),
+            cases_failed=sum(case.broken for case in cases),
+            why=_why(rule, status, cases, blame, tally.lacking),
+            explains=blame.explains[rule],
         )
+    return results
+
+
+def held_by(rule: str, cases: Sequence[Witnessed]) -> bool:
+    """Tell whether cases hold a rule: one shows it, and no other that passed lacked what shows it there."""
+    return any(case.holds(rule) for case in cases) and not any(dict(case.lacking).get(rule) for case in cases)
+
+
+def unconfirmed(rules: Iterable[str], witnessed: Sequence[Witnessed]) -> frozenset[str]:
+    """The rules that programs can show and no case holds."""
+    return frozenset(
+        rule
         for rule in rules
-        for status in [_status(rule, tally, witnessed.get(rule, ()), convicted, suspect, flaky, limited)]
-    }
+        if RULES[rule].in_programs and not held_by(rule, [each for each in witnessed if rule in each.rules])
+    )
 
 
-def _held(cases: Sequence[Witnessed]) -> bool:
-    return any(case.held for case in cases)
+def blamed(cases: Iterable[Witnessed], findings: Iterable[Finding], held: set[str]) -> Blame:
+    """The blame for the cases that failed and for the differences of programs."""
+    blame = Blame()
+    _convict([case for case in cases if case.broken], held, blame)
+    _suspect([finding for finding in findings if not finding.where.startswith("case ")], held, blame)
+    blame.flaky -= blame.suspect | blame.broken
+    for rule in blame.broken | blame.suspect:
+        blame.behind.pop(rule, None)
+    return blame
 
 
-def _suspects(
-    findings: Iterable[Finding], convicted: set[str], cleared: set[str]
-) -> tuple[set[str], set[str]]:
-    """The rules under suspicion, and those whose only contradiction did not repeat.
-
-    A convicted rule explains a divergence that names it. Else the rules no case has cleared are suspect, or
-    all of them where cases clear each: together they did not hold.
+def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
+    """Convict the fewest rules that explain the failed cases: by doing the same; where no rule does, by
+    failing at the same line. What then remains is put down to a convicted rule that fires there, or else
+    convicts the rule that the case names first.
     """
-    suspect: set[str] = set()
-    flaky: set[str] = set()
+    left = list(cases)
+    for tier in ("explained_by", "alike"):
+        options = {case: _options(case, getattr(case, tier), held) for case in left}
+        for case in [case for case in left if not case.explained_by]:
+            options[case] = _behind(options[case], blame) or options[case]
+        for rule, explained in _fewest(options, blame).items():
+            blame.broken.add(rule)
+            for case in explained:
+                left.remove(case)
+                _block(case, rule, blame)
+    for case in left:
+        (rule,) = _behind(case.fired, blame) or case.rules[:1]
+        blame.broken.add(rule)
+        blame.explains[rule] += 1
+        _block(case, rule, blame)
+
+
+def _options(case: Witnessed, rules: Iterable[str], held: set[str]) -> tuple[str, ...]:
+    """The rules that may be convicted of the failure of a case: not those of which other cases are witness
+    that they hold; the first that the case names comes first.
+    """
+    options = [rule for rule in rules if rule in case.rules or rule not in held]
+    return tuple(
+        sorted(options, key=lambda rule: case.rules.index(rule) if rule in case.rules else len(options))
+    )
+
+
+def _behind(rules: Iterable[str], blame: Blame) -> tuple[str, ...]:
+    """The convicted one of these rules that explains most, if there is one."""
+    convicted = [rule for rule in rules if rule in blame.broken]
+    return (max(convicted, key=lambda rule: blame.explains[rule]),) if convicted else ()
+
+
+def _block(case: Witnessed, rule: str, blame: Blame) -> None:
+    for other in case.rules:
+        blame.behind.setdefault(other, rule)
+
+
+def _suspect(findings: Sequence[Finding], held: set[str], blame: Blame) -> None:
+    """Suspect the fewest rules that explain the differences which no convicted rule explains; one that does
+    just the same is convicted itself, unless a case held it.
+    """
+    left: dict[Finding, tuple[str, ...]] = {}
     for finding in findings:
-        named = set(finding.because)
+        options = finding.explained_by or finding.because
         if finding.flaky:
-            flaky |= named - cleared or named
-        elif finding.blames is not Verdict.CONFORMS and not named & convicted:
-            suspect |= named - cleared or named
-    return suspect, flaky - suspect
+            blame.flaky |= set(options) - held or set(options)
+        elif finding.blames is not Verdict.CONFORMS:
+            known = _behind(finding.explained_by or options[:1], blame)
+            blame.explains.update(dict.fromkeys(known, finding.alike))
+            if not known:
+                left[finding] = tuple(sorted(options, key=lambda rule: rule in held))
+    for rule, alike in _fewest(left, blame).items():
+        sure = rule not in held and any(rule in finding.explained_by for finding in alike)
+        (blame.broken if sure else blame.suspect).add(rule)
 
 
-def _status(
-    rule: str,
-    tally: Tally,
-    cases: Sequence[Witnessed],
-    convicted: set[str],
-    suspect: set[str],
-    flaky: set[str],
-    limited: bool,
-) -> Status:
-    if rule in convicted:
-        return Status.BROKEN
-    if rule in suspect:
-        return Status.SUSPECT
-    if rule in flaky:
-        return Status.FLAKY
-    if _held(cases) or tally.compared.get(rule):
+def _fewest(options: Mapping[T, tuple[str, ...]], blame: Blame) -> dict[str, list[T]]:
+    """Few rules that explain all that can be explained, each with what it explains: always the one that
+    explains most of what is left; of equals, that which comes first most often, then the more basic one.
+    """
+    left = dict(options)
+    chosen: dict[str, list[T]] = {}
+    while left := {thing: rules for thing, rules in left.items() if rules}:
+        counts = Counter(rule for rules in left.values() for rule in rules)
+        first = Counter(rules[0] for rules in left.values())
+        best = min(counts, key=lambda rule: (-counts[rule], -first[rule], _depth(rule), rule))
+        chosen[best] = [thing for thing, rules in left.items() if best in rules]
+        blame.explains[best] += len(chosen[best])
+        left = {thing: rules for thing, rules in left.items() if best not in rules}
+    return chosen
+
+
+@cache
+def _depth(rule: str) -> int:
+    """The longest way down from a rule to one that depends on nothing."""
+    return max((1 + _depth(other) for other in RULES[rule].depends), default=0) if rule in RULES else 0
+
+
+def _blocking(rule: str, blame: Blame) -> str:
+    """The broken rule because of which a rule could not be judged, or nothing."""
+    if rule in blame.behind:
+        return blame.behind[rule]
+    for other in RULES[rule].depends if rule in RULES else ():
+        found = other if other in blame.broken else _blocking(other, blame)
+        if found:
+            return found
+    return ""
+
+
+def _status(rule: str, cases: Sequence[Witnessed], blame: Blame, held: set[str], limited: bool) -> Status:
+    for status, blamed in (
+        (Status.BROKEN, blame.broken),
+        (Status.SUSPECT, blame.suspect),
+        (Status.FLAKY, blame.flaky),
+    ):
+        if rule in blamed:
+            return status
+    if rule in blame.behind:
+        return Status.BLOCKED
+    if rule in held:
         return Status.HELD
-    if any(case.not_exercised for case in cases):
+    if _blocking(rule, blame):
+        return Status.BLOCKED
+    if any(case.not_exercised or case.held for case in cases):
         return Status.NOT_EXERCISED
     if limited or any(case.unsupported for case in cases):
         return Status.UNSUPPORTED
     return Status.NOT_EXERCISED
 
 
-def _why(status: Status, cases: Sequence[Witnessed]) -> str:
-    """Return why a rule is unsupported or not exercised, as its first such case says; else nothing."""
+def _why(
+    rule: str, status: Status, cases: Sequence[Witnessed], blame: Blame, lacking: Mapping[str, str]
+) -> str:
+    """Return why a rule is unsupported, not exercised or blocked; else nothing."""
+    if status is Status.BLOCKED:
+        return f"behind {_blocking(rule, blame)}"
     if status is Status.UNSUPPORTED:
         said = (case.why for case in cases if case.unsupported and case.why)
         return next(said, "the adapter lacks what the rule speaks of")
     if status is Status.NOT_EXERCISED:
-        said = (case.why for case in cases if case.not_exercised and case.why)
-        return next(said, "no case and no program reached it")
+        unseen = (dict(case.lacking).get(rule, "") for case in cases)
+        said = (why for why in (*unseen, *(case.why for case in cases if case.not_exercised)) if why)
+        return next(said, lacking.get(rule, "no case and no program reached it"))
     return ""

@@ -16,8 +16,9 @@ from conformance.report.value import Crash, Finding, Totals
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a
-    kind is kept; ``stale`` counts programs on record that can no longer be read, ``unrun`` those that an
-    interruption left.
+    kind is kept; ``confirmed`` counts the programs that showed a rule to hold, ``lacking`` names the fact
+    that another had needed; ``stale`` counts programs on record that can no longer be read, ``unrun`` those
+    that an interruption left.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -28,6 +29,8 @@ class Tally:
     findings: tuple[Finding, ...] = ()
     crashes: tuple[Crash, ...] = ()
     broken: tuple[str, ...] = ()
+    confirmed: Mapping[str, int] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
     stale: int = 0
     unrun: int = 0
 
@@ -41,6 +44,8 @@ class Tally:
             findings=distinct_findings((*self.findings, *other.findings)),
             crashes=distinct_crashes((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
+            confirmed=dict(Counter(self.confirmed) + Counter(other.confirmed)),
+            lacking={**other.lacking, **self.lacking},
             stale=self.stale + other.stale,
             unrun=self.unrun + other.unrun,
         )

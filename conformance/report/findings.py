@@ -105,11 +105,12 @@ def of_case(case: Case, result: Witnessed, side: str, blames: Verdict, script: s
         fact="case",
         expected="as the case says",
         actual=result.why,
-        because=case.rules,
+        because=tuple(dict.fromkeys((*result.explained_by[:1], *case.rules))),
         downstream=0,
         script=script,
         sides=("the case", side),
         ops=(case.id,),
+        explained_by=result.explained_by,
     )
 
 

@@ -92,6 +92,7 @@ class Totals:
 class RuleResult:
     """One rule's status: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
     ``cases``; ``why`` is the reason where it is unsupported, not exercised or blocked.
+    It ``explains`` so many failed cases and findings.
     """
 
     id: str
@@ -101,6 +102,7 @@ class RuleResult:
     cases: int = 0
     cases_failed: int = 0
     why: str = ""
+    explains: int = 0
 
     @property
     def chapter(self) -> str:
@@ -116,7 +118,10 @@ CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
 class Witnessed:
     """The result of one case on one implementation; ``line`` and ``why`` say where and how it broke.
 
-    ``adapter`` is what the adapter itself raised, where its contract says that it does not.
+    ``adapter`` is what the adapter itself raised, where its contract says that it does not. ``lacking`` are
+    the rules that a case which held does not show, each with the fact that was not seen. Of one that broke,
+    ``explained_by`` are the rules without which the reference does the same, ``alike`` those without which it
+    fails at the same line, and ``fired`` those that it applies on the way.
     """
 
     case: str
@@ -125,6 +130,14 @@ class Witnessed:
     line: str = ""
     why: str = ""
     adapter: str = ""
+    lacking: tuple[tuple[str, str], ...] = ()
+    explained_by: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    fired: tuple[str, ...] = ()
+
+    def holds(self, rule: str) -> bool:
+        """Tell whether it held and showed the rule."""
+        return self.held and rule not in dict(self.lacking)
 
     @property
     def held(self) -> bool:
@@ -286,7 +299,9 @@ class Report:
 
     @property
     def broken_rules(self) -> tuple[str, ...]:
-        return tuple(r.id for r in self.rules.values() if r.status in (Status.BROKEN, Status.SUSPECT))
+        """The rules that are broken or suspect, those first that explain most."""
+        found = [r for r in self.rules.values() if r.status in (Status.BROKEN, Status.SUSPECT)]
+        return tuple(r.id for r in sorted(found, key=lambda r: -r.explains))
 
     @property
     def statuses(self) -> list[Status]:

@@ -1,0 +1,150 @@
+"""The mutants of the reference as witnesses in a case: the assertions that show its rules, and the rules that
+explain how it broke.
+
+The reference without a rule fails exactly where the rule decides. Running cases on implementations lives in
+``cases``, what their results mean for a rule in ``rule_status``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from conformance import adapters
+from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
+from conformance.execution.run import run
+from conformance.execution.trace import Crashed, Refused, Trace, Unsupported
+from conformance.program.printing import statement
+from conformance.report.value import BROKEN, Witnessed
+from specs.active_rules import knocked_out
+from specs.case import Case, run_case
+
+
+class Witness(NamedTuple):
+    """The expectations of a case, by number, and the steps that come out otherwise without a rule; the
+    assertion, as it stands, that fails.
+    """
+
+    expectations: tuple[int, ...]
+    steps: tuple[int, ...]
+    assertion: str
+
+
+def surprises(parsed: CaseProgram, trace: Trace) -> list[int]:
+    """The steps that fail though no expectation says so."""
+    allowed = {
+        step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)
+    }
+    return [
+        index
+        for index, seen in enumerate(trace.observations)
+        if isinstance(seen.outcome, Refused | Crashed) and index not in allowed
+    ]
+
+
+def unshown(case: Case, trace: Trace) -> tuple[tuple[str, str], ...]:
+    """The rules of a case that a trace of it does not show to hold, each with the fact or assertion that is
+    lacking.
+    """
+    found = check_case(parse_case(case), trace)
+    said = ((rule, _lacking(case, rule, trace, found)) for rule in case.rules)
+    return tuple((rule, why) for rule, why in said if why is not None)
+
+
+def _lacking(case: Case, rule: str, trace: Trace, found: tuple[CaseFinding, ...]) -> str | None:
+    witness = _witness(case, rule, adapters.load("reference").torch)
+    if not (witness.expectations or witness.steps):
+        return witness.assertion and f"needs {witness.assertion}"
+    for index in witness.expectations:
+        if found[index].status == "unseen":
+            expected = found[index].expectation
+            return f"needs {expected.name}.{expected.fact}" if expected.name else f"needs {expected.fact}"
+    for step in witness.steps:
+        if any(isinstance(seen.outcome, Unsupported) for seen in trace.observations[: step + 1]):
+            return f"needs {statement(trace.program[step])}"
+    return None
+
+
+@cache
+def _witness(case: Case, rule: str, release: str) -> Witness:
+    """Return what fails of a case without the rule, up to the first step that fails unexpectedly."""
+    parsed, reference = parse_case(case), adapters.load("reference")
+    with knocked_out(rule):
+        trace = run(parsed.program, reference)
+        as_it_stands = run_case(case, reference.namespace)
+    steps = surprises(parsed, trace)[:1]
+    found = check_case(parsed, trace)
+    broken = (
+        index
+        for index, each in enumerate(found)
+        if each.status == BROKEN and (not steps or each.expectation.step < steps[0])
+    )
+    return Witness(tuple(broken), tuple(steps), (as_it_stands.source or "").removeprefix("assert "))
+
+
+def diagnosed(
+    case: Case, broken: Witnessed, trace: Trace | None, again: Callable[[Any], Witnessed]
+) -> Witnessed:
+    """The result of a case that broke, with the rules that may explain it: those without which the reference
+    does the same, by ``trace``, the implementation's of the case as a program, and those without which it
+    fails at the same line when it runs the case ``again``.
+    """
+    reference = adapters.load("reference")
+    fired = sorted(_fired(case, reference.torch).union(case.rules))
+    exact = () if trace is None else _by_trace(trace, fired)
+    alike: list[str] = []
+    for rule in () if exact else fired:
+        with knocked_out(rule):
+            result = again(reference)
+        if result.broken and result.line == broken.line:
+            alike.append(rule)
+    return replace(broken, explained_by=exact, alike=tuple(alike), fired=tuple(fired))
+
+
+def _by_trace(trace: Trace, rules: Iterable[str]) -> tuple[str, ...]:
+    """The rules without which the reference does what the trace shows, at least at its first difference."""
+    reference = adapters.load("reference")
+    right = run(trace.program, reference, trace.density)
+    found = compare(right, trace)
+    if not isinstance(found, Diverge):
+        return ()
+    first, wholly, partly = found.first, [], []
+    for rule in sorted(rules_of(right, first.step).union(rules)):
+        with knocked_out(rule):
+            mutant = run(trace.program, reference, trace.density)
+        if isinstance(compare(mutant, trace), Agree):
+            wholly.append(rule)
+            continue
+        wrong = compare(right, mutant)
+        if isinstance(wrong, Diverge):
+            same = wrong.first
+            if (same.step, same.name, same.fact, same.actual) == (
+                first.step,
+                first.name,
+                first.fact,
+                first.actual,
+            ):
+                partly.append(rule)
+    return tuple(wholly or partly)
+
+
+def rules_of(trace: Trace, last: int) -> set[str]:
+    """The rules that fired, refused or warned in a trace of the reference up to the ``last`` step."""
+    found: set[str] = set()
+    for seen in trace.observations[: last + 1]:
+        found.update(seen.fired, seen.warnings or ())
+        if isinstance(seen.outcome, Refused):
+            found.add(seen.outcome.rule)
+    return found
+
+
+@cache
+def _fired(case: Case, release: str) -> frozenset[str]:
+    """The rules that fire in the reference when the case runs as it stands."""
+    reference = adapters.load("reference")
+    reference.fired(None)
+    run_case(case, reference.namespace)
+    return frozenset(reference.fired(None))

@@ -1,0 +1,193 @@
+"""Real torch with one bug each: ``planted:having.NAME`` for a name of BUGS, graded against the reference.
+
+A bug is patched into torch in processes that run programs, never in the one that asks for the grade.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from conformance.adapters.torch import Torch
+
+BUGS: dict[str, tuple[str, Callable[[], None]]] = {}
+"""The rule that each bug breaks, and the function that patches it into torch."""
+
+Wrapper = Callable[..., Any]
+
+
+def breaks(rule: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Register a bug by the name of its function."""
+
+    def register(plant: Callable[[], None]) -> Callable[[], None]:
+        BUGS[plant.__name__] = rule, plant
+        return plant
+
+    return register
+
+
+def around(owner: Any, name: str, wrapper: Wrapper) -> None:
+    """Replace a function by one that is given it, and its arguments."""
+    own = getattr(owner, name)
+    setattr(owner, name, functools.wraps(own)(lambda *args, **kwargs: wrapper(own, *args, **kwargs)))
+
+
+def leaves(roots: Any) -> list[torch.Tensor]:
+    """The leaves that a backward from the roots fills."""
+    roots = [roots] if isinstance(roots, torch.Tensor) else list(roots)
+    stack = [torch.autograd.graph.get_gradient_edge(x).node for x in roots if x.requires_grad]
+    met = set()
+    while stack:
+        node = stack.pop()
+        if node not in met:
+            met.add(node)
+            stack += [following for following, _ in node.next_functions if following is not None]
+    return [node.variable for node in met if hasattr(node, "variable")]
+
+
+@breaks("version/shared-by-detach")
+def detach_with_a_counter_of_its_own() -> None:
+    around(torch.Tensor, "detach", lambda own, x: x.data)
+
+
+@breaks("retain/leaf-is-noop")
+def retain_grad_on_a_leaf_refused() -> None:
+    def retain_grad(own: Wrapper, x: torch.Tensor) -> None:
+        if x.is_leaf:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        own(x)
+
+    around(torch.Tensor, "retain_grad", retain_grad)
+
+
+@breaks("grad/stolen-when-alone")
+def first_grad_copied() -> None:
+    def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            fresh = [x for x in leaves(roots) if x.grad is None]
+        except (RuntimeError, TypeError, AttributeError):
+            fresh = []
+        try:
+            own(roots, *args, **kwargs)
+        finally:
+            for x in fresh:
+                if x.grad is not None and not x.grad.requires_grad:
+                    x.grad = x.grad.clone()
+
+    around(torch.autograd, "backward", backward)
+
+
+@breaks("version/set-data-keeps")
+def assigning_data_counts_as_a_write() -> None:
+    own = torch.Tensor.data
+
+    def assign(x: torch.Tensor, value: torch.Tensor) -> None:
+        own.__set__(x, value)
+        torch.autograd.graph.increment_version(x)
+
+    torch.Tensor.data = property(lambda x: own.__get__(x), assign)
+
+
+@breaks("backward/retain-graph-keeps")
+def retain_graph_ignored() -> None:
+    def backward(
+        own: Wrapper, roots: Any, gradients: Any = None, retain: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        kwargs.pop("retain_graph", None)
+        own(roots, gradients, None, *args, **kwargs)
+
+    around(torch.autograd, "backward", backward)
+
+
+@breaks("grad/accumulates")
+def grad_overwritten() -> None:
+    def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            filled = [x for x in leaves(roots) if x.grad is not None]
+        except (RuntimeError, TypeError, AttributeError):
+            filled = []
+        before = [(x, x.grad) for x in filled if not kwargs.get("inputs")]
+        for x, _ in before:
+            x.grad = None
+        try:
+            own(roots, *args, **kwargs)
+        finally:
+            for x, grad in before:
+                x.grad = grad if x.grad is None else x.grad
+
+    around(torch.autograd, "backward", backward)
+
+
+@breaks("mode/restored-at-exit")
+def no_grad_leaks() -> None:
+    torch.no_grad.__exit__ = lambda self, *error: None  # type: ignore[method-assign]
+
+
+@breaks("detach/view-refused")
+def detach_of_views_in_place_allowed() -> None:
+    around(torch.Tensor, "detach_", lambda own, x: x if x._is_view() else own(x))
+
+
+@breaks("hook/result-replaces")
+def hooks_called_twice() -> None:
+    def register_hook(own: Wrapper, x: torch.Tensor, hook: Wrapper) -> Any:
+        def twice(grad: Any) -> Any:
+            first = hook(grad)
+            second = hook(grad if first is None else first)
+            return first if second is None else second
+
+        return own(x, twice)
+
+    around(torch.Tensor, "register_hook", register_hook)
+
+
+@breaks("requires_grad/non-leaf-cannot-drop")
+def flag_of_a_non_leaf_dropped() -> None:
+    def requires_grad_(own: Wrapper, x: torch.Tensor, flag: Any = True) -> torch.Tensor:
+        return x if flag is False and not x.is_leaf else own(x, flag)
+
+    around(torch.Tensor, "requires_grad_", requires_grad_)
+
+
+def tagless(view: torch.Tensor) -> bool:
+    """Tell whether a view may be written to."""
+    return torch._C._autograd._get_creation_meta(view) == torch._C._autograd.CreationMeta.DEFAULT
+
+
+@breaks("write/rewrites-the-base")
+def writes_to_views_do_not_rebase() -> None:
+    def write(own: Wrapper, x: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if x._is_view() and torch.is_grad_enabled() and not x.is_leaf and not x._base.is_leaf and tagless(x):
+            own(x.detach(), *args, **kwargs)
+            return x
+        return own(x, *args, **kwargs)
+
+    for name in ("mul_", "add_", "sub_", "div_", "neg_", "zero_", "fill_", "copy_", "abs_", "square_"):
+        around(torch.Tensor, name, write)
+
+
+@breaks("nn/zero-grad-forgets")
+def zero_grad_does_nothing() -> None:
+    around(torch.optim.Optimizer, "zero_grad", lambda own, *args, **kwargs: None)
+    around(torch.nn.Module, "zero_grad", lambda own, *args, **kwargs: None)
+
+
+class Adapters:
+    """The adapters of the bugs, as attributes."""
+
+    def __getattr__(self, name: str) -> Torch:
+        if name not in BUGS:
+            raise AttributeError(name)
+        if multiprocessing.parent_process() is not None:
+            BUGS[name][1]()
+        adapter = Torch(torch, "cpu", "devices were not asked for")
+        adapter.name = name
+        setattr(self, name, adapter)
+        return adapter
+
+
+having = Adapters()
