@@ -14,7 +14,7 @@ from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch_shaped import TorchShaped
-from conformance.execution.isolate import give_up
+from conformance.execution.flight_recorder import give_up
 from conformance.execution.op_reach import speaks_of_gradients
 from specs.case import Case
 from specs.fact import TOPOLOGY, UNSEEN

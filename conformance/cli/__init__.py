@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -55,6 +56,8 @@ app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is the
 
 def main() -> None:
     """Run the command line; what the user can mend is one line with a hint, never a traceback."""
+    # A job that is cancelled is told as one that is interrupted: what it found until then is said.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(prog_name="autograd-conformance")
     except Trouble as trouble:

@@ -1,37 +1,38 @@
 """Run work in subprocesses, so that a crash is a result; each records what it was running.
 
 `survive` maps a function over items and yields results in the items' order whatever the number of workers or
-the size of chunks. An item that kills its process (or hangs) is tried once more, alone; if that dies too, it
-yields a `Died`. The work goes on in a fresh process. Nothing here knows what the items are; running one
-program isolated lives in `grading.isolated`.
+the size of chunks. An item whose process dies (or hangs) is tried again, alone; if that dies twice alike, it
+yields a `Died`: a process that somebody else killed is no result. The work goes on in a fresh process.
+Nothing here knows what the items are; running one program isolated lives in `grading.isolated`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import mmap
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
-import struct
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing import connection
+from multiprocessing import connection, util
 from pathlib import Path
 from typing import Any
 
+from conformance.execution.flight_recorder import GIVEN_UP, FlightRecorder, record_to
 from conformance.program import Program
 
 STARTING = 120.0
 """Seconds a fresh process may take before its first item (importing torch on a cold disk is slow)."""
 
 TIMEOUT = 30.0
-"""Seconds one item may take before it counts as hanging."""
+"""Seconds that one item, or one program in it, may take before it counts as hanging."""
 
 FOR_ONE = ("torch", "conformance.grading.sources")
 """Modules that fresh processes find imported, so that no item is timed while it imports torch; those not
@@ -48,79 +49,21 @@ WITHOUT_TORCH = (
 PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
-GIVEN_UP = 70
-"""The exit code of a process that gives up (`give_up`)."""
+TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
+"""The deaths alike that make a result, those that do where no program was recorded, and the most in all."""
 
-_CRUMB = 1 << 16
-_HEAD = struct.Struct("<qqq")
+
+class ProcessesKilled(Exception):
+    """Something outside keeps killing processes, as the system does when memory runs out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """An item whose process died: how, in which program and step as far as the crumbs tell."""
+    """An item whose process died: how, in which program and step as far as it has recorded."""
 
     how: str
     program: Program | None = None
     step: int | None = None
-
-
-class Crumbs:
-    """A process's record of what it is running, in shared memory, so that it survives the process."""
-
-    def __init__(self, path: str) -> None:
-        with open(path, "r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), _CRUMB)
-
-    def item(self, number: int) -> None:
-        _HEAD.pack_into(self._memory, 0, number, -1, 0)
-
-    def step(self, number: int) -> None:
-        struct.pack_into("<q", self._memory, 8, number)
-
-    def program(self, program: Program) -> None:
-        data = pickle.dumps(program)
-        # Whoever dies half-way through has left no program rather than half of one.
-        struct.pack_into("<q", self._memory, 16, 0)
-        if len(data) <= _CRUMB - _HEAD.size:
-            self._memory[_HEAD.size : _HEAD.size + len(data)] = data
-            struct.pack_into("<q", self._memory, 16, len(data))
-
-    def at(self) -> int:
-        """The item last written, which can be asked of a process that goes on writing."""
-        number: int = struct.unpack_from("<q", self._memory, 0)[0]
-        return number
-
-    def read(self) -> tuple[int, int | None, Program | None]:
-        """The item, step and program last written; only of a process that writes no more."""
-        item, step, size = _HEAD.unpack_from(self._memory, 0)
-        program = pickle.loads(self._memory[_HEAD.size : _HEAD.size + size]) if size else None
-        return item, None if step < 0 else step, program
-
-    def close(self) -> None:
-        self._memory.close()
-
-
-_here: Crumbs | None = None
-
-
-def note(program: Program | None = None, step: int | None = None) -> None:
-    """Leave a crumb: what is about to run. Outside an isolated process this does nothing."""
-    if _here is not None:
-        if program is not None:
-            _here.program(program)
-        if step is not None:
-            _here.step(step)
-
-
-def isolated() -> bool:
-    """Tell whether this process is one that `survive` has started."""
-    return _here is not None
-
-
-def give_up() -> None:
-    """End this process, if it is an isolated one: an earlier error would fail all that it runs from here."""
-    if _here is not None:
-        os._exit(GIVEN_UP)
 
 
 def spare_collector() -> None:
@@ -129,17 +72,18 @@ def spare_collector() -> None:
     gc.set_threshold(20_000)
 
 
-def _serve(function: Callable[[Any], Any], pipe: connection.Connection, crumbs: str) -> None:
-    """A process's life: chunks in, results out, a crumb before each item."""
-    global _here
+def _serve(function: Callable[[Any], Any], pipe: connection.Connection, record: str) -> None:
+    """A process's life: chunks in, results out, each item recorded before it begins."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _here = Crumbs(crumbs)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_the_parent, args=(Path(record).parent,), daemon=True).start()
+    recorder = record_to(record)
     spare_collector()
     while (chunk := pipe.recv()) is not None:
         results: list[Any] = []
         try:
             for number, item in chunk:
-                _here.item(number)
+                recorder.item(number)
                 results.append(function(item))
         except Exception as error:
             with contextlib.suppress(Exception):
@@ -147,6 +91,15 @@ def _serve(function: Callable[[Any], Any], pipe: connection.Connection, crumbs: 
             pipe.send(_portable(error))
         else:
             pipe.send(results)
+
+
+def _end_with_the_parent(folder: Path) -> None:
+    """Wait for the end of the process that started this one; clear away what it left, and end."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        os._exit(GIVEN_UP)
 
 
 def _portable(error: Exception) -> Exception:
@@ -163,22 +116,22 @@ Batch = list[tuple[int, Any]]
 
 @dataclass
 class _Worker:
-    """A process with its pipe, its crumbs and what it has been given."""
+    """A process with its pipe, its record and what it has been given."""
 
     process: Any
     pipe: connection.Connection
-    crumbs: Crumbs
+    recorder: FlightRecorder
     chunk: Batch = field(default_factory=list)
-    at: int = -1
+    begun: int = -1
     since: float = 0.0
 
     def overdue(self, timeout: float) -> bool:
-        """Tell whether the current item has taken too long."""
-        item = self.crumbs.at()
+        """Tell whether the current item, or the program in it, has taken too long."""
+        begun = self.recorder.begun()
         now = time.monotonic()
-        if item != self.at:
-            self.at, self.since = item, now
-        return now - self.since > (STARTING if item < 0 else timeout)
+        if begun != self.begun:
+            self.begun, self.since = begun, now
+        return now - self.since > (STARTING if not begun else timeout)
 
     def end(self) -> str:
         """Kill it if need be and say how it ended."""
@@ -195,41 +148,43 @@ class _Worker:
 
 
 class _Pool:
-    """The workers of one `survive`, and the folder of their crumbs."""
+    """The workers of one `survive`, and the folder of their records."""
 
-    def __init__(self, function: Callable[[Any], Any], preload: Iterable[str]) -> None:
+    def __init__(self, function: Callable[[Any], Any], preload: Iterable[str], alike: int) -> None:
         methods = multiprocessing.get_all_start_methods()
         self.context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if hasattr(self.context, "set_forkserver_preload"):
             self.context.set_forkserver_preload(list(preload))
-        self.function = function
-        self.folder = tempfile.TemporaryDirectory(prefix="conformance-")
+        self.function, self.alike = function, alike
+        # In the folder of this process, which a worker clears away if this process cannot.
+        self.folder = tempfile.mkdtemp(prefix="records-", dir=util.get_temp_dir())
         self.workers: list[_Worker] = []
+        self.deaths: dict[int, list[Died]] = {}
         self._made = 0
 
     def start(self) -> _Worker:
         self._made += 1
-        path = Path(self.folder.name) / f"crumbs-{self._made}"
-        path.write_bytes(_HEAD.pack(-1, -1, 0).ljust(_CRUMB, b"\0"))
+        path = Path(self.folder) / str(self._made)
+        FlightRecorder.make(path)
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_serve, args=(self.function, theirs, str(path)), daemon=True)
         process.start()
         theirs.close()
-        worker = _Worker(process, ours, Crumbs(str(path)))
+        worker = _Worker(process, ours, FlightRecorder(str(path)))
         self.workers.append(worker)
         return worker
 
     def remove(self, worker: _Worker) -> tuple[str, tuple[int, int | None, Program | None]]:
         """End a process; how it ended, and what it was at."""
         self.workers.remove(worker)
-        how, left = worker.end(), worker.crumbs.read()
-        worker.crumbs.close()
+        how, left = worker.end(), worker.recorder.read()
+        worker.recorder.close()
         return how, left
 
     def close(self) -> None:
         for worker in list(self.workers):
             self.remove(worker)
-        self.folder.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def survive(
@@ -240,18 +195,21 @@ def survive(
     chunk: int = 50,
     timeout: float = TIMEOUT,
     preload: Iterable[str] = PRELOAD,
+    alike: int = TWICE,
 ) -> Iterator[Any]:
-    """Yield `function(item)` for each item in order, or a `Died` where that killed its process twice or hung.
+    """Yield `function(item)` for each item in order, or a `Died` where its process died so often `alike`.
 
-    `function` must be importable by name, and depend on its item alone. An exception it raises is raised
-    here. On Ctrl-C the processes are ended and KeyboardInterrupt is raised; what was yielded before stands.
+    An item hangs if neither it nor a program that it notes ends within `timeout` seconds. `function` must be
+    importable by name, and depend on its item alone. An exception it raises is raised here. On Ctrl-C the
+    processes are ended and KeyboardInterrupt is raised; what was yielded before stands. Raises
+    ProcessesKilled where processes go on dying, and never of the same.
     """
     waiting = deque(_chunks(enumerate(items), chunk))
     alone: deque[Batch] = deque()
     done: dict[int, Any] = {}
     upcoming = 0
     total = sum(map(len, waiting))
-    pool = _Pool(function, preload)
+    pool = _Pool(function, preload, alike)
     try:
         while upcoming < total:
             _hand_out(pool, waiting, alone, workers)
@@ -324,7 +282,9 @@ def _collect(
 
 def _bury(pool: _Pool, worker: _Worker, waiting: deque[Batch], alone: deque[Batch], done: dict[int, Any],
           how: str | None) -> None:  # fmt: skip
-    """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone."""
+    """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone, unless
+    it has died like that before.
+    """
     chunk = worker.chunk
     ended, (item, step, program) = pool.remove(worker)
     if item < 0 and how is None and ended == "exit code 1":  # by an exception, while it imported
@@ -332,12 +292,16 @@ def _bury(pool: _Pool, worker: _Worker, waiting: deque[Batch], alone: deque[Batc
             f"an isolated process ended before it did anything ({ended}); a script that checks must "
             'do so under `if __name__ == "__main__":`, since each process imports it'
         )
-    died = Died(how or ended, program, step)
-    if len(chunk) == 1:
-        done[chunk[0][0]] = died
-        return
     at = next((index for index, (number, _) in enumerate(chunk) if number == item), 0)
-    alone.append([chunk[at]])
+    number, died = chunk[at][0], Died(how or ended, program, step)
+    deaths = pool.deaths.setdefault(number, [])
+    deaths.append(died)
+    if deaths.count(died) >= (pool.alike if program is not None else OFTEN):
+        done[number] = died
+    elif len(deaths) >= MOST_DEATHS:
+        raise ProcessesKilled(f"processes keep ending ({ended}), each at something else")
+    else:
+        alone.append([chunk[at]])
     for rest in (chunk[:at], chunk[at + 1 :]):
         if rest:
             waiting.appendleft(rest)

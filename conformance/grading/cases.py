@@ -15,7 +15,8 @@ from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
 from conformance.execution.claims import lacking, lacking_after, lacks_device
-from conformance.execution.isolate import PRELOAD, Died, note, survive
+from conformance.execution.flight_recorder import note
+from conformance.execution.isolate import PRELOAD, Died, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.grading.case_diagnosis import diagnosed, surprises, unshown

@@ -17,7 +17,7 @@ from typing import Any
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.comparison.known_crashes import issue_of, words_of
-from conformance.execution.isolate import PRELOAD, Died, survive
+from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesKilled, survive
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.isolated import run_isolated
@@ -50,8 +50,6 @@ KNOWN_DIVERGENCE = "torch is known to break its rule"
 STALE_RECORD = (
     "this torch keeps the rule: the record that it breaks it (`departs` in specs/rules) is out of date"
 )
-LONGEST = 120.0
-"""Seconds a chunk may take before a program in it counts as hanging."""
 
 
 def check(
@@ -272,7 +270,7 @@ def in_chunks(
         for first in range(0, whole.count, SIZE)
     ]
     total, tally = whole.count, Tally()
-    results = survive(work, chunks, workers=workers, chunk=1, timeout=LONGEST, preload=preload)
+    results = survive(work, chunks, workers=workers, chunk=1, preload=preload, alike=1)
     done = 0
     try:
         for chunk, result in zip(chunks, results, strict=True):
@@ -291,34 +289,51 @@ def in_chunks(
 def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     """The tally of a chunk; where a program killed its process, the chunk is worked through again without
     it.
+
+    A death that is not seen again came from outside, and costs nothing but time.
     """
     crashes = Tally()
+    unconfirmed: list[Died] = []
     while isinstance(result, Died):
         if result.program is None or to_text(result.program) in chunk.skip:
             crashes += Tally(
                 broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
             )
             return crashes
-        crashes += _crash(chunk, result.program, result.step, result.how)
-        chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
-        (result,) = survive(work, [chunk], chunk=1, timeout=LONGEST)
+        at = _step_of(result, TORCH if result.step == 0 else chunk.subject)
+        unconfirmed.append(result)
+        if at is not None or unconfirmed.count(result) > 1:  # the second time it is what ran before it, too
+            crashes += _crash(chunk, result, at)
+            chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
+        elif len(unconfirmed) >= MOST_DEATHS:
+            raise ProcessesKilled(f"processes keep ending ({result.how}), each at something else")
+        (result,) = survive(work, [chunk], chunk=1, alike=1)
     return result + crashes
 
 
-def _crash(chunk: Chunk, program: Program, side: int | None, how: str) -> Tally:
-    """Return the tally of a program that killed its process: the side that died, the step, and whether it is
-    on record.
+def _step_of(died: Died, side: str) -> int | None:
+    """Return the step at which the program kills a process again, or None if it does not.
+
+    A program that dies unobserved may live when it is observed.
     """
-    who = TORCH if side == 0 else chunk.subject
-    # A program that dies unobserved may live when it is observed.
-    traces = (run_isolated(program, who, density) for density in DENSITIES)
-    seen = (pair for trace in traces for pair in enumerate(trace.observations))
-    # An error that no rule words may come before; it does not kill.
-    at = next((i for i, each in seen if each.crash == how), len(program) - 1)
-    cut = Program(program.steps[: at + 1])
-    known = issue_of(words_of(cut), who, adapters.load(who).version, how)
+    assert died.program is not None
+    for density in DENSITIES:
+        for index, seen in enumerate(run_isolated(died.program, side, density).observations):
+            # An error that no rule words may come before; it does not kill.
+            if seen.crash == died.how:
+                return index
+    return None
+
+
+def _crash(chunk: Chunk, died: Died, at: int | None) -> Tally:
+    """Return the tally of a program that killed its process at a step: the side that died, and whether that
+    is on record.
+    """
+    assert died.program is not None
+    who = TORCH if died.step == 0 else chunk.subject
+    cut = Program(died.program.steps[: None if at is None else at + 1])
+    known = issue_of(words_of(cut), who, adapters.load(who).version, died.how)
     blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
-    crash = Crash(
-        f"programs {chunk.first} to {chunk.first + chunk.count - 1}", who, blames, how, to_text(cut), known
-    )
+    where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
+    crash = Crash(where, who, blames, died.how, to_text(cut), known)
     return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

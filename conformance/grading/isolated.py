@@ -6,7 +6,8 @@ How processes are kept and die lives in `conformance.execution.isolate`.
 from __future__ import annotations
 
 from conformance import adapters
-from conformance.execution.isolate import FOR_ONE, TIMEOUT, Died, note, survive
+from conformance.execution.flight_recorder import note
+from conformance.execution.isolate import FOR_ONE, TIMEOUT, Died, survive
 from conformance.execution.run import Runner
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
 from conformance.program import Program

@@ -16,7 +16,7 @@ from conformance.comparison.compare import Incomparable
 from conformance.comparison.judge import Decision, Judgement, judge
 from conformance.comparison.known_divergences import KnownDivergence, known_divergence
 from conformance.comparison.tolerance.perturb import perturbed
-from conformance.execution.isolate import note
+from conformance.execution.flight_recorder import note
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
 from conformance.program import Program

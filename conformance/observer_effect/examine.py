@@ -15,7 +15,7 @@ from typing import NamedTuple
 from conformance import adapters
 from conformance.comparison.compare import Comparison, Diverge, Divergence, compare
 from conformance.comparison.judge import Decision, Judgement
-from conformance.execution.isolate import note
+from conformance.execution.flight_recorder import note
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.grading.participants import REFERENCE, TORCH, Participants

@@ -16,7 +16,8 @@ from typing import Any
 
 from conformance import adapters
 from conformance.execution.case import parse_case
-from conformance.execution.isolate import Died, note, survive
+from conformance.execution.flight_recorder import note
+from conformance.execution.isolate import Died, survive
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.cases import case_of, run_case_on

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.torch import Torch
-from conformance.execution.isolate import Crumbs, Died, _Worker, note, survive
+from conformance.execution.flight_recorder import FlightRecorder, note
+from conformance.execution.isolate import Died, _Worker, survive
 from conformance.execution.trace import Crashed, Done
 from conformance.grading.isolated import run_isolated
 from conformance.program import Program
@@ -57,12 +58,12 @@ def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> 
 
 def test_a_process_can_be_watched_while_it_writes(tmp_path: Path) -> None:
     """An item is overdue or not, whatever the program beside it, of which half may be written."""
-    path = tmp_path / "crumbs"
-    path.write_bytes(struct.pack("<qqq", 5, 0, 100).ljust(1 << 16, b"\x80"))
-    worker = _Worker(None, None, Crumbs(str(path)))  # type: ignore[arg-type]
+    path = tmp_path / "record"
+    path.write_bytes(struct.pack("<qqqq", 5, 0, 100, 1).ljust(1 << 16, b"\x80"))
+    worker = _Worker(None, None, FlightRecorder(str(path)))  # type: ignore[arg-type]
     assert not worker.overdue(60)
-    assert worker.at == 5
-    worker.crumbs.close()
+    assert worker.begun == 1
+    worker.recorder.close()
 
 
 def test_exceptions_are_raised_to_the_caller() -> None:

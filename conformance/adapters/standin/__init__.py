@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.standin.build import PROBLEM, library
-from conformance.execution.isolate import isolated
+from conformance.execution.flight_recorder import isolated
 
 NAME = "standin"
 """The device's name."""

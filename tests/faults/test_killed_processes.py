@@ -1,0 +1,181 @@
+"""Processes that are killed from outside cost time, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance.execution.isolate import Died, ProcessesKilled, survive
+from conformance.report import as_json
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def killing(seed: int, every: float) -> Iterator[list[int]]:
+    """Kill one of this process's workers at a time, at moments that the seed decides."""
+    choices, over, killed = random.Random(seed), threading.Event(), list[int]()
+
+    def kill() -> None:
+        while not over.wait(choices.uniform(0.5, 1.5) * every):
+            running = [process.pid for process in multiprocessing.active_children() if process.pid]
+            if running:
+                killed.append(choices.choice(running))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+def graded(**options: object) -> str:
+    """The JSON of a report, free of what differs between two runs."""
+    report = conformance.check(
+        "reference", source="prng", programs=400, rules="version/*", workers=2, **options
+    )
+    return as_json.render(report.without_times())
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> str:
+    """The report of a run that nobody disturbs."""
+    return graded()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_run_whose_workers_are_killed_gives_the_same_report(undisturbed, seed):
+    """The report is the same to the letter, whatever was killed."""
+    with killing(seed, every=1.5) as killed:
+        disturbed = graded()
+    assert killed
+    assert undisturbed == disturbed
+
+
+def slow(item: int) -> int:
+    time.sleep(0.2)
+    return item
+
+
+def test_items_whose_processes_are_killed_have_their_results():
+    """No result is lost, and none is a death."""
+    with killing(3, every=0.3) as killed:
+        assert list(range(20)) == list(survive(slow, range(20), workers=2, chunk=4, preload=()))
+    assert killed
+
+
+def forever(item: int) -> None:
+    time.sleep(3600)
+
+
+def test_a_machine_that_goes_on_killing_is_named(monkeypatch):
+    """An item that is killed again and again, each time differently, ends the work with those words."""
+    monkeypatch.setattr("conformance.execution.isolate.MOST_DEATHS", 3)
+    monkeypatch.setattr("conformance.execution.isolate.OFTEN", 9)
+    with killing(4, every=0.3), pytest.raises(ProcessesKilled, match="processes keep ending"):
+        list(survive(forever, [1], preload=()))
+
+
+def test_a_process_that_always_dies_before_it_begins_is_a_result(monkeypatch):
+    """An implementation that ends each process as it is loaded is told so."""
+    (died,) = survive(leaves, [1], preload=())
+    assert died == Died("exit code 0")
+
+
+def leaves(item: int) -> None:
+    os._exit(0)
+
+
+PARENT = """
+import sys, time
+from conformance.execution.isolate import survive
+from tests_killed import work
+if __name__ == "__main__":
+    print(list(survive(work, range(4), workers=2, chunk=1, preload=())))
+"""
+WORK = """
+import os, time
+def work(item):
+    with open(os.environ["PIDS"], "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    time.sleep(60)
+"""
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs still."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def eventually(true: object, seconds: float = 20) -> bool:
+    """Wait until a condition holds, for a while."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():  # type: ignore[operator]
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_end_with_their_parent_and_leave_no_file(tmp_path, number):
+    """Any end of the parent leaves no process and no file of it."""
+    (tmp_path / "parent.py").write_text(PARENT)
+    (tmp_path / "tests_killed.py").write_text(WORK)
+    temporary, pids = tmp_path / "tmp", tmp_path / "pids"
+    temporary.mkdir()
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    parent = subprocess.Popen(
+        [sys.executable, str(tmp_path / "parent.py")],
+        env=os.environ | {"PYTHONPATH": path, "PIDS": str(pids), "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert eventually(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+    parent.send_signal(number)
+    parent.wait(30)
+    workers = [int(pid) for pid in pids.read_text().split()]
+    assert eventually(lambda: not any(map(alive, workers)))
+    assert eventually(lambda: not list(temporary.iterdir())), list(temporary.rglob("*"))
+
+
+def test_sigterm_gives_the_report_as_ctrl_c_does(tmp_path):
+    """A job that is cancelled has said what it found."""
+    file = tmp_path / "report.json"
+    command = [sys.executable, "-m", "conformance", "grade", "reference", "--against", "reference"]
+    options = ["--source", "prng", "--programs", "100000", "--rules", "version/*", "--json", str(file)]
+    process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(8)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err.decode()
+    report = json.loads(file.read_text())
+    assert report["unrun"] > 0
+    assert b"as far as it was run" in out
+
+
+def test_the_temporary_folder_is_where_the_test_thinks():
+    """The check for files left looks into the folder that processes use."""
+    assert Path(tempfile.gettempdir()).is_dir()
