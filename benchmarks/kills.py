@@ -3,12 +3,18 @@
 Each rule is knocked out of the reference in turn and the mutant is compared with the reference itself, on the
 same drawn programs, until one tells them apart. A mutant is only run on programs in which its rule fired:
 elsewhere it is the reference.
+
+``--decides`` measures the facts that each rule decides instead, those in which a mutant is first told apart,
+and writes them to ``specs/decides.toml``.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -17,12 +23,25 @@ from rich.console import Console
 from rich.progress import track
 
 from conformance.adapters import load
-from conformance.comparison.compare import Agree, compare
+from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.execution.case import parse_case
 from conformance.execution.run import run
 from conformance.generate.guide.guide import draw
 from conformance.generate.state.choices import Prng
+from conformance.grading.case_diagnosis import rules_of
+from conformance.program.parsing import ProgramError
 from reference_impl.base.rules import knocked_out
-from specs.rule import RULES
+from specs.case import cases
+from specs.rule import DECIDABLE, DECIDES_FILE, RULES
+
+ENOUGH = 8
+"""Programs that notice a rule's absence and are looked at for what it decides."""
+
+HEAD = """\
+# The facts that each rule decides: those in which the reference without it is first told apart. Made by
+# `python -m benchmarks.kills --decides`."""
+
+Decided = dict[str, set[str]]
 
 
 @dataclass(frozen=True)
@@ -50,10 +69,7 @@ def kills(programs: int = 5000, seed: int = 1, console: Console | None = None) -
             break
         drawn = draw(Prng(seed, index), reference)
         assert drawn.trace is not None
-        reached = {
-            rule for seen in drawn.trace.observations for rule in (*seen.fired, *(seen.warnings or ()))
-        }
-        for rule in sorted(alive & reached):
+        for rule in sorted(alive & rules_of(drawn.trace, len(drawn.trace))):
             with knocked_out(rule):
                 mutant = run(drawn.program, reference, drawn.density)
             if not isinstance(compare(drawn.trace, mutant), Agree):
@@ -62,13 +78,75 @@ def kills(programs: int = 5000, seed: int = 1, console: Console | None = None) -
     return Kills(programs, seed, dict(sorted(after.items(), key=lambda item: -item[1])), tuple(sorted(alive)))
 
 
+def decided(found: Diverge) -> set[str]:
+    """The kinds of facts that differ at the first step that differs."""
+    at_first = (d.fact for d in found.divergences if d.step == found.first.step)
+    return {"outcome" if fact == "bound" else fact.partition(".")[0] for fact in at_first}
+
+
+def measure(rules: Iterable[str], programs: int, seed: int = 1, console: Console | None = None) -> Decided:
+    """The facts that each rule decides in programs: in the first ``ENOUGH`` that notice its absence."""
+    reference = load("reference")
+    left, seen, found = set(rules), Counter[str](), defaultdict[str, set[str]](set)
+    for index in track(range(programs), "programs", console=console, disable=console is None):
+        if not left:
+            break
+        drawn = draw(Prng(seed, index), reference)
+        assert drawn.trace is not None
+        for rule in sorted(left & rules_of(drawn.trace, len(drawn.trace))):
+            with knocked_out(rule):
+                mutant = run(drawn.program, reference, drawn.density)
+            comparison = compare(drawn.trace, mutant)
+            if isinstance(comparison, Diverge):
+                seen[rule] += 1
+                found[rule] |= decided(comparison)
+            if seen[rule] >= ENOUGH:
+                left.discard(rule)
+    return dict(found)
+
+
+def measure_in_cases(rules: Iterable[str]) -> Decided:
+    """The facts that each rule decides in the cases that name it, as far as these are programs."""
+    found = defaultdict[str, set[str]](set)
+    wanted, reference = set(rules), load("reference")
+    for case in cases():
+        named = wanted & set(case.rules)
+        if not (named and case.is_program and case.holds_for(reference.torch)):
+            continue
+        with suppress(ProgramError):
+            program = parse_case(case).program
+            right = run(program, reference)
+            for rule in named:
+                with knocked_out(rule):
+                    comparison = compare(right, run(program, reference))
+                if isinstance(comparison, Diverge):
+                    found[rule] |= decided(comparison)
+    return dict(found)
+
+
+def write_decides(programs: int, seed: int, console: Console) -> None:
+    """Measure what every rule decides, in cases where programs do not notice it, and write the file."""
+    found = measure(RULES, programs, seed, console)
+    found |= measure_in_cases(set(RULES) - set(found))
+    listed = {rule: [fact for fact in DECIDABLE if fact in found[rule]] for rule in RULES if rule in found}
+    lines = [f"{json.dumps(rule)} = {json.dumps(facts)}" for rule, facts in listed.items()]
+    DECIDES_FILE.write_text("\n".join((HEAD, "", *lines, "")), encoding="utf-8")
+    console.print(f"{len(found)} of {len(RULES)} rules decide facts: {DECIDES_FILE}")
+
+
 def main(
     programs: Annotated[int, typer.Option(min=1, help="Give up on a mutant after so many programs.")] = 5000,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    decides: Annotated[
+        bool, typer.Option("--decides", help="Measure the facts that rules decide, and write them down.")
+    ] = False,
 ) -> None:
     """Report the programs to a kill, rule by rule, and their geometric mean."""
     out = Console(stderr=as_json)
+    if decides:
+        write_decides(programs, seed, out)
+        return
     found = kills(programs, seed, out)
     if as_json:
         print(json.dumps(asdict(found) | {"geometric_mean": found.geometric_mean}, indent=2))

@@ -17,6 +17,7 @@ from conformance.comparison.judge import Decision
 from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
+from conformance.grading import compared
 from conformance.grading.confirm import Confirming
 from conformance.grading.kinds import Kinds
 from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants
@@ -142,9 +143,8 @@ class Sums:
         for seen in reference.observations[: last + 1]:
             if seen.fired:
                 self.fired.update(seen.fired)
-                facts = 1 + sum(map(len, seen.facts.values()))
-                for rule in seen.fired:
-                    self.compared[rule] += facts
+        if judged.other.adapter in found.decided_by:
+            compared.count(reference, judged.other, last, self.compared)
 
     def _confirm(self, judged: Judged) -> None:
         found = judged.found

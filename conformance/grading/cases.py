@@ -161,8 +161,9 @@ def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
         steps = parsed.program.steps[expected.start : expected.step + 1]
         last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
         return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
-    held = HELD if any(f.status == HELD for f in found) else UNSUPPORTED
-    return Witnessed(case.id, case.rules, held, lacking=unshown(case, trace))
+    absent, held = unshown(case, trace), any(f.status == HELD for f in found)
+    why = "" if held else next((why for _, why in absent if why), "")
+    return Witnessed(case.id, case.rules, HELD if held else UNSUPPORTED, why=why, lacking=absent)
 
 
 def _told(broken: CaseFinding) -> str:

@@ -68,7 +68,7 @@ def needed_to_tell(reference: Trace, mutant: Trace, shown: Trace, last: int) -> 
     found = compare(reference, mutant)
     if not isinstance(found, Diverge) or found.first.step > last:
         return None
-    told = [difference for difference in found.divergences if difference.step <= last]
+    told = [difference for difference in found.divergences if difference.step == found.first.step]
     if any(_is_shown(shown, difference) for difference in told):
         return ""
     return f"needs {told[0].name}.{told[0].fact}" if told[0].name else f"needs {told[0].fact}"

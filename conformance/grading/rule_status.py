@@ -198,7 +198,7 @@ def _status(rule: str, cases: Sequence[Witnessed], blame: Blame, held: set[str],
         return Status.HELD
     if _blocking(rule, blame):
         return Status.BLOCKED
-    if any(case.not_exercised or case.held for case in cases):
+    if any(case.not_exercised or case.held or case.lacking for case in cases):
         return Status.NOT_EXERCISED
     if limited or any(case.unsupported for case in cases):
         return Status.UNSUPPORTED
