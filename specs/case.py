@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +68,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """The result of running a case; ``line`` and ``source`` are those that failed, None if it passed."""
+    """The result of running a case; ``line`` and ``source`` are those that failed with ``error``, None if it
+    passed.
+    """
 
     case: Case
     passed: bool
     line: int | None = None
     source: str | None = None
     why: str | None = None
+    error: Exception | None = None
 
     def __str__(self) -> str:
         if self.passed:
@@ -92,12 +95,12 @@ def rule_of(exc: BaseException) -> str | None:
 
 
 @contextlib.contextmanager
-def refused(rule: str) -> Iterator[None]:
-    """Check that the line inside is refused by that rule."""
+def refused(rule: str, by_any: bool = False) -> Iterator[None]:
+    """Check that the line inside is refused by that rule, or ``by_any`` exception at all."""
     try:
         yield
     except Exception as exc:
-        actual = rule_of(exc)
+        actual = rule if by_any else rule_of(exc)
         if actual != rule:
             raise NotAsExpected(
                 f"expected a refusal by {rule}, got {type(exc).__name__} ({actual or 'no known rule'}): {exc}"
@@ -196,7 +199,10 @@ def functions(
     """Return a chapter's cases with ``torch`` bound to ``namespace``, and the device ``cuda`` for `cuda`."""
     scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
     for name in _called(folder / f"{chapter}.py"):
-        scope[name] = custom_function(name, namespace)
+        try:
+            scope[name] = custom_function(name, namespace)
+        except AttributeError as error:
+            scope[name] = _Absent(f"{name} cannot be made: {error}")
     exec(_code(folder / f"{chapter}.py", cuda), scope)
     return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in _OURS}
 
@@ -204,12 +210,23 @@ def functions(
 _OURS = frozenset({"refused", "warned"})
 
 
+class _Absent:
+    """Stands for a custom function that a namespace has no base class for."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotImplementedError(self._why)
+
+
 @contextlib.contextmanager
 def _plain_state(namespace: Any) -> Iterator[None]:
     """Turn grad mode on and show every warning each time; restore both afterwards."""
     set_enabled = getattr(namespace, "set_grad_enabled", None)
     set_always = getattr(namespace, "set_warn_always", None)
-    was_always = namespace.is_warn_always_enabled() if set_always else False
+    is_always = getattr(namespace, "is_warn_always_enabled", lambda: False)
+    was_always = is_always()
     try:
         if set_always:
             set_always(True)
@@ -223,9 +240,16 @@ def _plain_state(namespace: Any) -> Iterator[None]:
             set_enabled(True)
 
 
-def run_case(case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda") -> CaseResult:
-    """Run one case, with the device ``cuda`` for `cuda`; an exception fails the line that raised it."""
+def run_case(
+    case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda", any_refusal: bool = False
+) -> CaseResult:
+    """Run one case, with the device ``cuda`` for `cuda`; an exception fails the line that raised it.
+
+    With ``any_refusal``, an exception of any kind is the refusal that is expected of a line.
+    """
     function = functions(case.chapter, namespace, folder, cuda)[case.name]
+    if any_refusal:
+        function.__globals__["refused"] = partial(refused, by_any=True)
     try:
         with _plain_state(namespace), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -241,4 +265,18 @@ def _failure(case: Case, exc: Exception, path: Path) -> CaseResult:
     line = (lines[-1] if lines else None) or case.line
     source = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
     why = str(exc) if isinstance(exc, NotAsExpected) else f"{type(exc).__name__}: {exc}".rstrip(": ")
-    return CaseResult(case, passed=False, line=line, source=source, why=why)
+    return CaseResult(case, passed=False, line=line, source=source, why=why, error=exc)
+
+
+def attributes_at(case: Case, line: int, folder: Path = CASES_DIR) -> tuple[tuple[str, ...], ...]:
+    """Return the dotted words on a line of the case's file: `torch.nn.Linear(2, 2).weight` has the paths
+    `torch`, `nn`, `Linear` and `weight` alone.
+    """
+    found = []
+    for node in ast.walk(ast.parse((folder / f"{case.chapter}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.lineno <= line <= (node.end_lineno or line):
+            words, owner = [node.attr], node.value
+            while isinstance(owner, ast.Attribute):
+                words, owner = [owner.attr, *words], owner.value
+            found.append((owner.id, *words) if isinstance(owner, ast.Name) else tuple(words[-1:]))
+    return tuple(found)

@@ -33,7 +33,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 
 NEEDED = ("start", "perform", "facts", "refusal")
@@ -64,15 +64,15 @@ def checked(adapter: Any, spec: str) -> Any:
     missing += [name for name in ("name", "version") if not isinstance(getattr(adapter, name, None), str)]
     if missing:
         raise AdapterError(f"{spec} is no adapter: it lacks {', '.join(missing)}", "see conformance.adapters")
-    if not isinstance(capabilities(adapter), Capabilities):
+    if not isinstance(getattr(adapter, "capabilities", _EVERYTHING), Capabilities):
         raise AdapterError(f"the capabilities of {spec} are no `Capabilities`", "see docs/adapters.md")
     return adapter
 
 
 def capabilities(adapter: Any) -> Capabilities:
-    """Return the capabilities that an adapter declares, or the default."""
+    """Return the capabilities that an adapter declares, or the default, on the device that was asked for."""
     found: Capabilities | None = getattr(adapter, "capabilities", None)
-    return _EVERYTHING if found is None else found
+    return _EVERYTHING if found is None else on_device_asked_for(found)
 
 
 _EVERYTHING = Capabilities()

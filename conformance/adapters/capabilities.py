@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -12,6 +13,11 @@ from specs.fact import FACTS
 
 MOVING = frozenset(["devices", "two_devices"])
 """Features of implementations with devices: something that `cuda` stands for, and a `cuda:1` too."""
+
+DEVICE_VARIABLE = "AUTOGRAD_CONFORMANCE_DEVICE"
+"""The environment variable that says what `cuda` in a program stands for: a word of DEVICES in
+`conformance.adapters.torch`. Set once, before torch is loaded; processes that are started inherit it.
+"""
 
 FEATURES = MOVING | {
     "modes", "inference", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks",
@@ -75,6 +81,13 @@ class Capabilities:
     def limited(self) -> bool:
         """Tell whether it lacks anything that can be done on the CPU."""
         return replace(self, features=self.features - MOVING) != Capabilities()
+
+
+def on_device_asked_for(claimed: Capabilities) -> Capabilities:
+    """The capabilities without those of devices, where none was asked for."""
+    if not claimed.features & MOVING or os.environ.get(DEVICE_VARIABLE) != "cpu":
+        return claimed
+    return replace(claimed, features=claimed.features - MOVING)
 
 
 def _names(field: str, given: object) -> Collection[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.adapters import standin
 from conformance.adapters.batched_copy import BatchedCopy
-from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.execution.flight_recorder import give_up
@@ -30,11 +30,6 @@ _POISONED = re.compile(
 
 _AGE = TOPOLOGY.index("age")
 
-DEVICE_VARIABLE = "AUTOGRAD_CONFORMANCE_DEVICE"
-"""The environment variable that says what `cuda` in a program stands for: a word of DEVICES. Set once, before
-torch is loaded; processes that are started inherit it.
-"""
-
 DEVICES = ("auto", "cuda", "standin", "cpu")
 """A real device, the stand-in, none; or the first of these that there is."""
 
@@ -43,6 +38,12 @@ class Torch(TorchShaped):
     """PyTorch as it is installed, one thread, and what stands for `cuda`: its own, the stand-in, or none
     (``cpu``), with the reason why in ``lacking``.
     """
+
+    unsupported = ()
+
+    def lacks(self, error: BaseException) -> bool:
+        """Nothing: torch has what the rules speak of."""
+        return False
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
         count = getattr(namespace, device).device_count() if device != "cpu" else 0
@@ -55,8 +56,6 @@ class Torch(TorchShaped):
         self._batch: BatchedCopy | None = None
         if device == "cuda":
             exactly(namespace.backends)
-        namespace.set_num_threads(1)
-        namespace.set_warn_always(True)
 
     def start(self) -> None:
         super().start()

@@ -11,55 +11,23 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
-from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.capabilities import MOVING, Capabilities, on_device_asked_for
+from conformance.adapters.caught_warnings import IGNORED, RECORDED, WARNINGS, rule_of_warning
 from conformance.adapters.topology import lies, topology
 from conformance.program import OF_OTHERS, SAVING_MODES
 from specs.callbacks import class_of, compiled, custom_function
 from specs.case import Case
-from specs.fact import FACTS, UNSEEN, refused
-from specs.rule import RULES, classify, classify_warning
-
-_RECORD = [("always", None, Warning, None, 0)]
-_IGNORE = [("ignore", None, Warning, None, 0)]
-
-
-class _Warnings:
-    """Catches warnings for as long as any session is open; reading facts is silent."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.caught: list[str] = []
-
-    def install(self) -> None:
-        if self.depth == 0:
-            self._before = (warnings.filters, warnings.showwarning)
-            warnings.filters = _RECORD
-            warnings.showwarning = self._show
-        self.depth += 1
-
-    def restore(self) -> None:
-        self.depth -= 1
-        if self.depth == 0:
-            warnings.filters, warnings.showwarning = self._before
-            self.caught.clear()
-
-    def _show(self, message: Warning | str, *_: object, **__: object) -> None:
-        self.caught.append(getattr(message, "rule", None) or str(message))
-
-
-_WARNINGS = _Warnings()
-
-
-def _warning_kind(text: str) -> str:
-    return text if text in RULES else classify_warning(text) or f"unclassified: {text.splitlines()[0]}"
+from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN, refused
+from specs.rule import classify
 
 
 class TorchShaped:
     """Serves one torch-shaped namespace; a session is nothing but the time between `start` and `stop`."""
 
-    unsupported: tuple[type[BaseException], ...] = ()
+    unsupported: tuple[type[BaseException], ...] = (NotImplementedError,)
 
     def __init__(
         self, namespace: Any, name: str, version: str, capabilities: Capabilities | None = None
@@ -67,31 +35,37 @@ class TorchShaped:
         self.namespace, self.name, self.version = namespace, name, version
         self.capabilities = capabilities or Capabilities()
         # NB: as a function of the class, which is called sooner than a method found by its name.
-        self.listed: Callable[[Any], Any] = namespace.Tensor.tolist
+        self.listed: Callable[[Any], Any] = getattr(namespace.Tensor, "tolist", _no_elements)
         self._functions: dict[str, Callable[..., Any] | None] = {}
         self._dtype_names = _dtype_names(namespace)
+        self.count = len(on_device_asked_for(self.capabilities).features & MOVING)
+        if hasattr(namespace, "set_warn_always"):
+            namespace.set_warn_always(True)
+        if hasattr(namespace, "set_num_threads"):
+            namespace.set_num_threads(1)
 
     # sessions
 
     def start(self) -> None:
-        _WARNINGS.install()
+        WARNINGS.install()
         self._record()
 
     def stop(self, session: None) -> None:
         self._record()
-        _WARNINGS.restore()
+        WARNINGS.restore()
 
     def _record(self) -> None:
         """Turn grad mode on (checking first is cheaper than setting it)."""
-        if not self.namespace.is_grad_enabled():
+        enabled = getattr(self.namespace, "is_grad_enabled", None)
+        if enabled is not None and not enabled():
             self.namespace.set_grad_enabled(True)
 
     def warned(self, session: None) -> tuple[str, ...]:
         """The warnings since the last call, as rules."""
-        if not _WARNINGS.caught:
+        if not WARNINGS.caught:
             return ()
-        kinds = tuple(map(_warning_kind, _WARNINGS.caught))
-        _WARNINGS.caught.clear()
+        kinds = tuple(map(rule_of_warning, WARNINGS.caught))
+        WARNINGS.caught.clear()
         return kinds
 
     # doing
@@ -101,7 +75,8 @@ class TorchShaped:
         try:
             return self._functions[op]
         except KeyError:
-            function = self._functions[op] = self._find(op)
+            function = self._find(op)
+            self._functions[op] = function = function if callable(function) else None
             return function
 
     def _find(self, op: str) -> Callable[..., Any] | None:
@@ -118,7 +93,7 @@ class TorchShaped:
             if name is not None:
                 return custom_function(name, self.namespace).apply
             if op in OF_OTHERS:
-                return lambda owner, *args, **kwargs: getattr(owner, op)(*args, **kwargs)
+                return _method_of_others(op)
             method = getattr(self.namespace.Tensor, op)
         except AttributeError:
             return None
@@ -133,7 +108,19 @@ class TorchShaped:
         return function(*args, **kwargs)
 
     def dtype(self, name: str) -> Any:
-        return getattr(self.namespace, name)
+        try:
+            return getattr(self.namespace, name)
+        except AttributeError as error:
+            raise NotImplementedError(f"{self.name} has no {name}") from error
+
+    def lacks(self, error: BaseException) -> bool:
+        """Tell whether the error says that the namespace, or its tensors, have no such attribute."""
+        if not isinstance(error, AttributeError) or error.name is None:
+            return isinstance(error, self.unsupported)
+        owner = type(error.obj)
+        return error.obj is self.namespace or (
+            (issubclass(owner, (self.namespace.Tensor, ModuleType))) and not hasattr(owner, error.name)
+        )
 
     def refusal(self, error: BaseException) -> str | None:
         rule = getattr(error, "rule", None)
@@ -142,7 +129,10 @@ class TorchShaped:
     def mode(self, session: None, name: str) -> Any:
         """The namespace's own context manager of a mode."""
         word, _, flag = name.partition("(")
-        manager = operator.attrgetter(word)(self.namespace)
+        try:
+            manager = operator.attrgetter(word)(self.namespace)
+        except AttributeError as error:
+            raise NotImplementedError(f"{self.name} has no {word}") from error
         if name in SAVING_MODES:
             return manager(*map(compiled, SAVING_MODES[name]))
         return manager(flag == "True)") if flag else manager()
@@ -154,12 +144,11 @@ class TorchShaped:
     stands_for_cuda = "cuda"
     """The kind of device that `cuda` is in the namespace."""
 
-    count = 2
-    """The number of such devices."""
-
     def beyond(self, case: Case) -> str:
         """Return why a case cannot run on what stands for `cuda` here, or nothing."""
-        return "needs a second CUDA device" if case.devices > self.count else ""
+        if case.devices <= self.count:
+            return ""
+        return "needs a second CUDA device" if self.count else "needs a device besides the CPU"
 
     def place(self, name: str) -> str:
         """A program's device by the namespace's own name."""
@@ -183,7 +172,7 @@ class TorchShaped:
         """The facts of each tensor in reading order; the grad of a non-leaf that retains none is asked for
         only with `grads`.
         """
-        warnings.filters = _IGNORE
+        warnings.filters = IGNORED
         names, listed = self._dtype_names, self.listed
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
@@ -234,59 +223,73 @@ class TorchShaped:
                 )
             except Exception as error:
                 seen[name] = self._guarded(x, since[name], error)
-        warnings.filters = _RECORD
+        warnings.filters = RECORDED
         return seen
 
     def wiring(
         self, session: None, tensors: dict[str, Any], facts: dict[str, tuple[Any, ...]]
     ) -> dict[str, tuple[Any, ...]]:
         """Return the topology of the tensors of these facts and their grads; see `specs.fact.TOPOLOGY`."""
-        warnings.filters = _IGNORE
-        seen = topology(tensors, facts, self.lies)
-        warnings.filters = _RECORD
-        return seen
+        warnings.filters = IGNORED
+        try:
+            return topology(tensors, facts, self.lies)
+        except Exception as error:
+            if not self.lacks(error):
+                raise
+            return dict.fromkeys(tensors, (UNSEEN,) * len(TOPOLOGY))
+        finally:
+            warnings.filters = RECORDED
 
     lies = staticmethod(lies)
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """Return the facts of a gradient, in the order of GRAD_FACTS."""
-        node = grad.grad_fn
-        return (
-            self._dtype_names[grad.dtype],
-            grad.shape,
-            "cpu" if grad.is_cpu else self.where(grad),
-            self.listed(grad),
-            grad.requires_grad,
-            grad.is_leaf,
-            node if node is None else node.name(),
-        )
+        try:
+            node = grad.grad_fn
+            return (
+                self._dtype_names[grad.dtype],
+                grad.shape,
+                "cpu" if grad.is_cpu else self.where(grad),
+                self.listed(grad),
+                grad.requires_grad,
+                grad.is_leaf,
+                node if node is None else node.name(),
+            )
+        except Exception as error:
+            if not self.lacks(error):
+                raise
+            readings = self._readings(grad, 0)
+            return tuple(self._read(readings[fact]) for fact in GRAD_FACTS)
 
     def _guarded(self, x: Any, since: int, error: Exception) -> tuple[Any, ...]:
         """The facts of a tensor some reading of which failed: each reading stands for itself. If none fails
         again, it is the value that shows the failure.
         """
-        readings: tuple[Callable[[], Any], ...] = (
-            lambda: self.listed(x),
-            lambda: self._dtype_names[x.dtype],
-            lambda: x.shape,
-            lambda: self.where(x),
-            lambda: x.is_leaf,
-            lambda: x.requires_grad,
-            lambda: x.retains_grad,
-            lambda: None if x.grad_fn is None else x.grad_fn.name(),
-            lambda: x.output_nr,
-            lambda: x._is_view(),
-            lambda: x._version - since,
-            lambda: None if x.grad is None else self.gradient(x.grad),
-        )
         seen, failed = [], False
-        for reading in readings:
+        for reading in self._readings(x, since).values():
             try:
                 seen.append(reading())
             except Exception as again:
                 seen.append(self._shown(again))
                 failed = True
         return tuple(seen) if failed else (self._shown(error), *seen[1:])
+
+    def _readings(self, x: Any, since: Any) -> dict[str, Callable[[], Any]]:
+        """The readings of a tensor's facts, in their order."""
+        return {
+            "value": lambda: self.listed(x),
+            "dtype": lambda: self._dtype_names[x.dtype],
+            "shape": lambda: x.shape,
+            "device": lambda: self.where(x),
+            "is_leaf": lambda: x.is_leaf,
+            "requires_grad": lambda: x.requires_grad,
+            "retains_grad": lambda: x.retains_grad,
+            "grad_fn": lambda: None if x.grad_fn is None else x.grad_fn.name(),
+            "output_nr": lambda: x.output_nr,
+            "is_view": lambda: x._is_view(),
+            "version": lambda: x._version - since if type(since) is int else since,
+            "grad": lambda: None if x.grad is None else self.gradient(x.grad),
+        }
 
     def _read(self, reading: Callable[[], Any]) -> Any:
         try:
@@ -295,7 +298,9 @@ class TorchShaped:
             return self._shown(error)
 
     def _shown(self, error: Exception) -> Any:
-        """Return the fact that a failed reading shows."""
+        """Return the fact that a failed reading shows; what the namespace lacks is unseen."""
+        if self.lacks(error):
+            return UNSEEN
         rule = self.refusal(error)
         return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
 
@@ -306,6 +311,22 @@ def _grad_of(x: Any) -> Any:
     NB: a warning looks for its line in the code of its function, which takes long in a long one.
     """
     return x.grad
+
+
+def _no_elements(x: Any) -> Any:
+    raise NotImplementedError("tensors have no tolist")
+
+
+def _method_of_others(op: str) -> Callable[..., Any]:
+    """A method of whatever has it: an optimizer, a node, a handle, a tensor."""
+
+    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+        method = getattr(owner, op, None)
+        if method is None:
+            raise NotImplementedError(f"{type(owner).__name__} has no {op}")
+        return method(*args, **kwargs)
+
+    return call
 
 
 def _operator(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from conformance import adapters
+from conformance.adapters.capabilities import DEVICE_VARIABLE
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.torch import DEVICE_VARIABLE
 from conformance.cli.trouble import Trouble
 from conformance.execution.json_form import schema
 from conformance.program import Program

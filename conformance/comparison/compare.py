@@ -179,10 +179,14 @@ class _Comparing:
             return True
         if not (isinstance(x, tuple) and isinstance(y, tuple)) or len(x) != len(y):
             return False
-        if _is_grad(x) and isinstance(x[0], str):
-            rest = all(a == b for i, (a, b) in enumerate(zip(x, y, strict=True)) if i != _GRAD_VALUE)
+        if _is_grad(x) and (isinstance(x[0], str) or x[0] is UNSEEN):
+            seen = [a is not UNSEEN and b is not UNSEEN for a, b in zip(x, y, strict=True)]
             bound = self.rounding.of_calls(index)
-            return rest and self.near(x[_GRAD_VALUE], y[_GRAD_VALUE], bound, _items(moved, _GRAD_VALUE))
+            return all(
+                a == b or (i == _GRAD_VALUE and self.near(a, b, bound, _items(moved, i)))
+                for i, (a, b) in enumerate(zip(x, y, strict=True))
+                if seen[i]
+            )
         pairs = enumerate(zip(x, y, strict=True))
         return all(self._alike(index, a, b, _items(moved, at)) for at, (a, b) in pairs)
 

@@ -199,6 +199,16 @@ def lacking(limits: Any, step: Step) -> str:
     return _lacks(limits, features, dtypes)
 
 
+def lacks_of_text(limits: Any, text: str) -> str:
+    """Return what a text that is no program needs and an implementation does not claim, or nothing."""
+    if limits.ops is not None or limits.shapes == "scalar":
+        return "needs more than a program can say"
+    if limits.refusals == "none" and "refused(" in text:
+        return "needs refusals"
+    needs = needs_of(text)
+    return _lacks(limits, needs.features, needs.dtypes)
+
+
 def _lacks(limits: Any, features: Iterable[str], dtypes: Iterable[str]) -> str:
     # NB: devices are told by the arguments.
     missing = sorted(set(features) - limits.features - {"devices"})

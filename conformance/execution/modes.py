@@ -25,8 +25,11 @@ class ModeStack:
             enter = getattr(self._adapter, "mode", None)
             if enter is None:
                 return Unsupported(f"{self._adapter.name} has no grad modes")
-            manager = enter(self._session, name)
-            manager.__enter__()
+            try:
+                manager = enter(self._session, name)
+                manager.__enter__()
+            except NotImplementedError as error:
+                return Unsupported(str(error))
             self._entered.append(manager)
             self.open = (*self.open, name)
         return None

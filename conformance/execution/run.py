@@ -19,6 +19,7 @@ from typing import Any
 
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, reach_at
+from conformance.execution.shown import Shown
 from conformance.execution.trace import (
     DONE,
     UNBOUND,
@@ -32,10 +33,9 @@ from conformance.execution.trace import (
 )
 from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, Program, Ref, Step, decoration
 from specs.callbacks import compiled
-from specs.fact import DENSITIES, FACTS, GRAD_FACTS, POSITION, UNSEEN, refused
+from specs.fact import DENSITIES, UNSEEN, refused
 
 PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
-_VERSION = POSITION["version"]
 _OPAQUE = ("opaque",)
 _NO_FACTS: dict[str, tuple[Any, ...]] = {}
 _observed: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
@@ -70,13 +70,15 @@ class Runner:
         self._seen_all = False
         self._resolve = getattr(adapter, "resolve", None)
         self._observe = getattr(adapter, "observe", None)
-        self._counter = getattr(adapter, "counter", None) or self._count
-        self._gradient = getattr(adapter, "gradient", None) or self._gradient_facts
         self._warned = getattr(adapter, "warned", None)
         self._orderly = getattr(adapter, "orderly", None)
         self._fired = getattr(adapter, "fired", None)
+        self._lacks = getattr(adapter, "lacks", None) or (lambda error: False)
         self._open = True
         self.session = adapter.start()
+        shown = self._shown = Shown(adapter, self.session)
+        self._counter = getattr(adapter, "counter", None) or shown.version
+        self._gradient = getattr(adapter, "gradient", None) or shown.gradient
         self._modes = ModeStack(adapter, self.session)
 
     def __enter__(self) -> Runner:
@@ -136,12 +138,12 @@ class Runner:
             self.observations[-1] = _observed((outcome, self.look(), *rest))
         wiring = getattr(self.adapter, "wiring", None)
         wired = None
-        if wiring is not None and not crashed:
+        if wiring is not None and not crashed and not self._shown.hidden:
             facts = self.observations[-1].facts if self.observations else _NO_FACTS
             wired = wiring(self.session, self._tensors, facts)
         self.close()
         program = Program(tuple(self.steps))
-        complete = self._observe is not None
+        complete = self._observe is not None and not self._shown.hidden
         return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete, wired)
 
     def _perform(self, step: Step) -> Outcome:
@@ -175,6 +177,8 @@ class Runner:
                 named = {key: value if type(value) in PLAIN else self._value(value) for key, value in kwargs}
         except _NameUnbound:
             return UNBOUND
+        except NotImplementedError as error:  # a dtype that there is not
+            return Unsupported(str(error))
         try:
             if self._resolve is not None:
                 function = self._resolve(op)
@@ -237,12 +241,7 @@ class Runner:
         """Return what a function was called with, tensors by their facts."""
         if type(value) in (tuple, list):
             return tuple(map(self._given, value))
-        return value if value is None else self._gradient(value)
-
-    def _gradient_facts(self, value: Any) -> tuple[Any, ...]:
-        """A gradient's facts as an adapter without a shorter way shows them."""
-        shown = self.adapter.facts(self.session, value)
-        return tuple(shown.get(fact, UNSEEN) for fact in GRAD_FACTS)
+        return value if value is None else self._shown.of_call(self._gradient(value))
 
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
@@ -250,7 +249,7 @@ class Runner:
         text = str(error)
         if rule is not None:
             return Refused(rule, text)
-        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)):
+        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)) or self._lacks(error):
             return Unsupported(text)
         if error is raised and "INTERNAL ASSERT" not in text:  # of torch itself, within what a hook called
             return Refused("hook/error-ends-the-backward", text)
@@ -301,11 +300,9 @@ class Runner:
         try:
             return self._counter(value)
         except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
+            if self._lacks(error):
+                return UNSEEN
             return refused(self.adapter.refusal(error) or str(error))
-
-    def _count(self, value: Any) -> Any:
-        """The version counter as an adapter without a shorter way shows it."""
-        return self.adapter.facts(self.session, value).get("version")
 
     # observing
 
@@ -323,18 +320,12 @@ class Runner:
         if self._observe is not None:
             facts = self._observe(self.session, tensors, self._since, grads)
         else:
-            facts = {name: self._seen(name, value) for name, value in tensors.items()}
+            facts = {name: self._shown.facts(value, self._since[name]) for name, value in tensors.items()}
+        if self._shown.hidden:
+            facts = self._shown.claimed(facts)
         if plain:
             facts |= plain
         return facts
-
-    def _seen(self, name: str, value: Any) -> tuple[Any, ...]:
-        """One tensor's facts from an adapter that shows a dict of them."""
-        shown = self.adapter.facts(self.session, value)
-        seen = [shown.get(fact, UNSEEN) for fact in FACTS]
-        if type(seen[_VERSION]) is int and type(self._since[name]) is int:
-            seen[_VERSION] -= self._since[name]
-        return tuple(seen)
 
 
 def run(program: Program, adapter: Any, density: str = "each") -> Trace:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from conformance import adapters
@@ -34,13 +35,14 @@ class Witness(NamedTuple):
 
 
 def surprises(parsed: CaseProgram, trace: Trace) -> list[int]:
-    """The steps that fail though no expectation says so."""
+    """The steps that fail though no expectation says so, up to the first that is unsupported."""
     allowed = {
         step for e in parsed.expectations if e.fact == "outcome" for step in range(e.start, e.step + 1)
     }
+    supported = takewhile(lambda seen: not isinstance(seen.outcome, Unsupported), trace.observations)
     return [
         index
-        for index, seen in enumerate(trace.observations)
+        for index, seen in enumerate(supported)
         if isinstance(seen.outcome, Refused | Crashed) and index not in allowed
     ]
 

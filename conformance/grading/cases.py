@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
+from conformance.comparison.refusals import as_claimed
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
-from conformance.execution.claims import lacking, lacking_after, lacks_device
+from conformance.execution.claims import lacking, lacking_after, lacks_device, lacks_of_text
 from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, Died, survive
 from conformance.execution.run import run
@@ -25,7 +26,7 @@ from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import script, statement
 from conformance.report import findings, words
 from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
-from specs.case import Case, cases, run_case
+from specs.case import Case, CaseResult, attributes_at, cases, run_case
 from specs.fact import FACTS, POSITION, UNSEEN
 
 PROBE = parse(
@@ -109,12 +110,18 @@ def runs_as_it_stands(adapter: Any) -> bool:
 def run_case_on(case: Case, adapter: Any) -> Witnessed:
     """Run one case, here and now."""
     if runs_as_it_stands(adapter):
+        limits = adapters.capabilities(adapter)
         beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
+        beyond = beyond or (lacks_of_case(limits, case) if limits.limited else "")
         if beyond:
             return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
-        result = run_case(case, adapter.namespace, cuda=getattr(adapter, "stands_for_cuda", "cuda"))
+        cuda = getattr(adapter, "stands_for_cuda", "cuda")
+        by_any = limits.refusals == "some"
+        result = run_case(case, adapter.namespace, cuda=cuda, any_refusal=by_any)
         if result.passed:
             return Witnessed(case.id, case.rules, HELD)
+        if absent := _absent(adapter, result):
+            return Witnessed(case.id, case.rules, UNSUPPORTED, why=absent)
         return Witnessed(case.id, case.rules, BROKEN, result.source or "", result.why or "")
     try:
         parsed = parse_case(case)
@@ -128,6 +135,8 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
     note(parsed.program)
     try:
         trace = run(parsed.program, adapter)
+        right = run(parsed.program, adapters.load("reference"))
+        trace = as_claimed(trace, right, adapters.capabilities(adapter).refusals)
     except Exception as error:
         return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
     return judge_parsed(case, parsed, trace)
@@ -144,6 +153,44 @@ def lacks(limits: Capabilities, program: Program) -> str:
         return missing or lacks_device(limits, program)
     seen = run(program, adapters.load("reference")).observations
     return next(filter(None, (lacking_after(limits, each) for each in seen)), "")
+
+
+def lacks_of_case(limits: Capabilities, case: Case) -> str:
+    """Return what a case needs that an implementation lacks by its capabilities, or nothing; of one that is
+    no program, as far as its text tells.
+    """
+    try:
+        return lacks(limits, parse_case(case).program)
+    except ProgramError:
+        return lacks_of_text(limits, case.text)
+
+
+def _absent(adapter: Any, result: CaseResult) -> str:
+    """Return what the namespace lacks, if that is why a case failed; else nothing."""
+    errors = [error for error in (result.error, getattr(result.error, "__cause__", None)) if error]
+    lacks_it = getattr(adapter, "lacks", lambda error: False)
+    if not lacks_it(NotImplementedError()):
+        return ""  # it is to have everything
+    found = next((error for error in errors if lacks_it(error)), None)
+    if found is not None:
+        return f"{adapter.name} lacks it: {found}"
+    if not any(isinstance(error, AttributeError | TypeError) for error in errors) or result.line is None:
+        return ""
+    right = adapters.load("reference").namespace
+    for owner, *path in attributes_at(result.case, result.line):
+        last = path[-1] if path else owner
+        if owner == "torch":
+            if _callable_at(right, path) is not _callable_at(adapter.namespace, path):
+                return f"{adapter.name} has no torch.{'.'.join(path)}"
+        elif hasattr(right.Tensor, last) and not hasattr(adapter.namespace.Tensor, last):
+            return f"{adapter.name} has no Tensor.{last}"
+    return ""
+
+
+def _callable_at(namespace: Any, path: Iterable[str]) -> bool | None:
+    """Tell whether what is at a path can be called; None where there is nothing."""
+    found = reduce(lambda owner, word: getattr(owner, word, None), path, namespace)
+    return None if found is None else callable(found)
 
 
 def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:

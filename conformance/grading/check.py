@@ -207,8 +207,8 @@ def _cases(
     total = len(chosen) * (1 + len(judges))
     done = 0
 
-    version = adapters.load(TORCH).version if TORCH in (spec, against) else ""
-    departed = {case.id for case in chosen if version and case.departed_by(version)}
+    version = adapters.load(TORCH).version if TORCH in (spec, against) else release
+    departed = {case.id for case in chosen if case.departed_by(version)}
 
     def run(side: str) -> list[Witnessed]:
         nonlocal done

@@ -15,6 +15,7 @@ from conformance.adapters.capabilities import Capabilities
 from conformance.comparison.compare import Incomparable
 from conformance.comparison.judge import Decision, Judgement, judge
 from conformance.comparison.known_divergences import KnownDivergence, known_divergence
+from conformance.comparison.refusals import as_claimed
 from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.flight_recorder import note
 from conformance.execution.run import run
@@ -96,26 +97,34 @@ class Participants:
         if self.subject == TORCH and torch is not None and self.recorded is None:
             return torch
         note(program, 1)
+        subject = adapters.load(self.subject)
         try:
-            return run(program, adapters.load(self.subject), density)
+            trace = run(program, subject, density)
+            return as_claimed(trace, reference, adapters.capabilities(subject).refusals)
         except Exception as error:
             where = to_text(program).replace("\n", "; ")
             raise AdapterBroke(f"{type(error).__name__}: {error}, on: {where}") from error
 
 
 def judged(reference: Trace, actual: Trace, torch: Trace | None, release: str = "") -> Judgement:
-    """Judge three traces of one program, and look up whether torch's divergence is on record.
+    """Judge three traces of one program, and look up whether torch's divergence is on record, or that of a
+    subject that does as torch does.
 
     ``release`` is torch's, the installed one by default.
     """
     program, density = reference.program, reference.density
     found = judge(reference, actual, torch, partial(perturbed, program, density))
-    if found.decision is not Decision.SUITE or torch is None:
-        return found
 
     def again() -> Trace:
         return run(program, adapters.load(REFERENCE), density)
 
+    if torch is None and found.decision is Decision.NONCONFORMANCE:
+        known = known_divergence(reference, actual, release or adapters.load(REFERENCE).torch, again)
+        if known is None:
+            return found
+        return replace(judge(known.trace, actual), decision=Decision.KNOWN, because=known.rules)
+    if found.decision is not Decision.SUITE or torch is None:
+        return found
     known = known_divergence(reference, torch, release or adapters.load(TORCH).version, again)
     return found if known is None else _despite(found, known, reference, actual, torch)
 

@@ -1,0 +1,53 @@
+"""Refusals as far as an implementation claims them: by rule, any exception, or none at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
+from specs.fact import UNSEEN
+
+_SHOWN = ("refused", "crashed")
+"""The first words of facts whose reading failed."""
+
+
+def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
+    """Return a trace whose refusals are judged by the ``refusals`` of its adapter's capabilities: with
+    "some", any exception counts as the refusal that is expected there; with "none", nothing is compared from
+    there on.
+    """
+    if refusals == "rules":
+        return actual
+    pairs = zip(actual.observations, expected.observations, strict=True)
+    lenient = _some if refusals == "some" else _none
+    return replace(actual, observations=tuple(lenient(got, wanted) for got, wanted in pairs))
+
+
+def _some(got: Observation, wanted: Observation) -> Observation:
+    if type(wanted.outcome) is Refused and type(got.outcome) in (Refused, Crashed):
+        got = got._replace(outcome=wanted.outcome)
+    return got._replace(facts=_facts(got, wanted, lambda x, y: y if _failed(x) else x))
+
+
+def _none(got: Observation, wanted: Observation) -> Observation:
+    if type(wanted.outcome) is Refused:
+        return got._replace(outcome=Unsupported("refusals are not claimed"))
+    return got._replace(facts=_facts(got, wanted, lambda x, y: UNSEEN))
+
+
+def _facts(got: Observation, wanted: Observation, instead: Any) -> dict[str, tuple[Any, ...]]:
+    """The facts, with others in place of those whose reading is expected to be refused."""
+    return {
+        name: tuple(
+            instead(x, y) if _failed(y) else x
+            for x, y in zip(facts, wanted.facts.get(name, facts), strict=False)
+        )
+        if any(map(_failed, wanted.facts.get(name, ())))
+        else facts
+        for name, facts in got.facts.items()
+    }
+
+
+def _failed(fact: Any) -> bool:
+    return type(fact) is tuple and len(fact) == 2 and fact[0] in _SHOWN
