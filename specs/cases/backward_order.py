@@ -100,7 +100,7 @@ def a_non_leaf_input_retains_grad():
 def the_node_of_a_non_leaf_input_runs():
     """backward(inputs=[y]) runs, and frees, the node that made y; autograd.grad does not.
 
-    Rules: backward/inputs-retain-non-leaf, backward/frees-saved.
+    Rules: backward/frees-saved, backward/inputs-retain-non-leaf.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x

@@ -22,7 +22,7 @@ def data_cuts_the_graph():
 def writing_to_data_changes_what_was_saved():
     """Zeroing .data of a saved result silently zeroes the gradient.
 
-    Rules: data/cuts, version/data-has-its-own.
+    Rules: version/data-has-its-own, data/cuts.
     """
     x = torch.tensor([0.0, 0.0], requires_grad=True)
     y = x.exp()

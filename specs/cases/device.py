@@ -145,7 +145,7 @@ def tensors_in_two_places_do_not_meet():
 
 
 def shapes_are_looked_at_before_places():
-    """An elementwise op checks shapes before devices. Rules: device/one-for-all, op/shapes-broadcast."""
+    """An elementwise op checks shapes before devices. Rules: op/shapes-broadcast, device/one-for-all."""
     x = torch.tensor([1.0, 2.0])
     y = torch.tensor([3.0, 4.0, 5.0], device="cuda")
     with refused("op/shapes-broadcast"):
@@ -277,7 +277,7 @@ def a_tensor_moves_with_its_data():
 def zeros_without_memory_stay_without_on_a_device():
     """A dot product with them is again without memory, and that they are elsewhere is told numpy first.
 
-    Rules: op/zeros-pass-on, device/numpy-takes-the-cpu-s.
+    Rules: device/numpy-takes-the-cpu-s, op/zeros-pass-on.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
     ones = torch.ones_like(x)

@@ -8,7 +8,7 @@ from specs.case import refused
 def picture_of_one_product():
     """c = a * b: a node with an edge to the accumulator of a, and to nothing for the plain b.
 
-    Rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
+    Rules: leaf/op-result-is-no-leaf, leaf/edges-end-in-accumulators.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)
@@ -25,7 +25,7 @@ def picture_of_one_product():
 def picture_of_two_products():
     """e = (a * b) * d: two products, one above the other, and three accumulators.
 
-    Rules: leaf/edges-end-in-accumulators, leaf/op-result-is-no-leaf.
+    Rules: leaf/op-result-is-no-leaf, leaf/edges-end-in-accumulators.
     Source: seed 003_08ed0c2a945abd78.txt.
     """
     a = torch.tensor(2.0, requires_grad=True)

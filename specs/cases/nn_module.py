@@ -294,7 +294,7 @@ def loading_state_copies_values():
 def copy_of_a_module_has_parameters_of_its_own():
     """The deep copy of a module has other leaves with the same values, flags, and no grads.
 
-    Rules: copy/deepcopy-takes-the-grad-along, nn/assigned-parameters-are-found.
+    Rules: nn/assigned-parameters-are-found, copy/deepcopy-takes-the-grad-along.
     """
     lin = torch.nn.Linear(2, 1)
     lin.bias.requires_grad_(False)

@@ -40,7 +40,7 @@ def a_stale_view_that_was_looked_at():
 def a_stale_view_retains_nothing():
     """retain_grad() takes it for a leaf, does nothing, and says so nowhere.
 
-    Rules: view/unread-passes-for-a-leaf, retain/leaf-is-noop. Source: measured on torch 2.11 to 2.15.
+    Rules: retain/leaf-is-noop, view/unread-passes-for-a-leaf. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])
@@ -85,7 +85,7 @@ def reading_the_grad_of_a_stale_view():
 def what_detaching_the_base_does_to_a_view():
     """After detach_() of the base a view is a leaf, or has a history, as it was looked at before or not.
 
-    Rules: view/unread-passes-for-a-leaf, view/stale-regenerates. Source: measured on torch 2.11 to 2.15.
+    Rules: view/stale-regenerates, view/unread-passes-for-a-leaf. Source: measured on torch 2.11 to 2.15.
     """
     x = torch.tensor([1.0], requires_grad=True)
     b = torch.tensor([1.0, 1.0])

@@ -93,7 +93,7 @@ def step_skips_what_has_no_grad():
 def zeros_are_not_none_to_a_step():
     """A grad of zeros is a grad: weight decay moves the leaf.
 
-    Rules: optim/skips-what-has-no-grad, optim/leaves-grads-alone, nn/zero-grad-fills-in-place.
+    Rules: optim/leaves-grads-alone, optim/skips-what-has-no-grad, nn/zero-grad-fills-in-place.
     """
     w = torch.tensor([1.0], requires_grad=True)
     o = torch.optim.SGD([w], lr=0.5, weight_decay=1.0)
@@ -123,7 +123,7 @@ def frozen_is_stepped_while_it_has_a_grad():
 def optimizer_sees_what_it_was_given():
     """A tensor that has taken the name of a parameter is not the one the optimizer holds.
 
-    Rules: optim/step-is-not-recorded, optim/steps-what-it-was-given.
+    Rules: optim/steps-what-it-was-given, optim/step-is-not-recorded.
     """
     w = torch.tensor([1.0], requires_grad=True)
     v = torch.tensor([4.0])

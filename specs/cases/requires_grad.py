@@ -66,7 +66,7 @@ def any_input_is_enough():
 def flag_is_read_when_the_op_runs():
     """A result keeps its flag when the operand's flag changes afterwards.
 
-    Rules: requires_grad/any-input, requires_grad/flag-is-set-in-place. Source: seed 003_08ed0c2a945abd78.txt.
+    Rules: requires_grad/flag-is-set-in-place, requires_grad/any-input. Source: seed 003_08ed0c2a945abd78.txt.
     """
     x = torch.tensor([1.0, 2.0])
     y = x * 2

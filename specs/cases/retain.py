@@ -60,7 +60,7 @@ def flag_tells_of_retain_grad():
 def retained_gradients_retain_none_themselves():
     """The gradients themselves are leaves that require no grad and retain none.
 
-    Rules: retain/flag, double/plain-without. Source: seed 002_5576f5c856adb572.txt.
+    Rules: double/plain-without, retain/flag. Source: seed 002_5576f5c856adb572.txt.
     """
     a = torch.tensor([3.0], requires_grad=True)
     b = a * a

@@ -108,7 +108,7 @@ def unpack_is_called_each_time():
 def addition_calls_no_hook():
     """Nothing is packed if nothing is saved or recorded.
 
-    Rules: saved_hooks/asked-each-time, save/only-what-a-formula-needs.
+    Rules: save/only-what-a-formula-needs, saved_hooks/asked-each-time.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     packed = []
@@ -165,7 +165,7 @@ def second_derivative_through_hooks():
 def what_was_packed_of_a_no_grad_view_fills_nothing():
     """A view that requires grad through its base alone gets no gradient through what unpack gives either.
 
-    Rules: view/no-grad-tag, saved_hooks/history-comes-back.
+    Rules: saved_hooks/history-comes-back, view/no-grad-tag.
     """
     x = torch.tensor([3.0], requires_grad=True)
     y = torch.tensor([2.0], requires_grad=True)

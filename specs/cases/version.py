@@ -42,7 +42,7 @@ def writes_bump_in_every_mode():
 def a_refused_write_bumps_nothing():
     """A write that is refused leaves version and data as they were.
 
-    Rules: version/write-bumps, write/leaf-refused.
+    Rules: write/leaf-refused, version/write-bumps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with refused("write/leaf-refused"):
@@ -132,7 +132,7 @@ def assigning_data_keeps_the_version():
 def assigning_data_goes_unnoticed():
     """A saved tensor whose data is swapped is used with its new data.
 
-    Rules: version/set-data-keeps, data/assign-swaps.
+    Rules: data/assign-swaps, version/set-data-keeps.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     w = torch.tensor([1.0, 1.0])

@@ -20,7 +20,7 @@ def a_view_shows_its_bases_memory():
 def a_clone_shows_its_own():
     """clone copies, and stays connected.
 
-    Rules: view/shares-storage, leaf/op-result-is-no-leaf. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: leaf/op-result-is-no-leaf, view/shares-storage. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.clone()

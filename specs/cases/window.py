@@ -52,7 +52,7 @@ def windows_are_refused():
 
 
 def write_through_a_window_rewrites_the_base():
-    """A window is a view like any other. Rules: window/on-the-storage, write/rewrites-the-base."""
+    """A window is a view like any other. Rules: write/rewrites-the-base, window/on-the-storage."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
     y.as_strided((2,), (2,)).mul_(10)

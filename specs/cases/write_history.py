@@ -149,7 +149,7 @@ def an_overwritten_value_gets_zeros():
 def copy_replaces_the_gradients_way():
     """After y.copy_(u) u gets the gradient and what y was before gets zeros.
 
-    Rules: write/copy-passes-gradient, write/cuts-what-it-overwrites.
+    Rules: write/cuts-what-it-overwrites, write/copy-passes-gradient.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     u = torch.tensor([3.0, 4.0], requires_grad=True)

@@ -14,6 +14,11 @@ from pathlib import Path
 import pytest
 
 import reference_impl
+from conformance.adapters import load
+from conformance.comparison.compare import Agree, compare
+from conformance.execution.case import parse_case
+from conformance.execution.run import run
+from conformance.program.parsing import ProgramError
 from reference_impl.base.rules import knocked_out
 from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
@@ -72,8 +77,59 @@ def test_every_rule_is_missed_when_it_is_knocked_out(rule: str) -> None:
     assert killers, f"{rule} can be knocked out without any of {[case.id for case in witnesses]} failing"
 
 
+BEYOND = frozenset({
+    "backward/nodes_that_save_nothing_run_again", "backward_order/the_earlier_node_is_left_out_by_a_failure",
+    "backward_order/a_failed_node_has_not_given_up_what_it_saved", "data/a_views_base_is_not_swapped_along",
+    "detach/no_gradient_flows_through_detach", "device/a_moved_tensor_without_grad_is_a_leaf",
+    "double/zeros_without_memory_are_laid_out_by_rows", "double/a_quotient_by_a_count_has_memory",
+    "function/plain_arguments_give_plain_results", "function/saved_output_has_its_history",
+    "grad_assign/grad_can_be_assigned", "grad_assign/complex_grad_can_be_assigned",
+    "hook/hook_without_result_changes_nothing", "hook/hook_before_a_write_sees_the_old_values_gradient",
+    "known_divergences/retained_grad_of_a_view_that_nobody_uses",
+    "leaf/edges_lead_to_accumulators_and_to_nothing", "lifetime/graph_keeps_its_leaves_alive",
+    "myths/myth_a_write_always_breaks_backward", "myths/myth_a_leafs_grad_is_none_for_being_a_leaf",
+    "myths_graph/myth_a_node_saves_all_inputs", "nn/linear_without_bias_is_a_product",
+    "optim/zero_grad_takes_the_grad_out_of_its_graph", "save/addition_saves_nothing",
+    "save/a_write_before_saving_does_no_harm", "saved_hooks/hooks_see_what_is_saved",
+    "view/a_no_grad_view_is_a_leaf_that_requires_grad", "write_history/an_earlier_use_keeps_its_history",
+})  # fmt: skip
+"""Cases of what their rule does not do: an implementation fails them that goes beyond the rule."""
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_a_case_fails_without_the_rule_that_it_names_first(case: Case) -> None:
+    """That rule is convicted where a failure is not explained otherwise."""
+    assert _as_latest(case, case.rules[0]) is (case.id in BEYOND)
+
+
+DEPENDENCIES = [(rule.id, other) for rule in RULES.values() for other in rule.depends]
+
+
+@pytest.mark.parametrize(("rule", "other"), DEPENDENCIES)
+def test_a_rule_cannot_be_judged_without_those_it_depends_on(rule: str, other: str) -> None:
+    """Without the other rule one of its cases fails, or shows something else on the way."""
+    witnesses = [case for case in cases() if rule in case.rules]
+    assert any(not _as_latest(case, other) or _differs(case, other) for case in witnesses)
+
+
+def _differs(case: Case, without: str) -> bool:
+    """True if the case, read as a program, comes out otherwise without the rule."""
+    try:
+        program = parse_case(case).program
+    except ProgramError:
+        return False
+    with modelling(_latest(case)):
+        right = run(program, load("reference"))
+        with knocked_out(without):
+            return not isinstance(compare(right, run(program, load("reference"))), Agree)
+
+
 def _as_latest(case: Case, without: str) -> bool:
     """True if the case passes without the rule, on the latest torch that knows all of its rules."""
-    release = next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
-    with modelling(release), knocked_out(without):
+    with modelling(_latest(case)), knocked_out(without):
         return run_case(case, reference_impl).passed
+
+
+def _latest(case: Case) -> str:
+    """The latest torch that knows all rules of the case."""
+    return next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
