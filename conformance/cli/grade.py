@@ -73,7 +73,7 @@ def grade(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     junit: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write it as JUnit XML: a test case a rule, by chapter."),
+        typer.Option(metavar="FILE", help="Also write it as JUnit XML: a test case a rule, by area."),
     ] = None,
     markdown: Annotated[
         Path | None,
@@ -89,6 +89,10 @@ def grade(
         ),
     ] = "*",
     cases: Annotated[bool, typer.Option("--cases/--no-cases", help="Run the witness cases first.")] = True,
+    all_rules: Annotated[
+        bool, typer.Option("--all-rules", help="Print a line for each rule instead of each chapter.")
+    ] = False,
+    findings: Annotated[int, typer.Option(min=0, help="How many divergences and crashes to print.")] = 3,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first divergence.")] = False,
     workers: Annotated[
         int | None,
@@ -133,7 +137,7 @@ def grade(
     for file, form in ((json, as_json), (junit, as_junit), (markdown, as_markdown)):
         if file is not None:
             file.write_text(form.render(report), encoding="utf-8")
-    terminal.print_report(report, console())
+    terminal.print_report(report, console(), first=findings, all_rules=all_rules, file=json)
     raise typer.Exit(report.exit_code)
 
 

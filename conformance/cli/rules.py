@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.padding import Padding
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +16,7 @@ from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.grading.selection import NothingSelected, select
 from conformance.grading.sources import firings
+from conformance.report.terminal import print_code
 from specs.case import Case, cases
 from specs.rule import Rule
 
@@ -54,17 +53,11 @@ def witnesses(rule: str) -> list[Case]:
 
 
 def _list(chosen: list[Rule], out: Console) -> None:
-    table = Table(title=f"{len(chosen)} rules")
-    for heading in ("rule", "kind", "cases", "statement"):
-        table.add_column(
-            heading, no_wrap=heading == "rule", justify="right" if heading == "cases" else "left"
-        )
-    counts = {rule.id: len(witnesses(rule.id)) for rule in chosen}
-    for _, members in groupby(chosen, key=lambda rule: rule.chapter):
-        for rule in members:
-            table.add_row(rule.id, _kind(rule), str(counts[rule.id]), rule.statement)
-        table.add_section()
-    out.print(table)
+    for rule in chosen:
+        told = [f"{len(witnesses(rule.id))} cases", *filter(None, [_kind(rule)])]
+        out.print(Text.assemble((rule.id, "bold"), (f"  {', '.join(told)}", "dim")))
+        out.print(Padding(Text(rule.statement), (0, 0, 0, 4)))
+    out.print(f"\n{len(chosen)} rules")
 
 
 def _kind(rule: Rule) -> str:
@@ -96,8 +89,7 @@ def _show(rule: Rule, out: Console, programs: int) -> None:
     for heading, words in rows.items():
         if words:
             facts.add_row(Text(heading, style="dim"), Text(words))
-    texts = [
-        Padding(Syntax(case.text, "python", theme="ansi_dark", background_color="default"), (1, 2))
-        for case in found
-    ]
-    out.print(Group(Text(rule.id, style="bold"), facts, *texts))
+    out.print(Text(rule.id, style="bold"), facts, sep="\n")
+    for case in found:
+        out.print()
+        print_code(case.text, out, indent=2)

@@ -1,9 +1,8 @@
-"""The console that commands print to, wide enough for a table also without a terminal, and the
-progress bar.
-"""
+"""The console that commands print to, as wide as the terminal or as COLUMNS says, and the progress bar."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,16 +10,18 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-WIDE = 132
-"""Columns assumed where output is no terminal (a file, a pipe, a CI log)."""
+USUAL = 80
+"""Columns where output is no terminal (a file, a pipe, a CI log) and COLUMNS does not say."""
 
 Tick = Callable[[str, int, int], None]
 """Called with what is being done, how many are done, and of how many."""
 
 
 def console() -> Console:
-    """Standard output."""
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+    """Return standard output, as wide as its terminal; COLUMNS goes first."""
+    said = os.environ.get("COLUMNS", "")
+    width = int(said) if said.isdigit() and int(said) else None if sys.stdout.isatty() else USUAL
+    return Console(width=width, highlight=False, soft_wrap=False)
 
 
 @contextmanager

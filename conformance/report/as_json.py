@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from conformance.report.areas import scores
 from conformance.report.value import Observed, Report
 
 FORMAT = 1
@@ -31,6 +32,7 @@ def report_form(report: Report) -> dict[str, Any]:
         "totals": asdict(report.totals),
         "cases": dict(report.cases),
         "rules": {rule.id: _rule(rule) for rule in report.rules.values()},
+        "scores": {area: score._asdict() for area, score in scores(report.rules.values()).items()},
         "findings": [_blamed(finding) for finding in report.findings],
         "elsewhere": [_blamed(finding) for finding in report.elsewhere],
         "crashes": [_blamed(crash) for crash in report.crashes],

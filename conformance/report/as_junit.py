@@ -1,14 +1,14 @@
-"""The report as JUnit XML, for what shows test results in CI: a suite a chapter with a test case a rule, and
+"""The report as JUnit XML, for what shows test results in CI: a suite an area with a test case a rule, and
 suites for what no rule tells. The words stand in ``conformance.report.words``.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from xml.etree import ElementTree as Xml
 
 from conformance.report import words
+from conformance.report.areas import Area, area_of
 from conformance.report.value import Crash, Finding, Report, RuleResult, Status
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,8 +24,7 @@ def render(report: Report) -> str:
     on record are errors, and so is what is wrong with the adapter. Some test case fails or errs if and only
     if the check does not conform.
     """
-    chapters = groupby(report.rules.values(), key=lambda rule: rule.chapter)
-    suites = [(chapter, [_rule(rule, report.findings) for rule in rules]) for chapter, rules in chapters]
+    suites = [(str(area), _rules(area, report)) for area in Area]
     broken = {rule.id for rule in report.rules.values() if rule.status is Status.BROKEN}
     cases = [f for f in report.findings if f.is_of_case and not broken & set(f.because)]
     programs = [f for f in report.findings if not f.is_of_case]
@@ -35,6 +34,17 @@ def render(report: Report) -> str:
     suites.append(("elsewhere", [_finding(finding) for finding in report.elsewhere]))
     suites.append(("adapter", [_test(said, "error", "adapter", said) for said in complaints]))
     return _document(report, [(name, tests) for name, tests in suites if tests])
+
+
+def _rules(area: Area, report: Report) -> list[Xml.Element]:
+    """Return the rules of an area as test cases, whose class names are their chapters."""
+    tests = []
+    for rule in report.rules.values():
+        if area_of(rule.id) is area:
+            test = _rule(rule, report.findings)
+            test.set("classname", rule.chapter)
+            tests.append(test)
+    return tests
 
 
 def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
@@ -92,7 +102,7 @@ def _document(report: Report, suites: list[tuple[str, list[Xml.Element]]]) -> st
         for key, value in _took_part(report).items():
             Xml.SubElement(properties, "property", name=key, value=value)
         for test in tests:
-            test.set("classname", name)
+            test.set("classname", test.get("classname", name))
             suite.append(test)
     for counted in (root, *root):
         counted.set("tests", str(len(list(counted.iter("testcase")))))

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from conformance.report import words
-from conformance.report.value import Report, RuleResult, Status
+from conformance.report import gaps, words
+from conformance.report.areas import scores
+from conformance.report.value import Report, Status
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 _TICKS = re.compile("`+")
@@ -28,7 +29,10 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     yield from _table(("", ""), ((label, _plain(said)) for label, said in words.counts(report).items()))
     yield from _list("On record", words.known_divergences(report))
     yield from _list("Adapter", report.broken)
-    yield from _list("Not exercised", words.not_exercised(report))
+    yield from _list("Not exercised", gaps.not_exercised(report))
+    yield from ("### Score", "")
+    areas = scores(report.rules.values()).items()
+    yield from _table(("area", "held", "claimed", "all"), ((area, *map(str, score)) for area, score in areas))
     yield from ("### Rules", "")
     yield from _table(("chapter", *report.statuses), _chapters(report))
     yield from _list("Rules that did not hold", _failed(report))
@@ -48,13 +52,8 @@ def _lines(report: Report, first: int) -> Iterator[str]:
 def _chapters(report: Report) -> Iterator[tuple[str, ...]]:
     """Of each chapter, and of all, how many rules stand where."""
     for chapter, rules in groupby(report.rules.values(), key=lambda rule: rule.chapter):
-        yield (chapter, *_counted(report, list(rules)))
-    yield ("**all**", *_counted(report, list(report.rules.values())))
-
-
-def _counted(report: Report, rules: list[RuleResult]) -> Iterator[str]:
-    counts = (report.count(status, rules) for status in report.statuses)
-    return (str(count) if count else "" for count in counts)
+        yield (chapter, *gaps.status_counts(report, list(rules)))
+    yield ("**all**", *gaps.status_counts(report, list(report.rules.values())))
 
 
 def _failed(report: Report) -> Iterator[str]:

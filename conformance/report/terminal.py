@@ -1,114 +1,146 @@
-"""The reports for people: a scorecard by chapter and rule, then the first divergences with a because and a
-script; and the programs whose result depends on how they are observed.
+"""The reports for people: a scorecard by chapter or rule, a score by area, then the first divergences with a
+because and a script; and the programs whose result depends on how they are observed.
 
 Only layout and colour; the words stand in ``conformance.report.words``, what they say in
-``conformance.report.value``.
+``conformance.report.value``. Nothing is cut: text wraps, and scripts break where Python allows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, zip_longest
+from pathlib import Path
+from textwrap import wrap
 
-from rich.console import Console, Group, RenderableType
-from rich.markup import escape
-from rich.padding import Padding
-from rich.panel import Panel
+from rich.console import Console
+from rich.rule import Rule as Line
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report import words
-from conformance.report.value import Crash, Finding, Observed, Report, RuleResult, Status, Verdict
+from conformance.report import gaps, words
+from conformance.report.areas import scores
+from conformance.report.value import Crash, Finding, Observed, Report, Status, Verdict
+from conformance.report.wrapping import runnable
 
 STYLES = {
     Status.HELD: "green",
     Status.BROKEN: "bold red",
+    Status.BLOCKED: "blue",
     Status.SUSPECT: "yellow",
     Status.FLAKY: "magenta",
     Status.UNSUPPORTED: "cyan",
-    Status.BLOCKED: "blue",
     Status.NOT_EXERCISED: "dim",
 }
 
 
-def print_report(report: Report, console: Console, *, first: int = 3, rules: bool = True) -> None:
-    """Print the scorecard, the ``first`` divergences and crashes, and the verdict."""
-    console.print(scorecard(report, rules=rules))
-    for finding in report.findings[:first]:
-        console.print(divergence_panel(finding))
-    for crash in words.unknown_first(report.crashes)[:first]:
-        console.print(crash_panel(crash))
-    for departure in words.known_divergences(report):
-        console.print(Text(f"on record: {departure}", style="dim"))
-    for unexercised in words.not_exercised(report):
-        console.print(Text(f"not exercised: {unexercised}", style="dim"))
-    for complaint in report.broken:
-        console.print(Text(f"adapter: {complaint}", style="red"))
-    console.print(summary(report), soft_wrap=True)
+def print_report(
+    report: Report, console: Console, *, first: int = 3, all_rules: bool = False, file: Path | None = None
+) -> None:
+    """Print the scorecard by chapter, or with ``all_rules`` by rule, the ``first`` divergences and the
+    ``first`` crashes that are not on record, and the verdict. ``file`` is where the whole report was written.
+    """
+    by_chapter = _rules(report) if all_rules else _chapters(report)
+    console.print(Text(words.title(report), style="bold"), "", by_chapter, "", _scores(report), "", sep="\n")
+    _print_rows(gaps.rules_by_status(report, short=not all_rules), console)
+    shown = report.findings[:first]
+    for finding in shown:
+        print_divergence(finding, console)
+    for crash in report.unknown_crashes[:first]:
+        print_crash(crash, console)
+    console.print()
+    left_out = gaps.left_out(report, first, file)
+    _print_rows([*left_out, *words.counts(report).items()], console, {gaps.ADAPTER: "red"})
+    style = "bold green" if report.exit_code == Verdict.CONFORMS else "bold red"
+    console.print(Text(f"\n{words.verdict(report)}", style=style))
 
 
-def scorecard(report: Report, *, rules: bool = True) -> Table:
-    """One row a chapter and, below it, one a rule; the columns count rules by status."""
-    table = Table(title=words.title(report), title_style="bold")
-    table.add_column("chapter / rule", no_wrap=True)
-    for status in Status:
-        table.add_column(str(status), justify="right", style=STYLES[status])
-    table.add_column("fired", justify="right")
-    table.add_column("compared", justify="right")
-    for chapter, group in groupby(report.rules.values(), key=lambda rule: rule.chapter):
-        members = list(group)
-        _count_row(table, Text(chapter, style="bold"), members)
-        for rule in members if rules else ():
-            marks = ["\N{BULLET}" if rule.status is status else "" for status in Status]
-            name = Text("  " + rule.id.partition("/")[2], style=STYLES[rule.status])
-            table.add_row(name, *marks, f"{rule.fired:,}", f"{rule.compared:,}")
-        table.add_section()
-    _count_row(table, Text("all", style="bold"), report.rules.values())
+def _table(*headings: str) -> Table:
+    """Return a table without lines whose first column is text, and the others figures."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left", overflow="fold")
     return table
 
 
-def _count_row(table: Table, name: Text, rules: Iterable[RuleResult]) -> None:
-    members = list(rules)
-    counts = [sum(rule.status is status for rule in members) for status in Status]
-    table.add_row(name, *(str(n) if n else "" for n in counts), "", "", style="bold")
+def _chapters(report: Report) -> Table:
+    """Return one row a chapter; the columns count rules by status."""
+    table = _table("chapter", *report.statuses)
+    for column, status in zip(table.columns[1:], report.statuses, strict=True):
+        column.style = STYLES[status]
+    for chapter, members in groupby(report.rules.values(), key=lambda rule: rule.chapter):
+        table.add_row(chapter, *gaps.status_counts(report, list(members)))
+    table.add_row("all", *gaps.status_counts(report, list(report.rules.values())), style="bold")
+    return table
 
 
-def divergence_panel(finding: Finding, title: str | None = None) -> RenderableType:
-    """One divergence: what was expected and seen, why, and the script that shows it under torch."""
+def _rules(report: Report) -> Table:
+    """Return one row a rule, by chapter."""
+    table = _table("rule", "status", "fired", "compared")
+    for chapter, members in groupby(report.rules.values(), key=lambda rule: rule.chapter):
+        table.add_row(Text(chapter, style="bold"))
+        for rule in members:
+            name = Text(f" {rule.id.partition('/')[2]}", style=STYLES[rule.status])
+            table.add_row(name, str(rule.status), f"{rule.fired:,}", f"{rule.compared:,}")
+    return table
+
+
+def _scores(report: Report) -> Table:
+    """Return one row an area: how many of its rules were held, how many are claimed, and all."""
+    table = _table("area", "held", "claimed", "all")
+    for area, score in scores(report.rules.values()).items():
+        table.add_row(area, *map(str, score))
+    return table
+
+
+def print_divergence(finding: Finding, console: Console, title: str | None = None) -> None:
+    """Print one divergence: what was expected and seen, why, and the script that shows it under torch."""
+    _print_heading(title or words.heading(finding), console)
     styles = {"at": "bold", finding.sides[0]: "green", finding.sides[1]: "red"}
     if not finding.because:
         styles["because"] = "dim"
-    facts = Table.grid(padding=(0, 2))
-    for label, said in words.divergence(finding):
-        facts.add_row(escape(label), Text(said, style=styles.get(label, "")))
-    return Panel(
-        Group(facts, _script(finding.script)), title=title or words.heading(finding), title_align="left"
-    )
+    _print_rows(words.divergence(finding), console, styles)
+    _print_script(finding.script, console)
 
 
-def crash_panel(crash: Crash) -> RenderableType:
-    """One crash: which side, what it died of, and whether that is on record."""
-    record = Text(words.on_record(crash), style="dim" if crash.known else "bold red")
-    body = Group(Text(words.death(crash)), record, _script(crash.script))
-    return Panel(body, title=words.heading(crash), title_align="left")
+def print_crash(crash: Crash, console: Console) -> None:
+    """Print one crash: which side, what it died of, and whether that is on record."""
+    _print_heading(words.heading(crash), console)
+    console.print(Text(words.death(crash)))
+    console.print(Text(words.on_record(crash), style="dim" if crash.known else "bold red"))
+    _print_script(crash.script, console)
 
 
-def _script(script: str) -> RenderableType:
-    return Padding(
-        Syntax(script.rstrip("\n"), "python", theme="ansi_dark", background_color="default"), (1, 0, 0, 2)
-    )
+def _print_heading(text: str, console: Console) -> None:
+    console.print("", Line(style="dim"), Text(text, style="bold"), sep="\n")
 
 
-def summary(report: Report) -> RenderableType:
-    """The counts that say how much the verdict rests on, and the verdict."""
-    style = "bold green" if report.verdict is Verdict.CONFORMS else "bold red"
-    return Group(_labelled(words.counts(report)), Text(f"\n{words.verdict(report)}", style=style))
+def _print_script(script: str, console: Console) -> None:
+    """Print a script so that it can be copied: no frame, no padding, nothing cut."""
+    console.print()
+    print_code(script, console)
 
 
-def _labelled(rows: Mapping[str, str]) -> Text:
-    return Text("\n".join(f"{label:<10} {said}" for label, said in rows.items()))
+def print_code(text: str, console: Console, indent: int = 0) -> None:
+    """Print Python within the width of the console, broken so that it still runs."""
+    broken = runnable(text, console.width - indent).rstrip("\n")
+    shown = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(broken)
+    shown.rstrip()
+    for line in shown.split("\n"):
+        console.print(" " * indent, line, sep="", no_wrap=True, overflow="ignore", crop=False)
+
+
+def _print_rows(
+    rows: Iterable[tuple[str, str]], console: Console, styles: Mapping[str, str] | None = None
+) -> None:
+    """Print labels with their texts, which wrap beside them."""
+    listed = list(rows)
+    room = max((len(label) for label, _ in listed), default=0) + 2
+    for label, text in listed:
+        lines = wrap(text, max(console.width - room, 20), break_on_hyphens=False) or [""]
+        for name, line in zip_longest([label], lines, fillvalue=""):
+            console.print(Text.assemble(name.ljust(room), (line, (styles or {}).get(label, ""))))
 
 
 def print_observed(found: Observed, console: Console) -> None:
@@ -117,11 +149,11 @@ def print_observed(found: Observed, console: Console) -> None:
     """
     for kind in found.kinds:
         others = f" and {kind.alike - 1:,} more" if kind.alike > 1 else ""
-        console.print(divergence_panel(replace(kind, alike=1), title=f"{kind.where}{others}: explained"))
+        print_divergence(replace(kind, alike=1), console, f"{kind.where}{others}: explained")
     for finding in found.unexplained:
-        console.print(divergence_panel(finding, title=f"{finding.where}: unexplained"))
+        print_divergence(finding, console, f"{finding.where}: unexplained")
     for crash in words.unknown_first(found.crashes):
-        console.print(crash_panel(crash))
+        print_crash(crash, console)
     for complaint in found.broken:
         console.print(Text(complaint, style="red"))
     t = found.totals
@@ -134,4 +166,5 @@ def print_observed(found: Observed, console: Console) -> None:
         "seed": f"{found.seed}, source {found.source}",
         "versions": words.versions_line(found.versions),
     }
-    console.print(_labelled(rows), soft_wrap=True)
+    console.print()
+    _print_rows(rows.items(), console)

@@ -16,7 +16,6 @@ from conformance.report.value import (
     Finding,
     Replayed,
     Report,
-    Status,
     Totals,
     Verdict,
 )
@@ -62,8 +61,9 @@ def value(found: Any) -> str:
 
 
 def title(report: Report) -> str:
-    """Return who was graded against whom."""
-    return f"{report.subject.name} {report.subject.version} against {report.against}"
+    """Return who was graded against whom, and by which rules if not by all."""
+    selection = "" if report.selection == "*" else f", rules {report.selection}"
+    return f"{report.subject.name} {report.subject.version} against {report.against}{selection}"
 
 
 def verdict(report: Report) -> str:
@@ -89,9 +89,9 @@ def _elsewhere(report: Report) -> str:
     return f"; {programs_and_cases(report.elsewhere)} {verb} elsewhere"
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, what: str, plural: str = "s") -> str:
     """Return a count with its noun."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
 def programs_and_cases(findings: Sequence[Finding]) -> str:
@@ -114,6 +114,8 @@ def counts(report: Report) -> dict[str, str]:
         "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
         f"{t.incomparable:,} incomparable, {crash_count(t.crashed, report.crashes)}",
         **({"again": _again(t)} if t.placed else {}),
+        **({"findings": finding_counts(report.findings)} if report.findings else {}),
+        **({"alike": _cut_short(t)} if t.stepped_over or t.left_off else {}),
         "steps": f"{t.steps:,}, of them refused {share}",
         "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
         **(
@@ -136,6 +138,22 @@ def _again(t: Totals) -> str:
     )
 
 
+def _cut_short(t: Totals) -> str:
+    """Return how many programs show what an earlier one showed."""
+    return (
+        f"{counted(t.stepped_over, 'program')} with the cause of an earlier finding and nothing else, "
+        f"{t.left_off:,} not compared past it"
+    )
+
+
+def finding_counts(findings: Sequence[Finding]) -> str:
+    """Return how many findings there are, by programs and by cases."""
+    by_cases = sum(finding.is_of_case for finding in findings)
+    programs = programs_and_cases([finding for finding in findings if not finding.is_of_case])
+    by_programs = f"{len(findings) - by_cases:,} by programs ({programs})" if programs else ""
+    return ", ".join(filter(None, (by_programs, f"{by_cases:,} by cases" if by_cases else "")))
+
+
 def recording_line(used: Replayed) -> str:
     """A recording that took torch's place: where it comes from, and how much of it was used."""
     device = ", ".join(filter(None, (used.device, used.device_name, used.driver and f"driver {used.driver}")))
@@ -156,21 +174,13 @@ def crash_count(count: int, crashes: Iterable[Crash]) -> str:
 
 def known_divergences(report: Report) -> list[str]:
     """Return the known divergences: each rule that torch broke, and in how many programs."""
-    return [f"torch breaks {rule} in {programs:,} programs" for rule, programs in report.known.items()]
+    return [f"torch breaks {rule} in {counted(n, 'program')}" for rule, n in report.known.items()]
 
 
-def not_exercised(report: Report) -> list[str]:
-    """Return what nothing reached in this check, with the reason: rules, programs that move between devices,
-    and those left when it was interrupted.
-    """
-    reasons: dict[str, list[str]] = {}
-    for rule in report.rules.values():
-        if rule.status is Status.NOT_EXERCISED:
-            reasons.setdefault(rule.why, []).append(rule.id)
-    _, _, lacking = report.device.partition(" (")
-    moving = [f"programs that move between devices, on {report.device}"] if lacking else []
-    rest = [f"{report.unrun:,} programs (interrupted)"] if report.unrun else []
-    return rest + moving + [f"rules ({why}): {', '.join(rules)}" for why, rules in reasons.items()]
+def known_crashes(report: Report) -> list[str]:
+    """Return the known crashes: what each side died of, and the issue."""
+    known = (crash for crash in report.crashes if crash.known)
+    return [f"{crash.side} crashed: {death(crash)}: {crash.known}" for crash in known]
 
 
 def divergence(finding: Finding) -> list[tuple[str, str]]:
@@ -185,10 +195,17 @@ def divergence(finding: Finding) -> list[tuple[str, str]]:
         (actual, finding.actual),
         ("because", ", ".join(finding.because) or "no rule fired there"),
     ]
+    if finding.explained_by:
+        alone = "it" if len(finding.explained_by) == 1 else "each of them"
+        rows.append(
+            ("explained", f"the reference without {alone} does the same: {', '.join(finding.explained_by)}")
+        )
     if finding.downstream:
         rows.append(("downstream", f"{finding.downstream} later differences follow from it"))
     if finding.alike > 1:
-        rows.append(("alike", f"{finding.alike} programs differ in this way"))
+        rows.append(("alike", f"{programs_and_cases([finding])} differ in this way"))
+    if finding.not_reduced:
+        rows.append(("not reduced", finding.not_reduced))
     return rows
 
 
@@ -205,8 +222,9 @@ def heading(found: Finding | Crash) -> str:
 
 
 def death(crash: Crash) -> str:
-    """Return the error of a crash, and in how many programs it struck."""
-    return crash.error + (f" ({crash.alike} programs)" if crash.alike > 1 else "")
+    """Return the error of a crash, in how many programs it struck, and why its program is long, if it is."""
+    alike = f" ({crash.alike} programs)" if crash.alike > 1 else ""
+    return crash.error + alike + (f"; not reduced: {crash.not_reduced}" if crash.not_reduced else "")
 
 
 def on_record(crash: Crash) -> str:

@@ -16,7 +16,7 @@ CASE = replace(FINDING, where="case leaf/a_case", because=(RULE,))
 FLAKY = replace(FINDING, where="program 20", blames=Verdict.CONFORMS, flaky=True)
 KNOWN = replace(CRASH, known="pytorch#1")
 NASTY = "a\x00\x1b[0m]]> & <b> \"'\n| `x` *y* \ud800 \N{GREEK SMALL LETTER ALPHA} \ufffe \U0001f600"
-NOWHERE = RuleResult("device/copy", Status.NOT_EXERCISED, why="torch finds no CUDA device")
+NOWHERE = RuleResult("device/copy-is-an-op", Status.NOT_EXERCISED, why="torch finds no CUDA device")
 
 
 def ruled(status: Status) -> dict[str, RuleResult]:
@@ -65,10 +65,10 @@ def test_counts_are_those_of_the_test_cases(value):
             assert len(list(element.iter(tag))) == int(element.get(attribute, ""))
 
 
-def test_a_rule_is_a_test_case_of_its_chapter():
-    """Suites are chapters, in the order of the rules; each says what took part."""
+def test_a_rule_is_a_test_case_of_its_area_and_chapter():
+    """Suites are areas, in their order; each says what took part."""
     root = junit(report())
-    assert ["leaf", "view"] == [suite.get("name") for suite in root]
+    assert ["bookkeeping", "in-place and views"] == [suite.get("name") for suite in root]
     assert [("leaf", RULE), ("view", "view/shares-storage")] == [
         (test.get("classname"), test.get("name")) for test in root.iter("testcase")
     ]
@@ -155,8 +155,9 @@ def test_a_summary_says_what_a_reader_of_ci_asks():
         "mine 1.0 against torch",
         "seed | 1, source prng, device cpu (there is no c++) |",
         "- programs that move between devices, on cpu (there is no c++)",
-        "- rules (torch finds no CUDA device): device/copy",
+        "- rules (torch finds no CUDA device): device/copy-is-an-op",
         "| chapter | held | broken | not exercised |",
+        "| bookkeeping | 0 | 1 | 1 |",
         "| leaf |  | 1 |  |",
         "| **all** |  | 1 | 1 |",
         f"- broken: {RULE}",

@@ -18,7 +18,7 @@ from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.tally import Tally
 from conformance.program import Program
 from conformance.program.shrink import Reduced
-from conformance.report import as_json, words
+from conformance.report import as_json, gaps, words
 from conformance.report.value import INTERRUPTED, Subject, Totals, Verdict
 
 PROGRAMS = Chunk("reference", "torch", "prng", 0, 0, 6)
@@ -107,5 +107,5 @@ def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.Monkey
     )  # fmt: skip
     assert INTERRUPTED == report.exit_code
     assert "interrupted" in words.verdict(report)
-    assert "800 programs (interrupted)" in words.not_exercised(report)
+    assert "800 programs (interrupted)" in gaps.not_exercised(report)
     jsonschema.validate(as_json.report_form(report), json_form.schema("report"))
