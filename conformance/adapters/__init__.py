@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -107,5 +108,8 @@ def _from_file(path: Path) -> Any:
         raise AdapterError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(found)
     loader = found.loader
+    folder = str(path.absolute().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # so that it finds its neighbours
     _guarded(lambda: loader.exec_module(module), f"{path} cannot be imported")
     return getattr(module, "adapter", module)

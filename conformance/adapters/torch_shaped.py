@@ -84,7 +84,8 @@ class TorchShaped:
             if op.startswith("torch."):
                 return functools.reduce(getattr, op.split(".")[1:], self.namespace)
             if op.startswith("."):
-                getattr(self.namespace.Tensor, op.strip(".="))
+                if not op.startswith("._saved_"):  # of a node
+                    getattr(self.namespace.Tensor, op.strip(".="))
                 if op.endswith("="):
                     attribute = op[1:-1]
                     return lambda x, value: setattr(x, attribute, value)

@@ -25,8 +25,9 @@ def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
 
 
 def _some(got: Observation, wanted: Observation) -> Observation:
-    if type(wanted.outcome) is Refused and type(got.outcome) in (Refused, Crashed):
-        got = got._replace(outcome=wanted.outcome)
+    if type(got.outcome) is Refused:
+        refused = type(wanted.outcome) is Refused
+        got = got._replace(outcome=wanted.outcome if refused else Crashed(got.outcome.message))
     return got._replace(facts=_facts(got, wanted, lambda x, y: y if _failed(x) else x))
 
 
