@@ -1,4 +1,4 @@
-"""The reference without a rule as an implementation: ``benchmarks.mutant:CHAPTER/RULE`` loads it by name."""
+"""The reference without some rules, to be graded; ``benchmarks.mutant:chapter/a+chapter/b`` loads it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from specs.rule import RULES
 
 
 class MutantReference(Reference):
-    """The reference with one rule knocked out while a program runs."""
+    """The reference with rules knocked out while a program runs."""
 
-    def __init__(self, rule: str) -> None:
+    def __init__(self, *rules: str) -> None:
         vars(self).update(vars(adapters.load("reference")))  # and so of the release that it models
-        self.name, self._rule, self._without = f"without {rule}", rule, ExitStack()
+        self.name, self._rules, self._without = f"without {', '.join(rules)}", rules, ExitStack()
 
     def start(self) -> None:
-        self._without.enter_context(knocked_out(self._rule))
+        self._without.enter_context(knocked_out(*self._rules))
         super().start()
 
     def stop(self, session: None) -> None:
@@ -26,7 +26,8 @@ class MutantReference(Reference):
         self._without.close()
 
 
-def __getattr__(rule: str) -> MutantReference:
-    if rule not in RULES:
-        raise AttributeError(rule)
-    return MutantReference(rule)
+def __getattr__(name: str) -> MutantReference:
+    rules = name.split("+")
+    if not RULES.keys() >= set(rules):
+        raise AttributeError(name)
+    return MutantReference(*rules)

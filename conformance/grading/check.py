@@ -20,11 +20,12 @@ from conformance.comparison.known_crashes import issue_of, words_of
 from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesKilled, survive
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.cases import broken_case, run_cases
+from conformance.grading.causes import by_cause
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import rule_statuses, unconfirmed
 from conformance.grading.selection import ALL, select_for
-from conformance.grading.tally import Tally, by_cause
+from conformance.grading.tally import Tally
 from conformance.program import Program
 from conformance.program.printing import to_text
 from conformance.report.value import (

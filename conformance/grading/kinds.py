@@ -16,6 +16,7 @@ from functools import partial
 from conformance.comparison.compare import Diverge, Divergence
 from conformance.comparison.judge import Decision, Judgement
 from conformance.generate.guide.guide import Drawn
+from conformance.grading.causes import sign_of
 from conformance.grading.diagnosis import diagnose, fired_until, follow, location, mutant_of
 from conformance.grading.participants import Judged, Participants, same_defect
 from conformance.grading.reduction import Differing, Judge, Reducer
@@ -25,6 +26,9 @@ from conformance.report.value import Finding, Verdict
 
 CHECKS = 600
 """The programs that a chunk may try in order to reduce others."""
+
+ALIKE = 4
+"""The programs of a chunk that are reduced although no rule explains them and they begin alike."""
 
 USED_UP = f"{CHECKS} smaller programs were tried for other findings of its chunk"
 
@@ -78,12 +82,11 @@ class Kinds:
         if causes:
             judge = partial(judged_behind, causes, participants)
             seen = seen._replace(judged=judge(seen.program, seen.density))
-        first = seen.judged.found.first
-        assert first is not None
-        sign = seen.judged.found.decision, first.fact, seen.program[first.step].op
-        like = next((kind for kind in self._kinds if kind.sign == sign), None)
-        if like is not None:
-            self._like(like)
+        as_drawn = findings.of_judgement(where, seen.program, seen.judged.found, ())
+        sign = sign_of(replace(as_drawn, not_reduced=USED_UP))
+        like = [kind for kind in self._kinds if kind.sign == sign]
+        if len(like) >= ALIKE or (like and self._reducer.checks <= 0):
+            self._like(like[0])
             return
         finding = self._finding(where, seen, judge, causes, participants)
         unexplained = not finding.explained_by or finding.not_reduced

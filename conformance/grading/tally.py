@@ -60,42 +60,6 @@ def distinct_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept.values())
 
 
-def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding a cause: the fewest rules that explain the findings that rules explain, each with the
-    shortest of its programs, which counts the others; and the findings that no rule explains.
-    """
-    left = list(findings)
-    merged: dict[int, Finding] = {}
-    order = {id(finding): place for place, finding in enumerate(left)}
-    for place, finding in enumerate(left):
-        if not finding.explained_by or finding.flaky:
-            merged[place] = finding
-    left = [finding for finding in left if finding.explained_by and not finding.flaky]
-    while left:
-        votes: dict[tuple[object, str], list[int]] = {}
-        for finding in left:
-            for rank, rule in enumerate(finding.explained_by):
-                vote = votes.setdefault((finding.blames, rule), [0, 0, 0])
-                votes[finding.blames, rule] = [vote[0] + 1, vote[1] - rank, vote[2] + finding.alike]
-        blames, rule = min(votes, key=lambda each: ([-count for count in votes[each]], each[1]))
-        group = [f for f in left if f.blames == blames and rule in f.explained_by]
-        left = [f for f in left if f not in group]
-        merged[min(order[id(f)] for f in group)] = _merged(group, rule)
-    return tuple(merged[place] for place in sorted(merged))
-
-
-def _merged(group: list[Finding], rule: str) -> Finding:
-    """Return the shortest of the findings that a rule explains, which counts them all."""
-    shortest = min(group, key=lambda f: (bool(f.not_reduced), len(f.script.splitlines()), -f.alike))
-    common = [r for r in shortest.explained_by if all(r in f.explained_by for f in group)]
-    return replace(
-        shortest,
-        alike=sum(f.alike for f in group),
-        explained_by=tuple(dict.fromkeys((rule, *common))),
-        because=tuple(dict.fromkeys((rule, *common, *shortest.because))),
-    )
-
-
 def distinct_crashes(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
     """One crash for each side, error and issue on record, the first, which counts the others."""
     kept: dict[object, Crash] = {}

@@ -82,7 +82,7 @@ def of_divergence(
             program, refused=refused, notes=notes | {at: _printing(first, sides, (expected, actual))}
         ),
         sides=sides,
-        ops=tuple(dict.fromkeys(step.op for step in steps)),
+        ops=(*dict.fromkeys(step.op for step in steps if step.op != program[at].op), program[at].op),
     )
 
 

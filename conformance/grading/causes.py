@@ -1,0 +1,64 @@
+"""The findings of a whole run by their causes: what chunks found each by itself is one finding here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from conformance.program import reads
+from conformance.program.parsing import parse
+from conformance.report.value import Finding, Verdict
+
+
+def sign_of(finding: Finding) -> tuple[object, ...]:
+    """Return the properties by which a difference that no rule explains is taken for another: its fact after
+    one operation, or what should have been refused or was and what came instead; and the only other operation
+    that is left, which may be at fault itself.
+    """
+    shared = finding.blames, finding.flaky, finding.sides
+    if finding.fact != "outcome":
+        others = () if finding.not_reduced else others_in(finding.script)
+        return *shared, finding.fact, finding.ops[-1:], others if len(others) == 1 else ()
+    came_to = tuple(":".join(said.split(":")[:2]) for said in (finding.expected, finding.actual))
+    refused = any(said.startswith("refused ") for said in came_to)
+    return *shared, *came_to, () if refused else finding.ops[-1:]
+
+
+def others_in(script: str) -> tuple[str, ...]:
+    """Return the operations of a script before its last, but for those that make tensors of nothing."""
+    return tuple(step.op for step in parse(script).steps[:-1] if reads(step))
+
+
+def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding a cause: the fewest rules that explain those of programs, each with the shortest of its
+    programs, which counts the others. What no rule explains goes by its sign; cases stand for themselves.
+    """
+    kept: dict[object, list[Finding]] = {}
+    left: list[Finding] = []
+    for finding in findings:
+        if finding.explained_by and not (finding.flaky or finding.is_of_case):
+            left.append(finding)
+        else:
+            key = finding.where if finding.is_of_case else sign_of(finding)
+            kept.setdefault(key, []).append(finding)
+    while left:
+        votes: dict[tuple[Verdict, str], list[int]] = {}
+        for finding in left:
+            for rank, rule in enumerate(finding.explained_by):
+                explained, ranks, alike = votes.get((finding.blames, rule), (0, 0, 0))
+                votes[finding.blames, rule] = [explained - 1, ranks + rank, alike - finding.alike]
+        blames, rule = min(votes, key=lambda each: (votes[each], each[1]))
+        kept[blames, rule] = [f for f in left if f.blames == blames and rule in f.explained_by]
+        left = [f for f in left if f not in kept[blames, rule]]
+    return tuple(_merged(group, key) for key, group in kept.items())
+
+
+def _merged(group: list[Finding], cause: object) -> Finding:
+    """Return the shortest of the findings of one cause, which counts them all."""
+    if len(group) == 1:
+        return group[0]
+    shortest = min(group, key=lambda f: (bool(f.not_reduced), len(f.script.splitlines()), -f.alike))
+    common = [r for r in shortest.explained_by if all(r in f.explained_by for f in group)]
+    common.sort(key=lambda rule: (shortest.blames, rule) != cause)
+    because = tuple(dict.fromkeys((*common, *shortest.because)))
+    return replace(shortest, alike=sum(f.alike for f in group), explained_by=tuple(common), because=because)

@@ -1,0 +1,105 @@
+"""Findings about a known fault name its rule first, at the line where it shows, and are few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import blame
+from conformance.adapters import load
+from conformance.comparison.compare import Agree
+from conformance.execution.op_reach import EVERYTHING
+from conformance.execution.run import run
+from conformance.generate.guide.guide import Drawn
+from conformance.grading.campaign import Chunk, Sums
+from conformance.grading.causes import by_cause
+from conformance.grading.diagnosis import follow, run_without
+from conformance.grading.tally import Tally
+from conformance.program.parsing import parse
+from reports import FINDING
+from specs.fact import POSITION
+
+TWICE = "a = torch.tensor(3.0, requires_grad=True)\na.backward()\na.backward()\n"
+"""It comes out otherwise without grad/accumulates."""
+SHARED = "b = torch.ones(2)\nc = b[1:]\nd = c.neg()\n"
+"""It comes out otherwise without view/shares-storage."""
+
+
+def judged_in_turn(rules: str, *texts: str) -> Tally:
+    """The tally of a chunk of these programs about the reference without these rules."""
+    sums = Sums(Chunk(f"benchmarks.mutant:{rules}", "reference", "prng", 0, 0, len(texts)))
+    for number, text in enumerate(texts):
+        sums.program(number, Drawn(parse(text), "end", "exact"))
+    tally = sums.tally()
+    assert ((), ()) == (tally.crashes, tally.broken)
+    return tally
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "grad/accumulates",
+        "leaf/op-result-is-no-leaf",
+        "retain/leaf-is-noop",
+        "detach/is-no-view",
+        "save/freed-refused",
+    ],
+)
+def test_the_first_finding_names_the_rule_at_the_right_line(rule: str) -> None:
+    """The rule that was knocked out comes first, where a look at everything first shows that it is gone."""
+    told = blame.told_of(rule, programs=200, seed=1, most=8)
+    assert told is not None
+    assert (0, True) == (told.rank, told.right)
+    assert told.kinds <= 2
+
+
+def test_a_known_cause_is_stepped_over_and_what_lies_behind_it_is_found() -> None:
+    """A program that shows nothing else is counted; one that shows something else is a finding of its own."""
+    tally = judged_in_turn(
+        "grad/accumulates+view/shares-storage", TWICE, TWICE, TWICE + SHARED, TWICE + SHARED
+    )
+    assert [("grad/accumulates",), ("view/shares-storage",)] == [
+        found.explained_by[:1] for found in tally.findings
+    ]
+    assert (2, 0) == (tally.totals.stepped_over, tally.totals.left_off)
+    assert ["a.backward()", "c = b[1:]"] == [found.line for found in tally.findings]
+    assert all(found.sides[0] == "reference" for found in tally.findings)
+    assert [3, 1] == [found.alike for found in tally.findings]
+
+
+def test_a_difference_moves_to_the_first_step_at_which_it_shows() -> None:
+    """The statement that made the difference is blamed, although only the end is looked at."""
+    (found,) = judged_in_turn("view/shares-storage", SHARED + "e = torch.ones(2)\nf = e.neg()\n").findings
+    assert ("c = b[1:]", "c") == (found.line, found.name)
+    assert "e = " not in found.script
+
+
+def test_everything_is_looked_at_after_each_step() -> None:
+    """At this density the grads of non-leaves are read, too, and what a plain step leaves alone."""
+    program = parse("a = torch.ones(2, requires_grad=True)\nb = a.mul(2.0)\nc = torch.ones(2)\n")
+    trace = run(program, load("reference"), EVERYTHING)
+    assert {"a", "b", "c"} == trace[2].facts.keys()
+    assert trace[1].facts["b"][POSITION["grad"]] is None
+
+
+def test_a_fault_that_shows_now_and_then_is_followed() -> None:
+    """A rule may be broken at some steps and hold at others: what else differs is told apart from that."""
+    program = parse(TWICE + "a.backward()\n")
+    sometimes = run_without(
+        program, load("reference"), "each", {1: ("grad/accumulates",), 2: ("grad/accumulates",)}
+    )
+    mutant, off = follow(sometimes, ["detach/cuts", "grad/accumulates"])
+    assert {2: ("grad/accumulates",)} == off
+    assert isinstance(mutant.comparison, Agree)
+
+
+def test_findings_of_one_cause_are_one() -> None:
+    """The fewest rules that explain all are kept; what none explains goes by fact and operation."""
+    explained = [replace(FINDING, explained_by=rules) for rules in (("x/a", "x/b"), ("x/b",), ("x/c", "x/b"))]
+    other = replace(FINDING, explained_by=(), script="import torch\n\na = torch.ones(2)\nb = a.mul(2.0)\n")
+    by_case = replace(FINDING, where="case leaf/x", explained_by=("x/b",))
+    same, case, cause = by_cause([*explained, other, other, by_case])
+    assert (("x/b",), 9) == (cause.explained_by, cause.alike)
+    assert ((), 6) == (same.explained_by, same.alike)
+    assert by_case == case
