@@ -37,13 +37,15 @@ class KnownCrash:
         return within(version, self.torch)
 
     def tells(self, words: Iterable[str], error: str) -> bool:
-        """Tell whether a program of these words (``words_of``) that died with ``error`` matches this
-        record.
+        """Tell whether a program of these words (``words_of``), whose last step died with ``error``, matches
+        this record.
         """
-        rest = iter(words)
-        return re.search(self.error, error) is not None and all(
-            any(re.fullmatch(pattern, word) for word in rest) for pattern in self.steps
-        )
+        *before, at = words
+        *patterns, last = self.steps
+        if re.search(self.error, error) is None or re.fullmatch(last, at) is None:
+            return False
+        rest = iter(before)
+        return all(any(re.fullmatch(pattern, word) for word in rest) for pattern in patterns)
 
 
 def _registry() -> dict[str, Any]:
@@ -79,7 +81,11 @@ def words_of(program: Program) -> tuple[str, ...]:
 
 
 def issue_of(words: Iterable[str], side: str, version: str, error: str) -> str | None:
-    """The issue that a crash of ``side``, in a program of these words, is recorded under, or None."""
+    """The issue that a crash of ``side`` is recorded under, or None.
+
+    The words are those of the reduced program, up to the step that crashes: a longer one matches much that it
+    did not die of.
+    """
     told = tuple(words)
     return next(
         (k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(told, error)), None

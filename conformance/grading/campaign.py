@@ -156,18 +156,14 @@ class Sums:
             self.confirming.program(judged.reference, None, 0)
 
     def _crash(self, where: str, drawn: Drawn) -> None:
-        """An exception that no rule words, of the reference or of torch: the first of each chunk is
-        reduced.
-        """
-        dead = self._death(drawn.program, drawn.density)
-        program, (side, at, error) = drawn.program, dead
-        if not self.crashes:
+        """Add an exception that no rule words, of the reference or of torch, reduced."""
+        side, at, error = self._death(drawn.program, drawn.density)
 
-            def still_dies(program: Program) -> bool:
-                return not self.kills(program) and self._death(program, drawn.density)[::2] == (side, error)
+        def still_dies(program: Program) -> bool:
+            return not self.kills(program) and self._death(program, drawn.density)[::2] == (side, error)
 
-            program = shrink_program(program, still_dies).program
-            side, at, error = self._death(program, drawn.density)
+        program = shrink_program(drawn.program, still_dies).program
+        side, at, error = self._death(program, drawn.density)
         cut = Program(program.steps[: at + 1])
         known = None
         if side in (REFERENCE, TORCH):

@@ -21,12 +21,12 @@ from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesK
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
+from conformance.grading.deadly import shrink_deadly
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import rule_statuses, unconfirmed
 from conformance.grading.selection import ALL, select_for
 from conformance.grading.tally import Tally
-from conformance.program import Program
 from conformance.program.printing import to_text
 from conformance.report.value import (
     BROKEN,
@@ -301,10 +301,13 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
                 broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
             )
             return crashes
-        at = _step_of(result, TORCH if result.step == 0 else chunk.subject)
+        side = TORCH if result.step == 0 else chunk.subject
+        death = _death_again(result, side)
         unconfirmed.append(result)
-        if at is not None or unconfirmed.count(result) > 1:  # the second time it is what ran before it, too
-            crashes += _crash(chunk, result, at)
+        if (
+            death is not None or unconfirmed.count(result) > 1
+        ):  # the second time it is what ran before it, too
+            crashes += _crash(chunk, result, side, death)
             chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
         elif len(unconfirmed) >= MOST_DEATHS:
             raise ProcessesKilled(f"processes keep ending ({result.how}), each at something else")
@@ -312,8 +315,8 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     return result + crashes
 
 
-def _step_of(died: Died, side: str) -> int | None:
-    """Return the step at which the program kills a process again, or None if it does not.
+def _death_again(died: Died, side: str) -> tuple[str, int] | None:
+    """Return the density and the step at which the program kills a process again, or None if it does not.
 
     A program that dies unobserved may live when it is observed.
     """
@@ -322,19 +325,20 @@ def _step_of(died: Died, side: str) -> int | None:
         for index, seen in enumerate(run_isolated(died.program, side, density).observations):
             # An error that no rule words may come before; it does not kill.
             if seen.crash == died.how:
-                return index
+                return density, index
     return None
 
 
-def _crash(chunk: Chunk, died: Died, at: int | None) -> Tally:
-    """Return the tally of a program that killed its process at a step: the side that died, and whether that
+def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -> Tally:
+    """Return the tally of a program that killed its process, reduced where it does so ``again``: whether that
     is on record.
     """
     assert died.program is not None
-    who = TORCH if died.step == 0 else chunk.subject
-    cut = Program(died.program.steps[: None if at is None else at + 1])
-    known = issue_of(words_of(cut), who, adapters.load(who).version, died.how)
-    blames = Verdict.BROKEN_SUITE if who in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
+    program = died.program
+    if again is not None:
+        program = shrink_deadly(program, side, again[0], (died.how, again[1]))
+    known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
+    blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
-    crash = Crash(where, who, blames, died.how, to_text(cut), known)
+    crash = Crash(where, side, blames, died.how, to_text(program), known)
     return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

@@ -1,0 +1,110 @@
+"""Reduction of a program that kills its process.
+
+Each candidate runs in a child of a process that has the implementation loaded, so that a try takes
+milliseconds. A device of CUDA does not survive a fork: there each candidate has a process of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+
+from conformance import adapters
+from conformance.execution.isolate import FOR_ONE, Died, survive
+from conformance.execution.run import Runner
+from conformance.grading.isolated import run_isolated
+from conformance.program import Program
+from conformance.program.shrink import shrink_program
+
+CHECKS = 400
+"""The most candidates that are tried."""
+
+LONGEST = 2
+"""Seconds that a candidate may take; one that takes longer hangs."""
+
+HANGS = "no answer"
+"""The beginning of what is said of a program that hangs."""
+
+Death = tuple[str, int]
+"""The end of a process: its signal or exit code, and the step."""
+
+
+def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Program:
+    """Return the shortest program found that still dies so, at a step of the same operation: its last one.
+
+    The program itself, cut at that step, where it is not seen to die again.
+    """
+    cut = Program(program.steps[: death[1] + 1])
+    (found,) = survive(_shrunk, [(cut, side, density, death[0])], preload=FOR_ONE, timeout=LONGEST * CHECKS)
+    return cut if isinstance(found, Died) else found
+
+
+def _shrunk(job: tuple[Program, str, str, str]) -> Program:
+    program, side, density, how = job
+    adapter = adapters.load(side)
+    dies = _in_a_process if _forks(adapter) else _in_a_new_process
+    op = program.steps[-1].op
+
+    def still_dies(candidate: Program) -> bool:
+        death = dies(candidate, side, density)
+        return death is not None and death[0] == _kind(how) and candidate[death[1]].op == op
+
+    if not still_dies(program):
+        return program
+    small = shrink_program(program, still_dies, CHECKS).program
+    death = dies(small, side, density)
+    return small if death is None else Program(small.steps[: death[1] + 1])
+
+
+def _forks(adapter: object) -> bool:
+    """Tell whether a child of this process can use the implementation."""
+    return hasattr(os, "fork") and getattr(adapter, "device", "cpu") != "cuda"
+
+
+def _kind(how: str) -> str:
+    """Return how a process ended, but for how long it was waited for."""
+    return HANGS if how.startswith(HANGS) else how
+
+
+def _in_a_new_process(program: Program, side: str, density: str) -> Death | None:
+    """Run a program in a process of its own; return its death, if it dies."""
+    trace = run_isolated(program, side, density, LONGEST)
+    found = ((seen.crash, index) for index, seen in enumerate(trace.observations))
+    return next(((_kind(crash), index) for crash, index in found if crash is not None), None)
+
+
+def _in_a_process(program: Program, side: str, density: str) -> Death | None:
+    """Run a program in a child of this process; return its death, if it dies."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        _run(program, side, density, lambda number: os.write(write, b"."))
+    os.close(write)
+    with open(read, "rb") as steps:
+        at = max(len(steps.read()) - 1, 0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        ended = os.WTERMSIG(status)
+        return (HANGS if ended == signal.SIGALRM else signal.Signals(ended).name), at
+    code = os.WEXITSTATUS(status)
+    return (f"exit code {code}", at) if code else None
+
+
+def _run(program: Program, side: str, density: str, begin: Callable[[int], object]) -> None:
+    """Run a program and end the process."""
+    try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LONGEST)
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        with contextlib.suppress(Exception), Runner(adapters.load(side), density) as runner:
+            for number, step in enumerate(program.steps):
+                begin(number)
+                runner.step(step)
+            runner.finish()
+    finally:
+        os._exit(0)
