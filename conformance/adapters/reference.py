@@ -6,7 +6,7 @@ the generator, which must not observe what it draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -29,6 +29,7 @@ from reference_impl.core.access import (
     raw_state,
     view_of,
 )
+from specs.active_rules import on_change
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
@@ -49,6 +50,12 @@ class Reference(TorchShaped):
         self._say_release()
         self.count = 2
         self._errors: list[Any] = []
+        self._tables: dict[frozenset[str], dict[str, Callable[..., Any] | None]] = {}
+        on_change(self._look_up)
+
+    def _look_up(self, off: Set[str]) -> None:
+        """Find functions anew where other rules are in force: mutants stand in for some of them."""
+        self._functions = self._tables.setdefault(frozenset(off), {})
 
     def _say_release(self) -> None:
         self.torch = reference_impl.torch_release()

@@ -43,10 +43,9 @@ def rule_statuses(
     """
     rules = tuple(rules)
     held = {rule for rule in rules if held_by(rule, witnessed.get(rule, ()))}
-    blame = blamed(
-        dict.fromkeys(case for cases in witnessed.values() for case in cases), tally.findings, held
-    )
     confirmed = {rule for rule in tally.confirmed if rule not in tally.lacking}
+    run = dict.fromkeys(case for cases in witnessed.values() for case in cases)
+    blame = blamed(run, tally.findings, held, confirmed)
     results = {}
     for rule in rules:
         cases = witnessed.get(rule, ())
@@ -78,11 +77,15 @@ def unconfirmed(rules: Iterable[str], witnessed: Sequence[Witnessed]) -> frozens
     )
 
 
-def blamed(cases: Iterable[Witnessed], findings: Iterable[Finding], held: set[str]) -> Blame:
+def blamed(
+    cases: Iterable[Witnessed], findings: Iterable[Finding], held: set[str], confirmed: set[str]
+) -> Blame:
     """The blame for the cases that failed and for the differences of programs."""
     blame = Blame()
     _convict([case for case in cases if case.broken], held, blame)
-    _suspect([finding for finding in findings if not finding.where.startswith("case ")], held, blame)
+    _suspect(
+        [finding for finding in findings if not finding.where.startswith("case ")], held, confirmed, blame
+    )
     blame.flaky -= blame.suspect | blame.broken
     for rule in blame.broken | blame.suspect:
         blame.behind.pop(rule, None)
@@ -132,7 +135,7 @@ def _block(case: Witnessed, rule: str, blame: Blame) -> None:
         blame.behind.setdefault(other, rule)
 
 
-def _suspect(findings: Sequence[Finding], held: set[str], blame: Blame) -> None:
+def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], blame: Blame) -> None:
     """Suspect the fewest rules that explain the differences which no convicted rule explains; one that does
     just the same is convicted itself, unless a case held it.
     """
@@ -145,7 +148,8 @@ def _suspect(findings: Sequence[Finding], held: set[str], blame: Blame) -> None:
             known = _behind(finding.explained_by or options[:1], blame)
             blame.explains.update(dict.fromkeys(known, finding.alike))
             if not known:
-                left[finding] = tuple(sorted(options, key=lambda rule: rule in held))
+                likely = tuple(rule for rule in options if rule not in held | confirmed)
+                left[finding] = likely or tuple(options)
     for rule, alike in _fewest(left, blame).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
         (blame.broken if sure else blame.suspect).add(rule)

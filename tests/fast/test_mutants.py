@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import reference_impl as torch
+from conformance.adapters import load
+from conformance.execution.run import run
+from conformance.program.parsing import parse
 from reference_impl import mutants
 from reference_impl.core import graph, record
 from specs.active_rules import knocked_out
+from specs.fact import POSITION
 
 
 def test_a_mutant_takes_its_place_and_leaves_it() -> None:
@@ -27,3 +31,16 @@ def test_a_mutant_does_without_its_rule() -> None:
             (x * 3).backward()
     assert x.grad is not None
     assert 3.0 == x.grad.item()
+
+
+def test_an_adapter_runs_the_mutant_and_then_the_function_again() -> None:
+    """A function that the adapter has found before is not the one that it calls without its rule."""
+    program = parse("a = torch.tensor(2.0)\nb = a.detach()\nb.mul_(2.0)\n")
+
+    def version() -> int:
+        return run(program, load("reference"))[-1].facts["a"][POSITION["version"]]
+
+    assert version() == 1
+    with knocked_out("version/shared-by-detach"):
+        assert version() == 0
+    assert version() == 1
