@@ -6,7 +6,6 @@ An adapter is a module or an object with these names; nothing of ours is inherit
     start() -> session                     begin a program; `session` is passed back, never inspected
     perform(session, step, (args, kwargs)) do one step on the implementation's own values, give its own values
     facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest
-                                           (`version` raw; a grad None or a tuple in the order of GRAD_FACTS)
     refusal(error) -> rule id or None      which rule an exception refuses by; None makes it a crash
 
 and, where there is more to say, these:
@@ -19,9 +18,29 @@ and, where there is more to say, these:
                                            facts `specs.fact.TOPOLOGY`, UNSEEN where one cannot be told;
                                            `facts` are those of each that were just observed
 
-`perform` raises NotImplementedError for what the implementation lacks. The remaining names that `run` asks
-for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`, `decorate`) are speed and detail, see
-`torch_shaped`.
+The contract in detail:
+
+* A name that is left out is a thing the implementation lacks: without `mode` a step in a grad mode is
+  unsupported, without `dtype` it is handed `Dtype`s as they are, without `wiring` topology is not compared.
+  `perform`, `mode` and `dtype` raise NotImplementedError for what the implementation lacks: the program is
+  compared up to there, and a case is unsupported. From `facts` it means that nothing is shown of that value.
+* `args` and `kwargs` are as PyTorch takes them, by position or by name as a user would write them; the
+  receiver of a method comes first. Tensors are the implementation's own values, None is None, and a device is
+  a str. The step's results are what PyTorch returns: one value, or a tuple where it returns one; what is
+  returned for a step that binds no name is dropped. `autograd-conformance ops` lists the keywords that may
+  come; whoever lacks some claims `"sum(dim)"` instead of `"sum"`.
+* Facts are plain Python: `value` is a number for a 0-d tensor and nested lists for others, `shape` a tuple
+  (or list) of ints, `dtype` PyTorch's name without `torch.`, `version` the raw counter. `grad` is None or a
+  dict with names of GRAD_FACTS (or a tuple in their order); leave it out where it cannot be told. A fact
+  whose reading is refused is `specs.fact.refused(rule)`. An unknown name, or a value of another type, is a
+  broken adapter (exit code 3), not a divergence.
+* `perform` may change the values that it is given where PyTorch would, and nothing else: neither the lists
+  and dicts of arguments nor the step. `facts` changes nothing that a program can see.
+* With `refusals="some"` any exception counts where PyTorch refuses, and `refusal` may return None throughout;
+  with "none" such steps are neither drawn nor judged.
+
+The remaining names that `run` asks for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`,
+`decorate`, `lacks`) are speed and detail, see `torch_shaped`.
 """
 
 from __future__ import annotations

@@ -19,14 +19,32 @@ DEVICE_VARIABLE = "AUTOGRAD_CONFORMANCE_DEVICE"
 `conformance.adapters.torch`. Set once, before torch is loaded; processes that are started inherit it.
 """
 
-FEATURES = MOVING | {
-    "modes", "inference", "views", "inplace", "detach", "data", "retain", "double", "grad_call", "hooks",
-    "functions",
-}  # fmt: skip
-"""Groups of behaviour a program may touch; an implementation names those it has."""
+MEANINGS = {
+    "modes": "grad modes: no_grad, enable_grad, set_grad_enabled",
+    "inference": "inference mode",
+    "views": "views, whose writes show in their base, and the geometry of memory",
+    "inplace": "operations that write to their operand, optimizers' steps too",
+    "detach": "detach and detach_",
+    "data": "reading and assigning .data",
+    "retain": "retain_grad",
+    "double": "create_graph=True",
+    "grad_call": "torch.autograd.grad and gradient edges",
+    "hooks": "hooks on tensors, nodes and saved tensors",
+    "functions": "torch.autograd.Function",
+    "devices": "a device besides the CPU",
+    "two_devices": "another such device",
+}
+"""The features, in words."""
 
-REFUSALS = ("rules", "some", "none")
-"""Ways to judge errors: by their rule; any exception counts where torch refuses; not at all."""
+FEATURES = frozenset(MEANINGS)
+"""Groups of behaviour that a program may touch; an implementation names those it has."""
+
+REFUSALS = {
+    "rules": "each error names its rule, by `refusal`",
+    "some": "any exception counts where PyTorch refuses",
+    "none": "errors are neither drawn nor judged",
+}
+"""Ways to judge errors. Programs go on after an error, and what it leaves behind is compared in each."""
 
 SHAPES = ("any", "scalar")
 ALL_DTYPES = DTYPES | {"int32", "int16", "int8", "uint8"}

@@ -15,6 +15,7 @@ import typer
 from conformance.adapters.errors import AdapterError
 from conformance.cli.grade import grade
 from conformance.cli.observed import observed
+from conformance.cli.ops import ops
 from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
@@ -30,6 +31,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance grade mine.py` grades an adapter of yours, from a file
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
+- `autograd-conformance ops` lists the operations, features and facts that an adapter may claim
 - `autograd-conformance observed` finds programs whose result depends on how they are observed
 - `autograd-conformance record --device cuda` puts on record what torch does on a device
 - `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
@@ -48,6 +50,7 @@ app = typer.Typer(
 app.command(epilog=EPILOG)(grade)
 app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(run)
 app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
+app.command(epilog="Exit codes: 0.")(ops)
 app.command(
     epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 wrong usage."
 )(observed)

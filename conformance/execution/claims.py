@@ -34,7 +34,7 @@ _BESIDE: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         (".is_leaf", "._version", ".grad", ".grad=", ".grad_dtype=", ".requires_grad="), ("", "")
     ),
-    **dict.fromkeys((".grad_fn", "._saved_self", ".real", ".imag", ".is_inference"), ("", "")),
+    **dict.fromkeys((".grad_fn", "._saved_self"), ("", "")),
     **dict.fromkeys((".real", ".imag", "torch.view_as_real", "torch.view_as_complex"), ("views", "")),
     **dict.fromkeys(("as_strided", "torch.as_strided"), ("views", "size stride storage_offset")),
     **dict.fromkeys(("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"), (_GEOMETRY, "")),
