@@ -11,6 +11,8 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.random import source
 
+GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+
 
 def _filled(tensor: Tensor, values: np.ndarray) -> Tensor:
     with no_grad():
@@ -60,14 +62,21 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     return normal_(tensor, 0, gain * math.sqrt(2 / sum(fans(tensor))))
 
 
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return by how much a function's weights are scaled; ``param`` is the slope of a leaky ReLU."""
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
+    if nonlinearity not in GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return GAINS[nonlinearity]
+
+
 def kaiming_uniform_(tensor: Tensor, a: float = 0, nonlinearity: str = "leaky_relu") -> Tensor:
-    """Fill with He uniform numbers for a (leaky) ReLU of negative slope ``a``, by fan-in."""
-    slope = a if nonlinearity == "leaky_relu" else 0.0
-    bound = math.sqrt(6 / ((1 + slope**2) * fans(tensor)[0]))
+    """Fill with He uniform numbers for a nonlinearity, a leaky ReLU of negative slope ``a``, by fan-in."""
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3 / fans(tensor)[0])
     return uniform_(tensor, -bound, bound)
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, nonlinearity: str = "leaky_relu") -> Tensor:
     """Fill with He normal numbers."""
-    slope = a if nonlinearity == "leaky_relu" else 0.0
-    return normal_(tensor, 0, math.sqrt(2 / ((1 + slope**2) * fans(tensor)[0])))
+    return normal_(tensor, 0, calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[0]))

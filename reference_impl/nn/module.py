@@ -185,9 +185,12 @@ class Module:
         return owner
 
     def get_parameter(self, target: str) -> Parameter:
-        """Find a parameter by its dotted name."""
+        """Find a parameter by its dotted name; raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._parameters[name]
+        owner = self.get_submodule(path)
+        if name not in owner._parameters:
+            raise AttributeError(f"{type(owner).__name__} has no parameter `{name}`")
+        return owner._parameters[name]
 
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         """Call ``fn`` with every module, children first."""

@@ -29,7 +29,8 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     """Clamp every gradient to ``[-clip_value, clip_value]``."""
     for x in [parameters] if isinstance(parameters, Tensor) else list(parameters):
         if x.grad is not None:
-            x.grad.clamp_(min=-clip_value, max=clip_value)
+            x.grad.clamp_min_(-clip_value)
+            x.grad.clamp_max_(clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
