@@ -20,7 +20,7 @@ from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
-from conformance.report.value import EXIT_CODES, INTERRUPTED, SUITE_FAILED, Verdict
+from conformance.report.value import EXIT_CODES, INTERRUPTED, SUITE_FAILED
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -68,7 +68,7 @@ def main() -> None:
         sys.exit(int(trouble.code))
     except AdapterError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(int(Verdict.BROKEN_ADAPTER))
+        sys.exit(error.code)
     except BrokenPipeError:
         # The reader (head, less) went away: nothing is left to say, also not at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -101,7 +101,7 @@ def _build(name: str, found: Path) -> None:
     for left in found.parent.glob("build-*"):  # of one that was killed
         shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=found.parent, ignore_cleanup_errors=True) as folder:
-        with open(Path(folder) / "log", "w+", encoding="utf-8") as log:
+        with open(Path(folder) / "build.log", "w+", encoding="utf-8") as log:
             code = _compile([name, str(SOURCES[-1]), folder], log.fileno())
             log.seek(0)
             lines = log.read().splitlines()
