@@ -67,7 +67,7 @@ class Sums:
         self.incomparable: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
         self.findings: list[Finding] = []
-        self.kinds = Kinds(self.kills)
+        self.kinds = Kinds(self.kills, self.fired)
         self.confirming = Confirming(chunk.unconfirmed)
         self.crashes: list[Crash] = []
         self.broken: list[str] = []

@@ -146,19 +146,8 @@ def _device(side: Any) -> str:
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
-    """Return the findings, those that blame the suite first; where nothing explains one, the rules that fire
-    least often come first in it.
-    """
-
-    def rarity(rule: str) -> tuple[int, str]:
-        return tally.fired.get(rule, 0), rule
-
-    def told(finding: Finding) -> Finding:
-        if finding.explained_by or not finding.not_reduced:
-            return finding
-        return replace(finding, because=tuple(sorted(finding.because, key=rarity)))
-
-    return tuple(sorted(map(told, tally.findings), key=lambda f: -f.blames))
+    """Return the findings, those that blame the suite first."""
+    return tuple(sorted(tally.findings, key=lambda finding: -finding.blames))
 
 
 def name_of(adapter: Any) -> str:

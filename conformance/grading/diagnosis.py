@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -116,21 +115,13 @@ def mutant_of(other: Trace, *rules: str) -> Mutant:
         return Mutant(trace, compare(trace, other, perturbed=partial(perturbed, program, density)))
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The rules behind a difference: those that explain it ``exactly``, that of the refusal, and those that
-    decide the fact.
+class Diagnosis(NamedTuple):
+    """The rules behind a difference: those that explain it exactly, and these and others, the likeliest
+    first.
     """
 
-    exactly: tuple[str, ...]
-    refusal: tuple[str, ...]
-    deciding: tuple[str, ...]
-
-    @property
-    def because(self) -> tuple[str, ...]:
-        """All of them, the likeliest first."""
-        rest = dict.fromkeys((*self.refusal, *self.deciding[:FEW]))
-        return tuple(dict.fromkeys((*self.exactly, *rest)))
+    explained_by: tuple[str, ...]
+    because: tuple[str, ...]
 
 
 def fired_until(trace: Trace, step: int) -> Counter[str]:
@@ -143,37 +134,42 @@ def diagnose(
     reference: Trace,
     other: Trace,
     first: Divergence,
+    fired: Mapping[str, int],
     drawn: Trace | None = None,
     off: Mapping[int, tuple[str, ...]] | None = None,
 ) -> Diagnosis:
-    """Find the rules behind the first difference of another trace from the reference's.
+    """Find the rules behind the first difference of another trace from the reference's; rules that have
+    ``fired`` least often so far are likelier.
 
     ``drawn`` is the other side's trace of the program before it was reduced: of the rules that explain the
     difference those come first that explain most of it. Without ``off`` rules the reference was run.
     """
-    fired = fired_until(reference, first.step)
-    here = set(reference[first.step].fired)
-    refusal = tuple(x.rule for x in (first.expected, first.actual) if isinstance(x, Refused))
     grades: dict[str, int] = {}
-    for rule in sorted(fired):
+    for rule in sorted(fired_until(reference, first.step)):
         grade = _grade(reference, _also_without(rule, other, off), first)
         if grade is not None:
             grades[rule] = grade
-    exact = {rule for rule, grade in grades.items() if grade <= _SAME_FACT}
-    best = min((grades[rule] for rule in exact), default=0)
-    exactly = [rule for rule in exact if grades[rule] == best or grades[rule] <= _SAME_STEP]
+    exact = [rule for rule, grade in grades.items() if grade <= _SAME_STEP]
+    exact = exact or [rule for rule, grade in grades.items() if grade == _SAME_FACT]
+    instead_of, instead = (
+        (x.rule,) if isinstance(x, Refused) else () for x in (first.expected, first.actual)
+    )
 
     def likelihood(rule: str) -> tuple[object, ...]:
         until = 0
-        if drawn is not None and rule in exactly and len(exactly) > 1:
+        if drawn is not None and rule in exact and len(exact) > 1:
             until = mutant_of(drawn, rule).agrees_until
-        return grades[rule], -until, rule not in refusal, rule not in here, fired[rule], rule
+        refuses = rule in instead_of + instead
+        return grades[rule], -until, not refuses, fired.get(rule, 0), len(RULES[rule].decides), rule
 
     ordered = sorted(grades, key=likelihood)
-    deciding = tuple(rule for rule in ordered if rule not in exactly)
-    if not (grades or refusal):
-        deciding = tuple(sorted(here, key=lambda rule: (fired[rule], rule)))
-    return Diagnosis(tuple(rule for rule in ordered if rule in exactly), refusal, deciding)
+    explained = tuple(rule for rule in ordered if rule in exact)
+    near = [rule for rule in ordered if grades[rule] <= _AT_THAT_STEP]
+    rest = (*instead_of, *near, *instead, *ordered)
+    if not (grades or instead_of or instead):
+        rest = tuple(sorted(reference[first.step].fired, key=lambda rule: (fired.get(rule, 0), rule)))
+    others = [rule for rule in dict.fromkeys(rest) if rule not in explained]
+    return Diagnosis(explained, (*explained, *others[:FEW]))
 
 
 def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | None) -> Mutant:
@@ -182,17 +178,22 @@ def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | 
     return _following(other, {step: (*off.get(step, ()), rule) for step in range(len(other.program))})
 
 
-_SAME_TO_THE_END, _SAME_STEP, _SAME_FACT, _OTHER_VALUE = range(4)
+_SAME_TO_THE_END, _SAME_STEP, _SAME_FACT, _AT_THAT_STEP, _FROM_EARLIER_ON = range(5)
 
 
 def _grade(reference: Trace, mutant: Mutant, first: Divergence) -> int | None:
     """Return how nearly a mutant does what the other side did at its first difference from the reference;
-    None if it leaves that fact alone.
+    None if it changes neither that fact nor anything first at that step.
     """
     if mutant.agrees_past(first):
         return _SAME_TO_THE_END
     if mutant.explains(first):
         return _SAME_STEP if mutant.agrees_until > first.step else _SAME_FACT
     changed = compare(reference, mutant.trace)
-    decides = isinstance(changed, Diverge) and location(first) in map(location, changed.divergences)
-    return _OTHER_VALUE if decides else None
+    if not isinstance(changed, Diverge):
+        return None
+    if changed.first.step == first.step and (changed.first.fact == first.fact) >= (
+        changed.first.fact == "outcome"
+    ):
+        return _AT_THAT_STEP
+    return _FROM_EARLIER_ON if location(first) in map(location, changed.divergences) else None

@@ -9,7 +9,7 @@ still is a kind of its own. How a program is reduced lives in ``reduction``, the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -59,9 +59,10 @@ class Kind:
 class Kinds:
     """The kinds of a chunk in progress; ``counts`` are of the programs that are like an earlier one."""
 
-    def __init__(self, kills: Callable[[Program], bool]) -> None:
+    def __init__(self, kills: Callable[[Program], bool], fired: Mapping[str, int]) -> None:
         self.counts: Counter[str] = Counter()
         self._kinds: list[Kind] = []
+        self._fired = fired
         self._reducer = Reducer(kills, CHECKS)
 
     @property
@@ -147,13 +148,15 @@ class Kinds:
         assert found.first is not None
         off = follow(judged.differing, causes)[1] if causes else {}
         drawn = None if causes else seen.judged.differing
-        diagnosis = diagnose(judged.reference, judged.differing, found.first, drawn, off)
+        diagnosis = diagnose(judged.reference, judged.differing, found.first, self._fired, drawn, off)
         finding = findings.of_judgement(
             where, small.program, replace(found, because=diagnosis.because), truth.right.refused
         )
         if causes:
             finding = findings.without_causes(finding, causes)
-        return replace(finding, explained_by=diagnosis.exactly, not_reduced=USED_UP if small is seen else "")
+        return replace(
+            finding, explained_by=diagnosis.explained_by, not_reduced=USED_UP if small is seen else ""
+        )
 
 
 def judged_behind(
