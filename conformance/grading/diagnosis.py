@@ -155,19 +155,23 @@ def diagnose(
         (x.rule,) if isinstance(x, Refused) else () for x in (first.expected, first.actual)
     )
 
+    fact = first.fact.partition(".")[0]
+
+    def telling(rule: str) -> tuple[object, ...]:
+        decides = RULES[rule].decides
+        return fact not in decides, fired.get(rule, 0), len(decides), rule
+
     def likelihood(rule: str) -> tuple[object, ...]:
         until = 0
         if drawn is not None and rule in exact and len(exact) > 1:
             until = mutant_of(drawn, rule).agrees_until
-        refuses = rule in instead_of + instead
-        return grades[rule], -until, not refuses, fired.get(rule, 0), len(RULES[rule].decides), rule
+        return grades[rule], -until, rule not in instead_of + instead, telling(rule)
 
     ordered = sorted(grades, key=likelihood)
     explained = tuple(rule for rule in ordered if rule in exact)
     near = [rule for rule in ordered if grades[rule] <= _AT_THAT_STEP]
-    rest = (*instead_of, *near, *instead, *ordered)
-    if not (grades or instead_of or instead):
-        rest = tuple(sorted(reference[first.step].fired, key=lambda rule: (fired.get(rule, 0), rule)))
+    here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
+    rest = (*instead_of, *near, *here, *instead, *ordered)
     others = [rule for rule in dict.fromkeys(rest) if rule not in explained]
     return Diagnosis(explained, (*explained, *others[:FEW]))
 

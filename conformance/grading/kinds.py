@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from conformance import adapters
 from conformance.comparison.compare import Diverge, Divergence
 from conformance.comparison.judge import Decision, Judgement
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.causes import sign_of
 from conformance.grading.diagnosis import diagnose, fired_until, follow, location, mutant_of
-from conformance.grading.participants import Judged, Participants, same_defect
+from conformance.grading.participants import REFERENCE, Judged, Participants, same_defect
 from conformance.grading.reduction import Differing, Judge, Reducer
 from conformance.program import Program
 from conformance.report import findings
 from conformance.report.value import Finding, Verdict
+from specs.rule import RULES
 
 CHECKS = 600
 """The programs that a chunk may try in order to reduce others."""
@@ -119,15 +121,19 @@ class Kinds:
             if alone:
                 self._step_over(kind, alone)
                 return None
-        mutant, off = follow(other, dict.fromkeys(r for kind in kinds for r in kind.rules if r in fired))
+        departed = departures(judged) if judged.found.decided_by[0] == judged.reference.adapter else ()
+        rules = dict.fromkeys((*departed, *(r for kind in kinds for r in kind.rules if r in fired)))
+        if not rules:
+            return ()
+        mutant, off = follow(other, rules)
         causes = tuple(dict.fromkeys(rule for rules in off.values() for rule in rules))
-        if causes and mutant.agrees_past(first):
-            self._step_over(self._kind_of(causes))
+        if mutant.agrees_past(first):
+            kind_of = next((kind for kind in kinds if set(causes) & set(kind.rules)), None)
+            if kind_of is None:  # what torch departs from explains no part of a program
+                return ()
+            self._step_over(kind_of)
             return None
         return causes
-
-    def _kind_of(self, causes: tuple[str, ...]) -> Kind:
-        return next(kind for kind in self._kinds if causes[0] in kind.rules)
 
     def _step_over(self, kind: Kind, rules: Iterable[str] | None = None) -> None:
         """Count a program that shows nothing but known causes."""
@@ -157,6 +163,13 @@ class Kinds:
         return replace(
             finding, explained_by=diagnosis.explained_by, not_reduced=USED_UP if small is seen else ""
         )
+
+
+def departures(judged: Judged) -> tuple[str, ...]:
+    """Return the rules that fired and that torch is on record as breaking, which others may break with it."""
+    release = adapters.load(REFERENCE).torch
+    fired = fired_until(judged.reference, len(judged.reference))
+    return tuple(rule for rule in sorted(fired) if RULES[rule].departed_by(release))
 
 
 def judged_behind(

@@ -148,8 +148,11 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
             known = _behind(finding.explained_by or options[:1], blame)
             blame.explains.update(dict.fromkeys(known, finding.alike))
             if not known:
-                likely = tuple(rule for rule in options if rule not in held | confirmed)
-                left[finding] = likely or tuple(options)
+                open_to = [
+                    tuple(rule for rule in rules if rule not in held | confirmed)
+                    for rules in (options, finding.because)
+                ]
+                left[finding] = open_to[0] or open_to[1] or tuple(options)
     for rule, alike in _fewest(left, blame).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
         (blame.broken if sure else blame.suspect).add(rule)
