@@ -105,10 +105,11 @@ def grade(
 ) -> None:
     """Grade an implementation: cases, then generated programs, then a scorecard by rule.
 
-    A rule is **held** when its cases pass and no program contradicts it; **broken** when a case convicts it;
-    **suspect** when a divergence names it and no case convicts any rule named with it; **unsupported** when
-    the adapter says it lacks what the rule speaks of; **flaky** when a repetition gave another answer; else
-    **not exercised**.
+    A rule is **held** if a case or a program shows it: without the rule, a fact that was compared would have
+    been another. It is **broken** if it is one of the fewest rules that explain the failed cases, **blocked**
+    behind a broken one, **suspect** if it explains a divergence although a case held it, **flaky** if a
+    repetition gave another answer, **unsupported** if the adapter says that it lacks what the rule speaks of;
+    else **not exercised**.
 
     Each divergence is reduced to a few lines that run by themselves under torch. Programs that crash torch in
     a way that is on record (specs/known.toml) are counted and do not fail the run; any other crash does.

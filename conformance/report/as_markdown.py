@@ -57,9 +57,9 @@ def _chapters(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def _failed(report: Report) -> Iterator[str]:
-    for status in (Status.BROKEN, Status.SUSPECT, Status.FLAKY):
-        if rules := [rule.id for rule in report.rules.values() if rule.status is status]:
-            yield f"{status}: {', '.join(rules)}"
+    for label, rules in gaps.rules_by_status(report, short=False):
+        if label in (Status.BROKEN, Status.SUSPECT, Status.FLAKY):
+            yield f"{label}: {rules}"
 
 
 def _heading(title: str, count: int, first: int) -> Iterator[str]:

@@ -69,9 +69,11 @@ def _counted_reasons(reasons: Sequence[tuple[str, list[str]]]) -> str:
 
 
 def _by_reason(report: Report, status: Status) -> dict[str, list[str]]:
-    """Return the rules of a status by the reason given, the reason of the most rules first."""
+    """Return the rules of a status by the reason given: the reason of the most rules first, and of the rules
+    those that explain most.
+    """
     reasons: dict[str, list[str]] = {}
-    for rule in report.rules.values():
+    for rule in sorted(report.rules.values(), key=lambda rule: -rule.explains):
         if rule.status is status:
             reasons.setdefault(rule.why, []).append(rule.id)
     return dict(sorted(reasons.items(), key=lambda reason: -len(reason[1])))

@@ -115,6 +115,14 @@ def test_whole_chapters_go_by_name():
     assert "not exercised  leaf/*" in printed(report(rules=rules | held))
 
 
+def test_suspects_that_explain_most_come_first():
+    names = ("leaf/op-result-is-no-leaf", "view/shares-storage", "grad/accumulates")
+    rules = {rule: RuleResult(rule, Status.SUSPECT, explains=index) for index, rule in enumerate(names)}
+    held = {rule: RuleResult(rule, Status.HELD) for rule in RULES if rule not in names}
+    shown = " ".join(" ".join(printed(report(rules=held | rules))).split())
+    assert f"suspect {', '.join(reversed(names))}" in shown
+
+
 @pytest.mark.parametrize(
     ("columns", "terminal", "width"),
     [("100", False, 100), ("", False, 80), ("x", False, 80), ("60", True, 60)],
