@@ -6,10 +6,12 @@ the generator, which must not observe what it draws.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,20 @@ from specs.active_rules import on_change
 from specs.fact import UNSEEN
 
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
+
+_OPEN = tuple(f"reference_impl.{name}" for name in ("autograd", "cuda", "nn", "optim", "utils"))
+"""The modules of the reference whose functions a program may call."""
+
+_BY_CHANCE = re.compile(
+    r"rand|normal|bernoulli|multinomial|seed|rng|dropout|empty|cauchy|exponential_|geometric_|uniform|data_ptr"
+)
+"""Words of operations whose results differ between two runs."""
+
+_NO_OPERATIONS = frozenset(
+    f"torch.{name}"
+    for name in ("load", "save", "install", "set_torch_release", "set_warn_always", "queue_callback")
+)
+"""Functions of the reference that touch files, or the process."""
 
 
 class Reference(TorchShaped):
@@ -94,6 +110,25 @@ class Reference(TorchShaped):
     def lacks(self, error: BaseException) -> bool:
         """Nothing: what the reference lacks is a mistake of its own."""
         return False
+
+    def knows(self, op: str) -> bool:
+        """Tell whether an operation, as steps spell it, is one of the reference's that two runs agree on, and
+        that touches nothing but tensors.
+        """
+        name = op.strip(".=")
+        if _BY_CHANCE.search(name) or name in _NO_OPERATIONS:
+            return False
+        if not op.startswith("torch."):
+            return not name.startswith("_") and hasattr(reference_impl.Tensor, name)
+        found: Any = reference_impl
+        for word in name.split(".")[1:]:
+            found = None if word.startswith("_") else getattr(found, word, None)
+            if isinstance(found, ModuleType) and not found.__name__.startswith(_OPEN):
+                return False
+        module = getattr(found, "__module__", None) or ""
+        if isinstance(found, type) and issubclass(found, reference_impl.nn.Module):
+            return False  # its parameters are drawn at random
+        return callable(found) and module.startswith("reference_impl")
 
     @staticmethod
     def orderly() -> bool:

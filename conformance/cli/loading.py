@@ -17,9 +17,11 @@ from conformance import adapters
 from conformance.adapters.capabilities import DEVICE_VARIABLE
 from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
+from conformance.execution.claims import known_ops
 from conformance.execution.json_form import schema
 from conformance.program import Program
-from conformance.program.parsing import ProgramError, parse
+from conformance.program.checked import parse_checked
+from conformance.program.parsing import ProgramError
 from conformance.recordings.format import FOLDER, in_place, parse_recording, read_recording
 from conformance.recordings.seal import RecordingError
 from conformance.report import Verdict
@@ -61,11 +63,16 @@ def load_adapter(spec: str) -> Any:
         raise Trouble(exc.problem, exc.hint or CONTRACT, Verdict(exc.code)) from exc
 
 
+def known_to_somebody(op: str) -> bool:
+    """Tell whether an operation is one that programs are drawn of, or that the reference has."""
+    return op in known_ops() or adapters.load("reference").knows(op)
+
+
 def load_program(path: Path) -> Program:
     """The program that a file holds in PyTorch text."""
     hint = "a program is straight-line PyTorch that starts with `import torch`"
     try:
-        program = parse(path.read_text(encoding="utf-8"))
+        program = parse_checked(path.read_text(encoding="utf-8-sig"), known_to_somebody)
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", "give the path of a PyTorch script") from exc
     except ProgramError as exc:

@@ -9,9 +9,10 @@ and `try` are observation, not program, and are passed over. Expectations (`asse
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from conformance.program.expressions import ProgramError, dotted, mode_of, number
 from conformance.program.syntax import (
     ARITHMETIC,
     AUGMENTED_METHOD_OF,
@@ -25,7 +26,6 @@ from conformance.program.syntax import (
 from conformance.program.value import (
     DELETE,
     GRAD_MODES,
-    MODES,
     REST,
     Device,
     Dtype,
@@ -38,45 +38,13 @@ from conformance.program.value import (
 from specs.callbacks import CLASSES, MENU, class_of
 
 
-class ProgramError(ValueError):
-    """A script that is no program: what, where, and what to do about it."""
-
-    def __init__(self, node: ast.AST | None, problem: str, hint: str = "") -> None:
-        self.line = getattr(node, "lineno", None)
-        self.problem, self.hint = problem, hint
-        where = f"line {self.line}: " if self.line else ""
-        super().__init__(f"{where}{problem}" + (f" (hint: {hint})" if hint else ""))
-
-
-def dotted(node: ast.AST) -> str | None:
-    """`torch.autograd.grad` of such an expression, or None where it is none."""
-    words: list[str] = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Name):
-        return ".".join([node.id, *reversed(words)])
-    return None
-
-
-def mode_of(node: ast.AST) -> str | None:
-    """The mode that `torch.no_grad()` or `torch.set_grad_enabled(False)` names, or None."""
-    if isinstance(node, ast.Call):
-        path = dotted(node.func)
-        if path is not None and path.startswith("torch."):
-            text = f"{path[6:]}({', '.join(map(ast.unparse, node.args))})"
-            text = text.removesuffix("()")
-            if text in MODES and not node.keywords:
-                return text
-    return None
-
-
 class Lowering:
     """Turns statements into steps, temporaries and all."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.steps: list[Step] = []
         self.mode: tuple[str, ...] = ()
+        self.at: ast.stmt | None = None
         self._taken = set(taken)
         self._count = 0
         self._temporaries: list[str] = []
@@ -88,8 +56,13 @@ class Lowering:
             self.statement(node)
 
     def statement(self, node: ast.stmt) -> None:
+        self.at = node
         match node:
-            case ast.Import() | ast.ImportFrom() | ast.Pass():
+            case ast.Import(names=imported):
+                for name in imported:
+                    self.imported(node, name)
+                return
+            case ast.ImportFrom() | ast.Pass():
                 return
             case ast.ClassDef(name=name):
                 if ast.unparse(node) != ast.unparse(ast.parse(CLASSES.get(name, ""))):
@@ -122,6 +95,16 @@ class Lowering:
                 kind = type(node).__name__.lower()
                 raise ProgramError(node, f"a program is a straight line; {kind} has no place in it")
         self.release()
+
+    def imported(self, node: ast.stmt, name: ast.alias) -> None:
+        if name.name.partition(".")[0] != "torch":
+            raise ProgramError(
+                node, f"{name.name} has no place in a program", "a program is calls of torch alone"
+            )
+        if name.asname is not None:
+            raise ProgramError(
+                node, f"torch is called {name.asname}", "write `import torch`, and `torch.` below"
+            )
 
     def block(self, node: ast.stmt, openers: list[ast.expr], body: list[ast.stmt]) -> None:
         modes = [mode_of(opener) for opener in openers]
@@ -257,7 +240,7 @@ class Lowering:
         if type(y) is Ref and sign in REFLECTED_METHOD_OF:
             return Step(REFLECTED_METHOD_OF[sign], (y, x))
         if sign in ARITHMETIC and type(x) is not Ref and type(y) is not Ref:
-            return ARITHMETIC[sign](x, y)
+            return number(node, sign, x, y)
         raise ProgramError(node, f"{ast.unparse(node)} is no expression of a program")
 
     def bind(self, out: tuple[str, ...], node: ast.expr) -> None:
@@ -338,12 +321,24 @@ def names_in(tree: ast.AST) -> set[str]:
 
 def parse(text: str) -> Program:
     """The program a script spells; raises `ProgramError` where it is none."""
+    return lowered(text, Lowering)
+
+
+def lowered(text: str, make: Callable[[set[str]], Lowering]) -> Program:
+    """The program that a script spells when it is lowered so; raises `ProgramError` where it is none."""
     try:
         tree = ast.parse(text)
+        lowering = make(names_in(tree))
+        lowering.statements(tree.body)
     except SyntaxError as error:
-        raise ProgramError(None, f"line {error.lineno}: not Python: {error.msg}") from None
-    lowering = Lowering(names_in(tree))
-    lowering.statements(tree.body)
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise ProgramError(None, f"{where}not Python: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ProgramError(None, "it is nested too deeply") from None
+    except ProgramError:
+        raise
+    except ValueError as error:
+        raise ProgramError(None, f"not Python: {error}") from None
     if not lowering.steps:
         raise ProgramError(None, "there is no step in it", "a program is PyTorch, one operation a line")
     return Program(tuple(lowering.steps))

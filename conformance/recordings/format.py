@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import specs
+from conformance.execution.claims import known_ops
 from conformance.execution.json_form import FORMAT as TRACE_FORMAT
 from conformance.execution.json_form import to_json, trace_from_json, trace_to_json
 from conformance.execution.trace import Trace
-from conformance.program.parsing import ProgramError, parse
+from conformance.program.checked import parse_checked
+from conformance.program.parsing import ProgramError
 from conformance.program.printing import to_text
 from conformance.recordings.seal import FORMAT, RecordingError, sealed, to_line, unsealed
 from specs.case import Case
@@ -166,7 +168,7 @@ def trace_of(form: Entry) -> Trace:
     RecordingError where what was seen cannot be of that program.
     """
     try:
-        program = parse(form["script"])
+        program = parse_checked(form["script"], known_ops().__contains__)
     except ProgramError as error:
         raise Stale(str(error)) from error
     if to_text(program) != form["script"]:

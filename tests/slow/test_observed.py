@@ -16,9 +16,10 @@ import pytest
 from conformance.comparison.compare import Agree, compare
 from conformance.comparison.known_crashes import records
 from conformance.execution import json_form
+from conformance.execution.isolate import Died
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk
-from conformance.grading.check import _crash as crash_of
+from conformance.grading.check import _crash, _death_again
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.observer_effect import campaign as search
@@ -32,10 +33,11 @@ from conformance.observer_effect.examine import (
     traces_on,
     with_reading,
 )
+from conformance.program import Program
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 from conformance.report import as_json
-from conformance.report.value import Observed, Totals, Verdict
+from conformance.report.value import Crash, Observed, Totals, Verdict
 from specs.active_rules import knocked_out
 
 LEAF = """
@@ -197,13 +199,20 @@ def test_a_crash_on_record_is_counted_as_one():
     assert all(crash.known for crash in tally.crashes)
 
 
+def crash_of(program: Program) -> Crash:
+    """The crash that is told of a program of which torch died."""
+    died = Died("SIGSEGV", program, 0)
+    chunk = Chunk(TORCH, REFERENCE, "prng", 0, 0, 1)
+    (crash,) = _crash(chunk, died, TORCH, _death_again(died, TORCH)).crashes
+    return crash
+
+
 def test_what_dies_unlooked_at_alone_is_cut_where_it_dies():
     """Looked at after each step the program lives; the crash is told up to the step that dies else."""
     (record,) = (known for known in records() if known.issue.endswith("/196459"))
     program = parse(f"{record.program}z = x + 1.0\n")
     assert run_isolated(program, TORCH).crashed is None
-    chunk = Chunk(TORCH, REFERENCE, "prng", 0, 0, 1)
-    (crash,) = crash_of(chunk, program, 0, "SIGSEGV").crashes
+    crash = crash_of(program)
     assert record.issue == crash.known
     assert "y.register_hook(None)" == crash.script.splitlines()[-1]
 
@@ -214,7 +223,7 @@ def test_an_error_before_the_death_is_not_taken_for_it():
     failing = next(known for known in records() if known.issue.endswith("#L199"))
     first = re.sub(r"\bx\b", "a", failing.program).replace("y =", "c =")
     program = parse(f"{first}{deadly.program.replace('import torch', '')}")
-    (crash,) = crash_of(Chunk(TORCH, REFERENCE, "prng", 0, 0, 1), program, 0, "SIGSEGV").crashes
+    crash = crash_of(program)
     assert deadly.issue == crash.known
     assert "y.register_hook(None)" == crash.script.splitlines()[-1]
 
