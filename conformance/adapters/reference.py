@@ -56,6 +56,7 @@ class Reference(TorchShaped):
     newest.
     """
 
+    whole = True
     unsupported = (dtypes.NoSuchDtype, rules.Unspecified)
 
     def __init__(self) -> None:
@@ -106,10 +107,6 @@ class Reference(TorchShaped):
     def stop(self, session: None) -> None:
         self._errors.pop().__exit__()
         super().stop(session)
-
-    def lacks(self, error: BaseException) -> bool:
-        """Nothing: what the reference lacks is a mistake of its own."""
-        return False
 
     def knows(self, op: str) -> bool:
         """Tell whether an operation, as steps spell it, is one of the reference's that two runs agree on, and

@@ -39,11 +39,8 @@ class Torch(TorchShaped):
     (``cpu``), with the reason why in ``lacking``.
     """
 
+    whole = True
     unsupported = ()
-
-    def lacks(self, error: BaseException) -> bool:
-        """Nothing: torch has what the rules speak of."""
-        return False
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
         count = getattr(namespace, device).device_count() if device != "cpu" else 0

@@ -27,6 +27,9 @@ from specs.rule import classify
 class TorchShaped:
     """Serves one torch-shaped namespace; a session is nothing but the time between `start` and `stop`."""
 
+    whole = False
+    """True of a namespace that has everything, where a missing name is a mistake."""
+
     unsupported: tuple[type[BaseException], ...] = (NotImplementedError,)
 
     def __init__(
@@ -39,10 +42,8 @@ class TorchShaped:
         self._functions: dict[str, Callable[..., Any] | None] = {}
         self._dtype_names = _dtype_names(namespace)
         self.count = len(on_device_asked_for(self.capabilities).features & MOVING)
-        if hasattr(namespace, "set_warn_always"):
-            namespace.set_warn_always(True)
-        if hasattr(namespace, "set_num_threads"):
-            namespace.set_num_threads(1)
+        getattr(namespace, "set_warn_always", bool)(True)
+        getattr(namespace, "set_num_threads", bool)(1)
 
     # sessions
 
@@ -56,9 +57,8 @@ class TorchShaped:
 
     def _record(self) -> None:
         """Turn grad mode on (checking first is cheaper than setting it)."""
-        enabled = getattr(self.namespace, "is_grad_enabled", None)
-        if enabled is not None and not enabled():
-            self.namespace.set_grad_enabled(True)
+        if not getattr(self.namespace, "is_grad_enabled", bool)():
+            getattr(self.namespace, "set_grad_enabled", bool)(True)
 
     def warned(self, session: None) -> tuple[str, ...]:
         """The warnings since the last call, as rules."""
@@ -116,7 +116,7 @@ class TorchShaped:
 
     def lacks(self, error: BaseException) -> bool:
         """Tell whether the error says that the namespace, or its tensors, have no such attribute."""
-        if not isinstance(error, AttributeError) or error.name is None:
+        if self.whole or not isinstance(error, AttributeError) or error.name is None:
             return isinstance(error, self.unsupported)
         owner = type(error.obj)
         return error.obj is self.namespace or (
@@ -234,8 +234,8 @@ class TorchShaped:
         warnings.filters = IGNORED
         try:
             return topology(tensors, facts, self.lies)
-        except Exception as error:
-            if not self.lacks(error):
+        except Exception:
+            if self.whole:
                 raise
             return dict.fromkeys(tensors, (UNSEEN,) * len(TOPOLOGY))
         finally:
@@ -280,7 +280,7 @@ class TorchShaped:
         return {
             "value": lambda: self.listed(x),
             "dtype": lambda: self._dtype_names[x.dtype],
-            "shape": lambda: x.shape,
+            "shape": lambda: tuple(x.shape),
             "device": lambda: self.where(x),
             "is_leaf": lambda: x.is_leaf,
             "requires_grad": lambda: x.requires_grad,

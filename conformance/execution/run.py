@@ -289,7 +289,7 @@ class Runner:
             if opaque and value is not None:
                 self._plain[name] = _OPAQUE
             elif type(value) in PLAIN or type(value) is list:
-                self._plain[name] = (value,)
+                self._plain[name] = (_items(value) if type(value) is list else value,)
             else:
                 self._tensors[name] = value
                 try:  # NB: what mostly succeeds, without a call more
@@ -329,6 +329,11 @@ class Runner:
         if plain:
             facts |= plain
         return facts
+
+
+def _items(values: list[Any]) -> list[Any]:
+    """A list as a fact: of what is not plain, the type's name."""
+    return [_items(x) if type(x) is list else x if type(x) in PLAIN else type(x).__name__ for x in values]
 
 
 def run(program: Program, adapter: Any, density: str = "each") -> Trace:

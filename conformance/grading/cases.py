@@ -168,10 +168,9 @@ def lacks_of_case(limits: Capabilities, case: Case) -> str:
 def _absent(adapter: Any, result: CaseResult) -> str:
     """Return what the namespace lacks, if that is why a case failed; else nothing."""
     errors = [error for error in (result.error, getattr(result.error, "__cause__", None)) if error]
-    lacks_it = getattr(adapter, "lacks", lambda error: False)
-    if not lacks_it(NotImplementedError()):
-        return ""  # it is to have everything
-    found = next((error for error in errors if lacks_it(error)), None)
+    if adapter.whole:
+        return ""
+    found = next((error for error in errors if adapter.lacks(error)), None)
     if found is not None:
         return f"{adapter.name} lacks it: {found}"
     if not any(isinstance(error, AttributeError | TypeError) for error in errors) or result.line is None:
