@@ -76,7 +76,8 @@ def test_findings_about_other_rules_are_set_apart():
     explained = replace(
         FINDING, because=(*OTHER.because, *FINDING.because), explained_by=OTHER.because, ops=("x",)
     )
-    tally = Tally(findings=(FINDING, OTHER, explained))
+    other = replace(OTHER, fact="version", line="b.add_(1)", ops=("y",))
+    tally = Tally(findings=(FINDING, other, explained))
     held = [Witnessed("leaf/a_case", FINDING.because, "held")]
 
     def findings(selection, rules):
