@@ -43,10 +43,7 @@ LONG = 350
 LONG_ALLOWED = {
     "specs/cases/_functions.py": "the menu of functions that programs may hand over",
     "specs/cases/inference.py": "a chapter is a file, and its name is part of each case's id",
-    "tests/fast/test_generate.py": "truths about one generator",
-    "tests/fast/test_rounding.py": "mostly the texts of programs",
     "tests/torch/test_once_differed.py": "the texts of programs",
-    "tests/torch/test_surface.py": "mostly a table of expressions",
 }
 
 # The longest entry that a module's path starts with says which packages it may import besides the standard

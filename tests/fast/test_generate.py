@@ -1,6 +1,6 @@
-"""Drawing programs: sources of choices, what the guide promises of a program, and programs in Hypothesis.
+"""Drawing programs: sources of choices, and what the guide promises of a program.
 
-How often the generator reaches what is held in ``tests/quality``.
+How often the generator reaches what is held in ``tests/quality``; the strategy in ``test_strategy``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.database import InMemoryExampleDatabase
 
 from benchmarks.core import core
 from conformance import adapters
@@ -29,8 +27,7 @@ from conformance.generate.state.oracle import RunnerOracle
 from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import Store
 from conformance.generate.steps import autograd_grad, backward, grad_attribute, training
-from conformance.generate.strategy import drawn, parts_of, programs, shrink
-from conformance.program import Program, Ref, Step, binds, reads, ref
+from conformance.program import Program, binds, reads, ref
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 
@@ -323,70 +320,3 @@ def test_what_is_scheduled_by_name_is_registered():
     names = {name for text in sources for name in re.findall(r'schedule\(\s*"(\w+)"', text)}
     assert "inplace_op" in names
     assert set() == names - FOLLOW_UPS.keys()
-
-
-# -- Hypothesis
-
-EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-
-
-@EASY
-@given(programs(ORACLE))
-def test_programs_are_a_strategy(program):
-    """A drawn program is a plain value that runs by itself."""
-    assert isinstance(program, Program)
-    assert len(program) == len(run(program, ORACLE, "end").observations)
-
-
-@EASY
-@given(drawn(ORACLE, Capabilities(features=frozenset()), density="end"))
-def test_the_strategy_is_narrowed_alike(one):
-    """Capabilities hold for both sources of choices."""
-    assert "end" == one.density
-    assert not any(step.mode or step.op == "view" for step in one.program)
-
-
-def refuses_modified(program: Program) -> bool:
-    """True if some backward finds a saved tensor modified."""
-    trace = run(program, ORACLE, "end")
-    return any(getattr(o.outcome, "rule", "") == "save/modified-refused" for o in trace.observations)
-
-
-def a_failure() -> Program:
-    """The shortest of those that leave something to be left out."""
-    found = (one.program for one in sample(1000) if len(one.program) > 12 and refuses_modified(one.program))
-    return min(found, key=len)
-
-
-def test_a_failure_from_elsewhere_shrinks_in_hypothesis():
-    """A campaign's program becomes small where only Hypothesis's public strategies are at work."""
-    failure = a_failure()
-    small = shrink(
-        failure, refuses_modified, key="modified", database=None, max_examples=2000, derandomize=True
-    )
-    assert refuses_modified(small)
-    assert len(small) <= 8
-
-
-def test_a_failure_is_stored_and_replayed():
-    """A failure is stored in the example database and is the first thing tried again."""
-    database = InMemoryExampleDatabase()
-    failure = a_failure()
-    small = shrink(failure, refuses_modified, key="k", database=database, max_examples=2000)
-    tried: list[str] = []
-
-    def fails(program: Program) -> bool:
-        tried.append(to_text(program))
-        return refuses_modified(program)
-
-    again = shrink(failure, fails, key="k", database=database, phases=[Phase.reuse])
-    assert to_text(small) == to_text(again) == tried[0]
-
-
-@EASY
-@given(
-    parts_of(Program((Step("torch.tensor", (1.0,), (), ("a",)), Step("mul", (Ref("a"), 2.0), (), ("b",)))))
-)
-def test_parts_are_parts(program):
-    """Leaving steps out keeps the order of the rest."""
-    assert [step.op for step in program] in ([], ["torch.tensor"], ["mul"], ["torch.tensor", "mul"])
