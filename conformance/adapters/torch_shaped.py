@@ -117,7 +117,7 @@ class TorchShaped:
     def lacks(self, error: BaseException) -> bool:
         """Tell whether the error says that the namespace, or its tensors, have no such attribute."""
         if self.whole or not isinstance(error, AttributeError) or error.name is None:
-            return isinstance(error, self.unsupported)
+            return not self.whole and isinstance(error, self.unsupported)
         owner = type(error.obj)
         return error.obj is self.namespace or (
             (issubclass(owner, (self.namespace.Tensor, ModuleType))) and not hasattr(owner, error.name)

@@ -168,7 +168,7 @@ def lacks_of_case(limits: Capabilities, case: Case) -> str:
 def _absent(adapter: Any, result: CaseResult) -> str:
     """Return what the namespace lacks, if that is why a case failed; else nothing."""
     errors = [error for error in (result.error, getattr(result.error, "__cause__", None)) if error]
-    if adapter.whole:
+    if getattr(adapter, "whole", True):
         return ""
     found = next((error for error in errors if adapter.lacks(error)), None)
     if found is not None:
