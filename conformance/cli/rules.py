@@ -54,8 +54,8 @@ def witnesses(rule: str) -> list[Case]:
 
 def _list(chosen: list[Rule], out: Console) -> None:
     for rule in chosen:
-        told = [f"{len(witnesses(rule.id))} cases", *filter(None, [_kind(rule)])]
-        out.print(Text.assemble((rule.id, "bold"), (f"  {', '.join(told)}", "dim")))
+        facts = [f"{len(witnesses(rule.id))} cases", *filter(None, [_kind(rule)])]
+        out.print(Text.assemble((rule.id, "bold"), (f"  {', '.join(facts)}", "dim")))
         out.print(Padding(Text(rule.statement), (0, 0, 0, 4)))
     out.print(f"\n{len(chosen)} rules")
 

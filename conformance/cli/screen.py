@@ -19,8 +19,8 @@ Tick = Callable[[str, int, int], None]
 
 def console() -> Console:
     """Return standard output, as wide as its terminal; COLUMNS goes first."""
-    said = os.environ.get("COLUMNS", "")
-    width = int(said) if said.isdigit() and int(said) else None if sys.stdout.isatty() else USUAL
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdigit() and int(columns) else None if sys.stdout.isatty() else USUAL
     return Console(width=width, highlight=False, soft_wrap=False)
 
 

@@ -201,10 +201,10 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "observations": list(map(observation_form, trace.observations)),
     }
     if trace.topology is not None:
-        wired = {name: zip(TOPOLOGY, facts, strict=True) for name, facts in trace.topology.items()}
+        by_name = {name: zip(TOPOLOGY, facts, strict=True) for name, facts in trace.topology.items()}
         form["wiring"] = {
             name: {fact: _lists(value) for fact, value in facts if value is not UNSEEN}
-            for name, facts in wired.items()
+            for name, facts in by_name.items()
         }
     return form
 

@@ -113,8 +113,8 @@ def recording(name: str, forms: Iterable[Entry]) -> Recording:
     there twice.
     """
     head, *entries = forms
-    told = {key: value for key, value in head.items() if key != "format"}
-    left_out = {why: tuple(names) for why, names in told.pop("left_out").items()}
+    fields = {key: value for key, value in head.items() if key != "format"}
+    left_out = {why: tuple(names) for why, names in fields.pop("left_out").items()}
     cases: dict[str, Entry] = {}
     programs: dict[int, Entry] = {}
     for number, form in enumerate(entries, 2):
@@ -122,7 +122,7 @@ def recording(name: str, forms: Iterable[Entry]) -> Recording:
         if form[key] in held:
             raise RecordingError(f"{name}: {key} {form[key]} is there twice", number)
         held[form[key]] = form
-    return Recording(name, Origin(**told, left_out=left_out), cases, programs)
+    return Recording(name, Origin(**fields, left_out=left_out), cases, programs)
 
 
 @cache
@@ -210,8 +210,8 @@ def digest(case: Case) -> str:
     """Return a digest of the text of a case that is no program, without its layout and docstring."""
     (function,) = ast.parse(case.text).body
     assert isinstance(function, ast.FunctionDef)
-    said = [ast.dump(statement) for statement in function.body[1:]]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
+    statements = [ast.dump(statement) for statement in function.body[1:]]
+    return hashlib.sha256("\n".join(statements).encode()).hexdigest()[:12]
 
 
 # what is news

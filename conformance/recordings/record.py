@@ -95,7 +95,7 @@ def make_recording(
         device=torch.device,
         **torch.hardware(),
         machine=platform.machine(),
-        versions={name: told for name, told in versions_of().items() if name in MADE_WITH},
+        versions={name: version for name, version in versions_of().items() if name in MADE_WITH},
         source="prng",
         seed=seed,
         drawn=programs,
@@ -132,9 +132,9 @@ def drop_cases(path: Path, dropped: Iterable[str]) -> tuple[str, ...]:
 def _case(id: str) -> tuple[Entry, str]:
     """Return the entry of one case: as it stands and, if it can be read as a program, its trace."""
     torch, case = adapters.load(TORCH), case_of(id)
-    came_to = run_case_on(case, torch)
-    form: Entry = {"case": id, "status": came_to.status}
-    form |= {key: told for key, told in (("line", came_to.line), ("why", came_to.why)) if told}
+    result = run_case_on(case, torch)
+    form: Entry = {"case": id, "status": result.status}
+    form |= {key: text for key, text in (("line", result.line), ("why", result.why)) if text}
     trace, why = Entry(), ""
     with suppress(ProgramError):
         program = parse_case(case).program

@@ -1,5 +1,5 @@
 """The report as JUnit XML, for what shows test results in CI: a suite an area with a test case a rule, and
-suites for what no rule tells. The words stand in ``conformance.report.words``.
+suites for what no rule is about. The words stand in ``conformance.report.words``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
     suites.append(("cases", [_finding(finding) for finding in cases]))
     suites.append(("programs", [*map(_finding, programs), *map(_crash, report.unknown_crashes)]))
     suites.append(("elsewhere", [_finding(finding) for finding in report.elsewhere]))
-    suites.append(("adapter", [_test(said, "error", "adapter", said) for said in complaints]))
+    suites.append(("adapter", [_test(problem, "error", "adapter", problem) for problem in complaints]))
     return _document(report, [(name, tests) for name, tests in suites if tests])
 
 
@@ -76,7 +76,7 @@ def _message(finding: Finding) -> str:
 
 
 def _body(finding: Finding) -> str:
-    rows = "".join(f"{label}: {said}\n" for label, said in words.divergence(finding))
+    rows = "".join(f"{label}: {text}\n" for label, text in words.divergence(finding))
     return f"{rows}\n{finding.script}"
 
 
@@ -85,11 +85,11 @@ def _crash(crash: Crash) -> Xml.Element:
     return _test(f"{heading}: {crash.error}", "error", "crash", f"{heading}: {died}", crash.script)
 
 
-def _test(name: str, came_to: str = "", kind: str = "", message: str = "", body: str = "") -> Xml.Element:
+def _test(name: str, outcome: str = "", kind: str = "", message: str = "", body: str = "") -> Xml.Element:
     """A test case that passed, or came to a failure, an error or being skipped."""
     test = Xml.Element("testcase", name=name)
-    if came_to:
-        Xml.SubElement(test, came_to, type=kind, message=message).text = body or None
+    if outcome:
+        Xml.SubElement(test, outcome, type=kind, message=message).text = body or None
     return test
 
 

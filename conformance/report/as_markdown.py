@@ -26,7 +26,7 @@ def render(report: Report, first: int = 3) -> str:
 
 def _lines(report: Report, first: int) -> Iterator[str]:
     yield from (f"## {_plain(words.verdict(report))}", "", _plain(words.title(report)), "")
-    yield from _table(("", ""), ((label, _plain(said)) for label, said in words.counts(report).items()))
+    yield from _table(("", ""), ((label, _plain(text)) for label, text in words.counts(report).items()))
     yield from _list("On record", words.known_divergences(report))
     yield from _list("Adapter", report.broken)
     yield from _list("Not exercised", gaps.not_exercised(report))
@@ -40,7 +40,7 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     for finding in report.findings[:first]:
         yield from (f"#### {_plain(words.heading(finding))}", "")
         rows = words.divergence(finding)
-        yield from _table(("", ""), ((_plain(label), _code(said)) for label, said in rows))
+        yield from _table(("", ""), ((_plain(label), _code(text)) for label, text in rows))
         yield from _script(finding.script)
     yield from _heading("Crashes", len(report.crashes), first)
     for crash in words.unknown_first(report.crashes)[:first]:

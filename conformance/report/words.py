@@ -106,12 +106,12 @@ def counts(report: Report) -> dict[str, str]:
     """Return how much the verdict rests on, and what took part, by a label each."""
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
-    departed = f"{t.known:,} known divergences, " if t.known else ""
+    known = f"{t.known:,} known divergences, " if t.known else ""
     again = f", and {t.placed:,} of them again" if t.placed else ""
-    came_to = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
+    statuses = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
     rows = {
-        "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in came_to),
-        "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {departed}"
+        "cases": ", ".join(f"{report.cases.get(status, 0)} {status}" for status in statuses),
+        "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {known}"
         f"{t.incomparable:,} incomparable, {crash_count(t.crashed, report.crashes)}",
         **({"again": _again(t)} if t.placed else {}),
         **({"findings": finding_counts(report.findings)} if report.findings else {}),
