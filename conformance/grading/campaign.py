@@ -22,7 +22,7 @@ from conformance.grading.confirm import Confirming
 from conformance.grading.kinds import Kinds
 from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants
 from conformance.grading.sources import programs_from
-from conformance.grading.tally import Tally, distinct_findings
+from conformance.grading.tally import Tally, distinct
 from conformance.program import Program
 from conformance.program.on_device import relocate
 from conformance.program.printing import to_text
@@ -186,7 +186,7 @@ class Sums:
             compared=dict(self.compared),
             incomparable=dict(self.incomparable),
             known=dict(self.known),
-            findings=distinct_findings((*self.findings, *self.kinds.findings)),
+            findings=distinct((*self.findings, *self.kinds.findings)),
             crashes=tuple(self.crashes),
             confirmed=self.confirming.confirmed,
             lacking=self.confirming.lacking,

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from conformance.report.value import Crash, Finding, Totals
+
+T = TypeVar("T", Finding, Crash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ class Tally:
             compared=dict(Counter(self.compared) + Counter(other.compared)),
             incomparable=dict(Counter(self.incomparable) + Counter(other.incomparable)),
             known=dict(Counter(self.known) + Counter(other.known)),
-            findings=distinct_findings((*self.findings, *other.findings)),
-            crashes=distinct_crashes((*self.crashes, *other.crashes)),
+            findings=distinct((*self.findings, *other.findings)),
+            crashes=distinct((*self.crashes, *other.crashes)),
             broken=tuple(dict.fromkeys((*self.broken, *other.broken))),
             confirmed=dict(Counter(self.confirmed) + Counter(other.confirmed)),
             lacking={**other.lacking, **self.lacking},
@@ -51,20 +54,10 @@ class Tally:
         )
 
 
-def distinct_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding a bucket, the first, which counts the others."""
-    kept: dict[object, Finding] = {}
-    for finding in findings:
-        first = kept.get(finding.bucket)
-        kept[finding.bucket] = finding if first is None else replace(first, alike=first.alike + finding.alike)
-    return tuple(kept.values())
-
-
-def distinct_crashes(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
-    """One crash for each side, error and issue on record, the first, which counts the others."""
-    kept: dict[object, Crash] = {}
-    for crash in crashes:
-        key = crash.side, crash.error, crash.known
-        first = kept.get(key)
-        kept[key] = crash if first is None else replace(first, alike=first.alike + crash.alike)
+def distinct(found: Iterable[T]) -> tuple[T, ...]:
+    """Return one finding or crash a bucket, the first, which counts the others."""
+    kept: dict[object, T] = {}
+    for each in found:
+        first = kept.get(each.bucket)
+        kept[each.bucket] = each if first is None else replace(first, alike=first.alike + each.alike)
     return tuple(kept.values())

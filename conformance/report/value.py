@@ -218,6 +218,11 @@ class Crash:
     alike: int = 1
     not_reduced: str = ""
 
+    @property
+    def bucket(self) -> tuple[object, ...]:
+        """The properties that two crashes share when they are likely the same defect."""
+        return self.side, self.error, self.known
+
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
