@@ -42,11 +42,12 @@ def count(reference: Trace, other: Trace, last: int, compared: Counter[str]) -> 
             else:
                 _partial(expected, actual, compared)
     if last >= len(reference) - 1 and reference.topology and other.topology:
+        both = [(facts, other.topology.get(name)) for name, facts in reference.topology.items()]
         for rule in fired:
             for at in _of_topology(rule):
                 compared[rule] += sum(
-                    facts[at] is not UNSEEN and other.topology[name][at] is not UNSEEN
-                    for name, facts in reference.topology.items()
+                    shown is not None and facts[at] is not UNSEEN and shown[at] is not UNSEEN
+                    for facts, shown in both
                 )
 
 
