@@ -20,7 +20,8 @@ from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.trouble import Trouble
-from conformance.report.value import EXIT_CODES, INTERRUPTED, SUITE_FAILED
+from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
+from conformance.report.value import INTERRUPTED
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 

@@ -32,22 +32,8 @@ class Verdict(IntEnum):
     BROKEN_SUITE = 4
 
 
-SUITE_FAILED = 5
-"""The exit code of an error in the suite's own code, where there is no verdict."""
-
 INTERRUPTED = 130
 """The exit code of what Ctrl-C ended, as shells have it."""
-
-EXIT_CODES = {
-    Verdict.CONFORMS: "conforms",
-    Verdict.NONCONFORMANCE: "does not conform",
-    Verdict.BAD_USAGE: "wrong usage: an argument, or an unknown name in the capabilities",
-    Verdict.BROKEN_ADAPTER: "the adapter is broken, or nothing was exercised",
-    Verdict.BROKEN_SUITE: "the reference and torch disagree, or a case is stale: nobody else is blamed",
-    SUITE_FAILED: "the suite itself failed",
-    INTERRUPTED: "interrupted before anything was found",
-}
-"""The table of exit codes, as ``--help`` prints it and the README shows it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from conformance import cli
-from conformance.report.value import EXIT_CODES, Verdict
+from conformance.report.exit_codes import EXIT_CODES
+from conformance.report.value import Verdict
 
 README = Path(__file__).parents[2] / "README.md"
 
