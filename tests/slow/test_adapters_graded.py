@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -9,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from conformance import adapters
+from conformance.cli.loading import load_adapter
+from conformance.cli.trouble import Trouble
 from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.cases import run_case_on
 from conformance.grading.check import despite_divergence
-from conformance.report.value import BROKEN, HELD
+from conformance.report.value import BROKEN, HELD, Verdict
 from specs.case import cases
 
 FOLDER = Path(__file__).parents[1] / "adapters"
@@ -64,3 +68,40 @@ def test_no_program_diverges(named: str, against: str) -> None:
     assert tally.totals.agree + tally.totals.known >= PROGRAMS // 2
     foreign = [why for why in tally.incomparable if named != "without_optim_and_nn"]
     assert [] == foreign, "something was drawn that the adapter does not claim"
+
+
+@pytest.mark.parametrize("named", ["torch_shaped", "plain_torch"], indirect=True)
+def test_a_device_asked_for_convicts_nobody_without_one(named: str) -> None:
+    """Beside a torch with the stand-in, an adapter without devices gets no program on them."""
+    path = FOLDER / f"{named}.py"
+    options = ["--device", "standin", "--no-cases", "--programs", "20", "--source", "prng", "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", "grade", str(path), *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode == int(Verdict.BAD_USAGE):
+        pytest.skip(done.stderr.strip())
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "0 diverge" in done.stdout
+
+
+BROKEN_ADAPTERS = {
+    "features={'inplaces'}": (2, "did you mean 'inplace'?"),
+    "ops=frozenset()": (3, "the capabilities claim no ops"),
+}
+
+
+@pytest.mark.parametrize(("claim", "code", "problem"), [(k, *v) for k, v in BROKEN_ADAPTERS.items()])
+def test_a_wrong_claim_ends_with_its_exit_code(claim: str, code: int, problem: str, tmp_path: Path) -> None:
+    """One line says what is wrong."""
+    mine = tmp_path / "mine.py"
+    text = "from conformance.adapters.capabilities import Capabilities\ncapabilities = Capabilities({})\n"
+    mine.write_text(text.format(claim), encoding="utf-8")
+    with pytest.raises(Trouble) as caught:
+        load_adapter(str(mine))
+    assert code == int(caught.value.code)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
