@@ -19,7 +19,7 @@ from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading import compared
 from conformance.grading.confirm import Confirming
-from conformance.grading.kinds import Kinds
+from conformance.grading.kinds import DIFFERENT, Kinds
 from conformance.grading.participants import REFERENCE, TORCH, AdapterBroke, Judged, Participants
 from conformance.grading.sources import programs_from
 from conformance.grading.tally import Tally, distinct
@@ -95,17 +95,18 @@ class Sums:
             return "crashed"
         try:
             judged = self.participants.judged(drawn.program, drawn.density, drawn.trace)
+            self._count(judged)
+            if judged.found.decision in DIFFERENT:
+                self.kinds.add(where, drawn, judged.found, self.participants)
         except AdapterBroke as broke:
             self.broken.append(str(broke))
             self.over = True
             return "broken"
         found = judged.found
-        self._count(judged)
         if self.chunk.unconfirmed:
             self._confirm(judged)
-        if found.decision in (Decision.NONCONFORMANCE, Decision.SUITE):
+        if found.decision in DIFFERENT:
             self.over = self.chunk.fail_fast
-            self.kinds.add(where, drawn, found, self.participants)
         elif found.decision is Decision.CRASH:
             self._crash(where, drawn)
         elif found.decision in (Decision.INCOMPARABLE, Decision.VACUOUS):

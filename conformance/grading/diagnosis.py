@@ -19,6 +19,7 @@ from conformance.execution.trace import Refused, Trace
 from conformance.grading.participants import REFERENCE
 from conformance.program import Program
 from specs.active_rules import knocked_out
+from specs.fact import TOPOLOGY
 from specs.rule import RULES
 
 FEW = 5
@@ -47,6 +48,12 @@ class Mutant(NamedTuple):
         if isinstance(self.comparison, Incomparable):
             return self.comparison.step
         return len(self.trace)
+
+    @property
+    def reached(self) -> tuple[int, bool]:
+        """The same, and if what hangs together is all that differs after those steps."""
+        found = self.comparison
+        return self.agrees_until, not isinstance(found, Diverge) or found.first.fact in TOPOLOGY
 
     def agrees_past(self, first: Divergence) -> bool:
         """Tell whether the two agree as far as they can be compared, and past a difference."""
@@ -83,14 +90,12 @@ def follow(other: Trace, rules: Iterable[str]) -> tuple[Mutant, dict[int, tuple[
     best = _following(other, off)
     while isinstance(best.comparison, Diverge):
         step = best.agrees_until
-        for rule in rules:
-            for steps in ((step,), range(step + 1)):
-                tried = off | {at: (*off.get(at, ()), rule) for at in steps}
-                mutant = _following(other, tried)
-                if mutant.agrees_until > step:
-                    best, off = mutant, tried
-                    break
-            if best.agrees_until > step:
+        at_once = ({step: (*off.get(step, ()), rule)} for rule in rules)
+        until_then = ({at: (*off.get(at, ()), rule) for at in range(step + 1)} for rule in rules)
+        for more in (*at_once, *until_then):
+            mutant = _following(other, off | more)
+            if mutant.reached > best.reached:
+                best, off = mutant, off | more
                 break
         else:
             break

@@ -32,6 +32,7 @@ CHECKS = 600
 ALIKE = 4
 """The programs of a chunk that are reduced although no rule explains them and they begin alike."""
 
+NOT_WITH_LESS = "no program that is shorter shows it"
 USED_UP = f"{CHECKS} smaller programs were tried for other findings of its chunk"
 
 DIFFERENT = (Decision.NONCONFORMANCE, Decision.SUITE)
@@ -144,7 +145,8 @@ class Kinds:
         self, where: str, seen: Differing, judge: Judge, causes: tuple[str, ...], participants: Participants
     ) -> Finding:
         """Reduce a program and tell the rules behind its difference; ``judge`` does without the causes."""
-        small = self._reducer.reduced(seen, judge) if self._reducer.checks > 0 else seen
+        tried = self._reducer.checks > 0
+        small = self._reducer.reduced(seen, judge) if tried else seen
         if small is None:
             return _flaky(where, seen, seen.judged.found)
         judged, truth = small.judged, participants.judged(small.program, small.density)
@@ -155,14 +157,15 @@ class Kinds:
         off = follow(judged.differing, causes)[1] if causes else {}
         drawn = None if causes else seen.judged.differing
         diagnosis = diagnose(judged.reference, judged.differing, found.first, self._fired, drawn, off)
+        because = diagnosis.because if diagnosis.explained_by else (*causes, *diagnosis.because)
+        because = tuple(dict.fromkeys(because))
         finding = findings.of_judgement(
-            where, small.program, replace(found, because=diagnosis.because), truth.right.refused
+            where, small.program, replace(found, because=because), truth.right.refused
         )
         if causes:
             finding = findings.without_causes(finding, causes)
-        return replace(
-            finding, explained_by=diagnosis.explained_by, not_reduced=USED_UP if small is seen else ""
-        )
+        not_reduced = "" if small is not seen else NOT_WITH_LESS if tried else USED_UP
+        return replace(finding, explained_by=diagnosis.explained_by, not_reduced=not_reduced)
 
 
 def departures(judged: Judged) -> tuple[str, ...]:
