@@ -68,7 +68,7 @@ class Sums:
         self.known: Counter[str] = Counter()
         self.findings: list[Finding] = []
         self.kinds = Kinds(self.kills, self.fired)
-        self.confirming = Confirming(chunk.unconfirmed)
+        self.confirming = Confirming(chunk.unconfirmed, self.participants.capabilities.refusals)
         self.crashes: list[Crash] = []
         self.broken: list[str] = []
         self.over = False

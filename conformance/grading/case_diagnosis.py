@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from conformance import adapters
 from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.comparison.refusals import as_claimed
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Refused, Trace, Unsupported
@@ -25,12 +26,13 @@ from specs.case import Case, run_case
 
 
 class Witness(NamedTuple):
-    """The expectations of a case, by number, and the steps that come out otherwise without a rule; the
-    assertion, as it stands, that fails.
+    """The expectations of a case, by number, and the step that come out otherwise without a rule; those after
+    the step; the assertion, as it stands, that fails.
     """
 
     expectations: tuple[int, ...]
     steps: tuple[int, ...]
+    after: tuple[int, ...]
     assertion: str
 
 
@@ -47,44 +49,50 @@ def surprises(parsed: CaseProgram, trace: Trace) -> list[int]:
     ]
 
 
-def unshown(case: Case, trace: Trace) -> tuple[tuple[str, str], ...]:
+def unshown(case: Case, trace: Trace, refusals: str) -> tuple[tuple[str, str], ...]:
     """The rules of a case that a trace of it does not show to hold, each with the fact or assertion that is
-    lacking.
+    lacking; ``refusals`` as the implementation claims them.
     """
     found = check_case(parse_case(case), trace)
-    said = ((rule, _lacking(case, rule, trace, found)) for rule in case.rules)
+    release = adapters.load("reference").torch
+    said = ((rule, _lacking(_witness(case, rule, release, refusals), trace, found)) for rule in case.rules)
     return tuple((rule, why) for rule, why in said if why is not None)
 
 
-def _lacking(case: Case, rule: str, trace: Trace, found: tuple[CaseFinding, ...]) -> str | None:
-    witness = _witness(case, rule, adapters.load("reference").torch)
+def _lacking(witness: Witness, trace: Trace, found: tuple[CaseFinding, ...]) -> str | None:
     if not (witness.expectations or witness.steps):
         return witness.assertion and f"needs {witness.assertion}"
     for index in witness.expectations:
         if found[index].status == "unseen":
-            expected = found[index].expectation
-            return f"needs {expected.name}.{expected.fact}" if expected.name else f"needs {expected.fact}"
+            return _needs(found[index])
     for step in witness.steps:
         if any(isinstance(seen.outcome, Unsupported) for seen in trace.observations[: step + 1]):
             return f"needs {statement(trace.program[step])}"
+    # That a step was done says little: what it did is to be seen, if the case asks for it.
+    if witness.after and all(found[index].status == "unseen" for index in witness.after):
+        return _needs(found[witness.after[0]])
     return None
 
 
+def _needs(unseen: CaseFinding) -> str:
+    name, fact = unseen.expectation.name, unseen.expectation.fact
+    return f"needs {name}.{fact}" if name else f"needs {fact}"
+
+
 @cache
-def _witness(case: Case, rule: str, release: str) -> Witness:
+def _witness(case: Case, rule: str, release: str, refusals: str) -> Witness:
     """Return what fails of a case without the rule, up to the first step that fails unexpectedly."""
     parsed, reference = parse_case(case), adapters.load("reference")
+    right = run(parsed.program, reference)
     with knocked_out(rule):
-        trace = run(parsed.program, reference)
+        trace = as_claimed(run(parsed.program, reference), right, refusals)
         as_it_stands = run_case(case, reference.namespace)
     steps = surprises(parsed, trace)[:1]
     found = check_case(parsed, trace)
-    broken = (
-        index
-        for index, each in enumerate(found)
-        if each.status == BROKEN and (not steps or each.expectation.step < steps[0])
-    )
-    return Witness(tuple(broken), tuple(steps), (as_it_stands.source or "").removeprefix("assert "))
+    broken = [index for index, each in enumerate(found) if each.status == BROKEN]
+    before = [index for index in broken if not steps or found[index].expectation.step < steps[0]]
+    after = tuple(index for index in broken if index not in before)
+    return Witness(tuple(before), tuple(steps), after, (as_it_stands.source or "").removeprefix("assert "))
 
 
 def diagnosed(

@@ -139,7 +139,7 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
         trace = as_claimed(trace, right, adapters.capabilities(adapter).refusals)
     except Exception as error:
         return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
-    return judge_parsed(case, parsed, trace)
+    return judge_parsed(case, parsed, trace, adapters.capabilities(adapter).refusals)
 
 
 def lacks(limits: Capabilities, program: Program) -> str:
@@ -192,7 +192,7 @@ def _callable_at(namespace: Any, path: Iterable[str]) -> bool | None:
     return None if found is None else callable(found)
 
 
-def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
+def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace, refusals: str = "rules") -> Witnessed:
     """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked;
     then its rules are held as far as what witnesses them was seen.
     """
@@ -207,7 +207,7 @@ def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed:
         steps = parsed.program.steps[expected.start : expected.step + 1]
         last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
         return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
-    absent, held = unshown(case, trace), any(f.status == HELD for f in found)
+    absent, held = unshown(case, trace, refusals), any(f.status == HELD for f in found)
     why = "" if held else next((why for _, why in absent if why), "")
     return Witnessed(case.id, case.rules, HELD if held else UNSUPPORTED, why=why, lacking=absent)
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from conformance import adapters
 from conformance.comparison.compare import Diverge, Divergence, compare
+from conformance.comparison.refusals import as_claimed
 from conformance.execution.run import run
-from conformance.execution.trace import Trace
+from conformance.execution.trace import Refused, Trace
 from conformance.grading.case_diagnosis import rules_of
 from specs.active_rules import knocked_out
 from specs.fact import GRAD_FACTS, POSITION, TOPOLOGY, UNSEEN
@@ -30,8 +31,8 @@ class Confirming:
     ``confirmed`` are those that some program showed to hold, ``lacking`` the fact that another had needed.
     """
 
-    def __init__(self, rules: Iterable[str]) -> None:
-        self._left, self._tried = set(rules), Counter[str]()
+    def __init__(self, rules: Iterable[str], refusals: str = "rules") -> None:
+        self._left, self._tried, self._refusals = set(rules), Counter[str](), refusals
         self.confirmed: Counter[str] = Counter()
         self.lacking: dict[str, str] = {}
 
@@ -47,8 +48,7 @@ class Confirming:
                 self._try(rule, reference, shown, last)
 
     def _try(self, rule: str, reference: Trace, shown: Trace, last: int) -> None:
-        with knocked_out(rule):
-            mutant = run(reference.program, adapters.load("reference"), reference.density)
+        mutant = as_claimed(without(rule, reference), reference, self._refusals)
         needed = needed_to_tell(reference, mutant, shown, last)
         if needed is None:
             return
@@ -61,6 +61,12 @@ class Confirming:
             self._left.discard(rule)
 
 
+def without(rule: str, trace: Trace) -> Trace:
+    """The reference's trace of the program of another, without a rule."""
+    with knocked_out(rule):
+        return run(trace.program, adapters.load("reference"), trace.density)
+
+
 def needed_to_tell(reference: Trace, mutant: Trace, shown: Trace, last: int) -> str | None:
     """The fact that would tell a mutant from the reference and that is not shown; nothing where another that
     does is, None where nothing differs up to the step ``last``.
@@ -69,6 +75,10 @@ def needed_to_tell(reference: Trace, mutant: Trace, shown: Trace, last: int) -> 
     if not isinstance(found, Diverge) or found.first.step > last:
         return None
     told = [difference for difference in found.divergences if difference.step == found.first.step]
+    if not isinstance(reference[found.first.step].outcome, Refused):
+        # That a step was done says little: what it did is to be seen, if there is anything.
+        later = [each for each in found.divergences if each.step <= last and each.fact != "outcome"]
+        told = [each for each in later if each in told] or later or told
     if any(_is_shown(shown, difference) for difference in told):
         return ""
     return f"needs {told[0].name}.{told[0].fact}" if told[0].name else f"needs {told[0].fact}"
@@ -82,8 +92,10 @@ def _is_shown(trace: Trace, difference: Divergence) -> bool:
         return seen.warnings is not None
     if fact == "calls":
         return seen.calls is not None and not _hidden(seen.calls)
-    if name is None or fact == "bound":
+    if name is None:
         return True
+    if fact == "bound":  # to what, its value tells
+        return seen.facts.get(name, ("",))[0] is not UNSEEN
     if fact in TOPOLOGY:
         return trace.topology is not None and trace.topology[name][TOPOLOGY.index(fact)] is not UNSEEN
     value = seen.facts[name][POSITION[fact]]

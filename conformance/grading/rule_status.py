@@ -87,8 +87,12 @@ def blamed(
         [finding for finding in findings if not finding.where.startswith("case ")], held, confirmed, blame
     )
     blame.flaky -= blame.suspect | blame.broken
-    for rule in blame.broken | blame.suspect:
+    for rule in sorted(blame.broken | blame.suspect, key=_depth, reverse=True):
         blame.behind.pop(rule, None)
+        if more_basic := _depended_on(rule, blame.broken):
+            blame.broken.discard(rule)
+            blame.suspect.discard(rule)
+            blame.behind[rule] = more_basic
     return blame
 
 
@@ -182,11 +186,13 @@ def _depth(rule: str) -> int:
 
 def _blocking(rule: str, blame: Blame) -> str:
     """The broken rule because of which a rule could not be judged, or nothing."""
-    if rule in blame.behind:
-        return blame.behind[rule]
+    return blame.behind.get(rule) or _depended_on(rule, blame.broken)
+
+
+def _depended_on(rule: str, broken: set[str]) -> str:
+    """The first broken rule on which a rule depends, at once or by others, or nothing."""
     for other in RULES[rule].depends if rule in RULES else ():
-        found = other if other in blame.broken else _blocking(other, blame)
-        if found:
+        if found := other if other in broken else _depended_on(other, broken):
             return found
     return ""
 

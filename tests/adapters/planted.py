@@ -36,10 +36,13 @@ def around(owner: Any, name: str, wrapper: Wrapper) -> None:
     setattr(owner, name, functools.wraps(own)(lambda *args, **kwargs: wrapper(own, *args, **kwargs)))
 
 
-def leaves(roots: Any) -> list[torch.Tensor]:
-    """The leaves that a backward from the roots fills."""
-    roots = [roots] if isinstance(roots, torch.Tensor) else list(roots)
-    stack = [torch.autograd.graph.get_gradient_edge(x).node for x in roots if x.requires_grad]
+def filled_by(roots: Any) -> list[torch.Tensor]:
+    """The leaves that a backward from the roots fills, as far as it can be told."""
+    try:
+        roots = [roots] if isinstance(roots, torch.Tensor) else list(roots)
+        stack = [torch.autograd.graph.get_gradient_edge(x).node for x in roots]
+    except Exception:
+        return []
     met = set()
     while stack:
         node = stack.pop()
@@ -67,10 +70,7 @@ def retain_grad_on_a_leaf_refused() -> None:
 @breaks("grad/stolen-when-alone")
 def first_grad_copied() -> None:
     def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            fresh = [x for x in leaves(roots) if x.grad is None]
-        except (RuntimeError, TypeError, AttributeError):
-            fresh = []
+        fresh = [x for x in filled_by(roots) if x.grad is None]
         try:
             own(roots, *args, **kwargs)
         finally:
@@ -106,18 +106,11 @@ def retain_graph_ignored() -> None:
 @breaks("grad/accumulates")
 def grad_overwritten() -> None:
     def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            filled = [x for x in leaves(roots) if x.grad is not None]
-        except (RuntimeError, TypeError, AttributeError):
-            filled = []
-        before = [(x, x.grad) for x in filled if not kwargs.get("inputs")]
-        for x, _ in before:
-            x.grad = None
-        try:
-            own(roots, *args, **kwargs)
-        finally:
-            for x, grad in before:
-                x.grad = grad if x.grad is None else x.grad
+        before = [(x, x.grad.clone()) for x in filled_by(roots) if x.grad is not None]
+        own(roots, *args, **kwargs)
+        for x, grad in before:
+            if not (kwargs.get("inputs") or x.grad.requires_grad):
+                x.grad.data.sub_(grad)
 
     around(torch.autograd, "backward", backward)
 
@@ -133,14 +126,14 @@ def detach_of_views_in_place_allowed() -> None:
 
 
 @breaks("hook/result-replaces")
-def hooks_called_twice() -> None:
+def results_of_hooks_ignored() -> None:
     def register_hook(own: Wrapper, x: torch.Tensor, hook: Wrapper) -> Any:
-        def twice(grad: Any) -> Any:
-            first = hook(grad)
-            second = hook(grad if first is None else first)
-            return first if second is None else second
+        def ignored(grad: Any) -> Any:
+            result = hook(grad)
+            fits = grad is not None and getattr(result, "shape", None) == grad.shape
+            return None if fits and result.dtype == grad.dtype else result
 
-        return own(x, twice)
+        return own(x, ignored)
 
     around(torch.Tensor, "register_hook", register_hook)
 
@@ -151,6 +144,13 @@ def flag_of_a_non_leaf_dropped() -> None:
         return x if flag is False and not x.is_leaf else own(x, flag)
 
     around(torch.Tensor, "requires_grad_", requires_grad_)
+    own = torch.Tensor.requires_grad
+
+    def assign(x: torch.Tensor, flag: Any) -> None:
+        if flag is not False or x.is_leaf:
+            own.__set__(x, flag)
+
+    torch.Tensor.requires_grad = property(lambda x: own.__get__(x), assign)
 
 
 def tagless(view: torch.Tensor) -> bool:
@@ -170,10 +170,14 @@ def writes_to_views_do_not_rebase() -> None:
         around(torch.Tensor, name, write)
 
 
-@breaks("nn/zero-grad-forgets")
-def zero_grad_does_nothing() -> None:
-    around(torch.optim.Optimizer, "zero_grad", lambda own, *args, **kwargs: None)
-    around(torch.nn.Module, "zero_grad", lambda own, *args, **kwargs: None)
+@breaks("nn/zero-grad-fills-in-place")
+def zero_grad_fills_nothing() -> None:
+    def zero_grad(own: Wrapper, x: Any, set_to_none: bool = True) -> None:
+        if set_to_none:
+            own(x)
+
+    around(torch.optim.Optimizer, "zero_grad", zero_grad)
+    around(torch.nn.Module, "zero_grad", zero_grad)
 
 
 class Adapters:

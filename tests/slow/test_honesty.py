@@ -1,0 +1,218 @@
+"""No rule is held of which nothing was seen: hiding facts never helps, and wrong facts clear nobody.
+
+Subjects are made of the reference's own traces, with facts hidden or changed, so that many can be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from conformance import check
+from conformance.adapters import load
+from conformance.execution.case import CaseProgram, parse_case
+from conformance.execution.run import run
+from conformance.execution.trace import Observation, Trace
+from conformance.generate.guide.guide import draw
+from conformance.generate.state.choices import Prng
+from conformance.grading import confirm
+from conformance.grading.cases import judge_parsed
+from conformance.grading.rule_status import rule_statuses
+from conformance.grading.tally import Tally
+from conformance.program.parsing import ProgramError
+from conformance.report import Report, Status
+from specs.case import Case, cases
+from specs.fact import FACTS, UNSEEN
+from specs.rule import RULES
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+ALL = frozenset((*FACTS, "warnings", "calls", "topology"))
+"""Everything that a subject may show beside its refusals."""
+PROGRAMS = 40
+IN_FORCE = [rule.id for rule in RULES.values() if rule.in_programs]
+
+Change = Callable[[Trace], Trace]
+
+
+@cache
+def case_traces() -> tuple[tuple[Case, CaseProgram, Trace], ...]:
+    """The cases that are programs, and what the reference shows of them."""
+    reference, found = load("reference"), []
+    for case in cases():
+        if case.holds_for(reference.torch) and not case.devices:
+            try:
+                parsed = parse_case(case)
+            except ProgramError:
+                continue
+            found.append((case, parsed, run(parsed.program, reference)))
+    return tuple(found)
+
+
+@cache
+def drawn() -> tuple[Trace, ...]:
+    reference = load("reference")
+    traces = (draw(Prng(3, number), reference).trace for number in range(PROGRAMS))
+    return tuple(trace for trace in traces if trace is not None)
+
+
+@pytest.fixture(autouse=True)
+def _each_mutant_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "without", _without)
+
+
+_own = confirm.without
+_mutants: dict[tuple[str, int], Trace] = {}
+
+
+def _without(rule: str, trace: Trace) -> Trace:
+    key = rule, id(trace)
+    if key not in _mutants:
+        _mutants[key] = _own(rule, trace)
+    return _mutants[key]
+
+
+def held_by_cases(change: Change) -> frozenset[str]:
+    """The rules that cases hold of a subject that shows the reference's traces so changed."""
+    witnessed = [judge_parsed(case, parsed, change(trace)) for case, parsed, trace in case_traces()]
+    by_rule = {rule: [each for each in witnessed if rule in each.rules] for rule in IN_FORCE}
+    statuses = rule_statuses(IN_FORCE, Tally(), by_rule, limited=False)
+    return frozenset(rule for rule, result in statuses.items() if result.status is Status.HELD)
+
+
+def held_by_programs(change: Change) -> frozenset[str]:
+    """The same of drawn programs."""
+    confirming = confirm.Confirming(IN_FORCE)
+    for trace in drawn():
+        confirming.program(trace, change(trace), len(trace))
+    return frozenset(confirming.confirmed) - frozenset(confirming.lacking)
+
+
+def hiding(facts: frozenset[str]) -> Change:
+    """A subject that does not show these facts."""
+    places = [index for index, fact in enumerate(FACTS) if fact in facts]
+
+    def hidden(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(values) != len(FACTS):
+            return values
+        return tuple(UNSEEN if index in places else value for index, value in enumerate(values))
+
+    def observed(seen: Observation) -> Observation:
+        return seen._replace(
+            facts={name: hidden(values) for name, values in seen.facts.items()},
+            warnings=None if "warnings" in facts else seen.warnings,
+            calls=None if "calls" in facts else seen.calls,
+        )
+
+    def change(trace: Trace) -> Trace:
+        return replace(
+            trace,
+            observations=tuple(map(observed, trace.observations)),
+            complete=not facts,
+            topology=None if "topology" in facts else trace.topology,
+        )
+
+    return change
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "is_leaf": lambda leaf: not leaf,
+    "requires_grad": lambda flag: not flag,
+    "retains_grad": lambda flag: not flag,
+    "shape": lambda shape: (*shape, 1),
+    "dtype": lambda dtype: "float16",
+    "grad_fn": lambda name: "Backward",
+    "version": lambda version: 7,
+    "value": lambda value: 1234.5,
+    "grad": lambda grad: None if grad else ("float32", (), "cpu", 0.5, False, True, None),
+    "is_view": lambda view: not view,
+}
+
+
+def lying(fact: str) -> Change:
+    """A subject that shows a fact wrongly, always."""
+    place, wrong = FACTS.index(fact), WRONG[fact]
+
+    def changed(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(values) != len(FACTS) or values[place] is UNSEEN:
+            return values
+        return (*values[:place], wrong(values[place]), *values[place + 1 :])
+
+    def change(trace: Trace) -> Trace:
+        observations = (
+            seen._replace(facts={name: changed(values) for name, values in seen.facts.items()})
+            for seen in trace.observations
+        )
+        return replace(trace, observations=tuple(observations))
+
+    return change
+
+
+def test_whoever_shows_everything_holds_nearly_every_rule() -> None:
+    """The measure is not empty: cases that are programs hold most rules, programs a good part."""
+    assert len(held_by_cases(hiding(frozenset()))) >= 250
+    assert len(held_by_programs(hiding(frozenset()))) >= 80
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_fewer_facts_never_hold_more(seed: int) -> None:
+    """Of two subsets, one in the other, the smaller one holds no rule that the larger one does not."""
+    random = Random(seed)
+    larger = frozenset(random.sample(sorted(ALL), random.randint(1, len(ALL))))
+    smaller = frozenset(random.sample(sorted(larger), random.randint(0, len(larger) - 1)))
+    for held in (held_by_cases, held_by_programs):
+        of_smaller, of_larger = held(hiding(ALL - smaller)), held(hiding(ALL - larger))
+        assert of_smaller <= of_larger <= held(hiding(frozenset()))
+
+
+@pytest.mark.parametrize("fact", WRONG)
+def test_a_wrong_fact_clears_nobody(fact: str) -> None:
+    """It holds no more than the same fact hidden, and that no more than the truth."""
+    lied, hidden = held_by_cases(lying(fact)), held_by_cases(hiding(frozenset([fact])))
+    assert lied <= hidden <= held_by_cases(hiding(frozenset()))
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_rule_that_a_fact_alone_decides_is_not_held_without_it(fact: str) -> None:
+    """By programs as by cases: its absence would go unnoticed."""
+    alone = {rule for rule in IN_FORCE if RULES[rule].decides == (fact,)}
+    change = hiding(frozenset([fact]))
+    assert not alone & held_by_programs(change)
+
+
+CHAPTERS = ("grad", "retain", "version", "view")
+
+
+def held_in(report: Report, chapters: tuple[str, ...]) -> set[str]:
+    return {r.id for r in report.rules.values() if r.status is Status.HELD and r.chapter in chapters}
+
+
+def test_the_blind_hold_nothing_that_they_do_not_show() -> None:
+    """Torch that shows only dtypes holds no rule of gradients, versions and views, and conforms."""
+    report = check(str(ADAPTERS / "blind.py"), against="reference", programs=60, source="prng")
+    assert report.exit_code == 0
+    assert held_in(report, CHAPTERS) == set()
+    assert all(r.compared <= report.totals.compared for r in report.rules.values())
+    lacking = [r.why for r in report.rules.values() if r.id == "grad/accumulates"]
+    assert lacking == ["needs a.grad.value"]
+
+
+def test_who_tells_refusals_holds_rules_that_refusals_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But none that only values, flags and counters show."""
+    monkeypatch.syspath_prepend(str(ADAPTERS))
+    report = check("blind:refusing", against="reference", programs=60, source="prng")
+    held = held_in(report, CHAPTERS)
+    assert "retain/needs-requires-grad" in held
+    assert not held & {"grad/accumulates", "retain/fills-grad", "version/write-bumps", "view/shares-storage"}
+
+
+def test_hiding_does_not_help_the_wrong() -> None:
+    """The null adapter computes nothing: it holds no rule of gradients."""
+    report = check("null", against="reference", programs=20, source="prng", rules="grad/*")
+    assert report.exit_code == 1
+    assert report.count(Status.HELD) == 0
