@@ -200,8 +200,8 @@ class Tensor:
             self.__class__ = type(new)  # zeros without memory stay so
             if by("inference/assigned-data-decides"):
                 self._inference = new._inference
-        if not by("version/set-data-keeps"):
-            self._version_counter = new._version_counter
+        if not by("version/set-data-keeps") and self._version_counter is not UNTRACKED:
+            self._version_counter[0] += 1
 
     @data.deleter
     def data(self) -> None:

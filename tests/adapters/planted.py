@@ -106,11 +106,15 @@ def retain_graph_ignored() -> None:
 @breaks("grad/accumulates")
 def grad_overwritten() -> None:
     def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
-        before = [(x, x.grad.clone()) for x in filled_by(roots) if x.grad is not None]
-        own(roots, *args, **kwargs)
-        for x, grad in before:
-            if not (kwargs.get("inputs") or x.grad.requires_grad):
-                x.grad.data.sub_(grad)
+        filled = filled_by(roots) if kwargs.get("inputs") is None else []
+        before = [(x, x.grad) for x in filled if x.grad is not None]
+        for x, _ in before:
+            x.grad = None
+        try:
+            own(roots, *args, **kwargs)
+        finally:
+            for x, grad in before:
+                x.grad = grad if x.grad is None else x.grad
 
     around(torch.autograd, "backward", backward)
 

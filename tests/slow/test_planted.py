@@ -15,7 +15,7 @@ sys.path.append(str(ADAPTERS))
 
 from planted import BUGS  # noqa: E402
 
-RARE = {"flag_of_a_non_leaf_dropped": 600}
+RARE = {"flag_of_a_non_leaf_dropped": 800}
 """Programs that it takes to meet a bug that few programs meet."""
 
 
@@ -34,7 +34,7 @@ def convicts(report: Report, rule: str) -> None:
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_cases_convict_the_rule_that_a_bug_breaks(bug: str) -> None:
-    """What else fails is put down to it."""
+    """Everything else that fails is put down to it."""
     convicts(check(f"planted:having.{bug}", against="reference", programs=0), BUGS[bug][0])
 
 
