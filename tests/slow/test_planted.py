@@ -50,4 +50,4 @@ def test_programs_alone_find_the_rule_that_a_bug_breaks(bug: str) -> None:
     report = check(
         f"planted:having.{bug}", against="reference", programs=programs, source="prng", cases=False
     )
-    convicts(report, BUGS[bug][0])
+    convicts(report, BUGS[bug][0], MORE.get(bug, 5))
