@@ -44,6 +44,9 @@ class TorchShaped:
         self.count = len(on_device_asked_for(self.capabilities).features & MOVING)
         getattr(namespace, "set_warn_always", bool)(True)
         getattr(namespace, "set_num_threads", bool)(1)
+        for shortcut in ("observe", "gradient", "counter", "wiring"):
+            if _level(self, "facts") < _level(self, shortcut):
+                setattr(self, shortcut, None)  # a subclass shows by its own `facts` all that is seen
 
     # sessions
 
@@ -165,7 +168,8 @@ class TorchShaped:
 
     def facts(self, session: None, value: Any) -> dict[str, Any]:
         """Everything seen of one tensor, by name; `version` is the raw counter."""
-        return dict(zip(FACTS, self.observe(session, {"": value}, {"": 0}, True)[""], strict=True))
+        seen = type(self).observe(self, session, {"": value}, {"": 0}, True)
+        return dict(zip(FACTS, seen[""], strict=True))
 
     def observe(
         self, session: None, tensors: dict[str, Any], since: dict[str, Any], grads: bool
@@ -209,19 +213,8 @@ class TorchShaped:
                     if grad is not None:
                         grad = self.gradient(grad)
                 seen[name] = (
-                    value,
-                    dtype,
-                    shape,
-                    device,
-                    leaf,
-                    needs,
-                    retains,
-                    node,
-                    number,
-                    view,
-                    version,
-                    grad,
-                )
+                    value, dtype, shape, device, leaf, needs, retains, node, number, view, version, grad
+                )  # fmt: skip
             except Exception as error:
                 seen[name] = self._guarded(x, since[name], error)
         warnings.filters = RECORDED
@@ -304,6 +297,11 @@ class TorchShaped:
             return UNSEEN
         rule = self.refusal(error)
         return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
+
+
+def _level(adapter: TorchShaped, name: str) -> int:
+    """Return how far above an adapter's class the one that defines a name is."""
+    return next(level for level, owner in enumerate(type(adapter).__mro__) if name in vars(owner))
 
 
 def _grad_of(x: Any) -> Any:

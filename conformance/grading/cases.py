@@ -96,9 +96,10 @@ def _diagnosed(case: Case, broken: Witnessed, adapter: Any) -> Witnessed:
 @cache
 def runs_as_it_stands(adapter: Any) -> bool:
     """Tell whether cases run on the implementation as they stand: it is shaped like torch, and shows every
-    fact.
+    fact as torch does.
     """
-    if getattr(adapter, "namespace", None) is None or set(FACTS) - set(adapters.capabilities(adapter).facts):
+    needed = getattr(adapter, "namespace", None), getattr(adapter, "observe", None)
+    if None in needed or set(FACTS) - set(adapters.capabilities(adapter).facts):
         return False
     trace = run(PROBE, adapter)
     shown = [facts for seen in trace.observations for facts in seen.facts.values()]

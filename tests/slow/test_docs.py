@@ -54,6 +54,17 @@ def test_samples_print_what_they_show(page, tmp_path):
             assert doctest.OutputChecker().check_output(expected, found, FLAGS), f"{command}\n{found}"
 
 
+def test_the_adapter_in_the_documents_conforms(tmp_path):
+    """It shows enough that a rule is held."""
+    pytest.importorskip("micrograd")
+    blocks = BLOCK.findall((ROOT / "docs/adapters.md").read_text())
+    (tmp_path / "mine.py").write_text(next(text for _, text in blocks if text.startswith("# mine.py")))
+    found = printed("autograd-conformance grade mine.py --programs 200 --source prng", tmp_path)
+    assert "cases     1 held, 0 broken" in found
+    assert "200 agree, 0 diverge" in found
+    assert found.endswith("\nmine conforms\n")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
     for target in re.findall(r"\w\S*\]\(([\w./-]+)[^):]*\)", CODE.sub("", page.read_text())):

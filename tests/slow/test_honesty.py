@@ -202,11 +202,17 @@ def test_the_blind_hold_nothing_that_they_do_not_show() -> None:
     assert lacking == ["needs a.grad.value"]
 
 
-def test_who_tells_refusals_holds_rules_that_refusals_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But none that only values, flags and counters show."""
+@pytest.mark.parametrize("adapter", ["blind:refusing", "blind_shaped:adapter"])
+def test_who_tells_refusals_holds_rules_that_refusals_show(
+    adapter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But none that only values, flags and counters show, also where a torch-shaped adapter hides them by
+    its own `facts`.
+    """
     monkeypatch.syspath_prepend(str(ADAPTERS))
-    report = check("blind:refusing", against="reference", programs=60, source="prng")
+    report = check(adapter, against="reference", programs=60, source="prng")
     held = held_in(report, CHAPTERS)
+    assert report.exit_code == 0
     assert "retain/needs-requires-grad" in held
     assert not held & {"grad/accumulates", "retain/fills-grad", "version/write-bumps", "view/shares-storage"}
 
