@@ -55,6 +55,7 @@ from typing import Any
 
 from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
+from conformance.adapters.remote import STARTING, Remote
 
 NEEDED = ("start", "perform", "facts", "refusal")
 BUILT_IN = ("reference", "torch", "null", "micrograd")
@@ -62,7 +63,28 @@ BUILT_IN = ("reference", "torch", "null", "micrograd")
 
 @cache
 def load(spec: str) -> Any:
-    """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError."""
+    """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError.
+
+    What is not built in is imported in a process of its own, and only there.
+    """
+    return load_here(spec) if spec in BUILT_IN else Remote(spec)
+
+
+def allow(spec: str, seconds: float) -> None:
+    """Let each program and case of an implementation take so long, where it lives in a process of its own."""
+    adapter = load(spec)
+    if isinstance(adapter, Remote):
+        adapter.timeout = seconds
+
+
+def patience(spec: str, seconds: float) -> float:
+    """Return how long to wait for whoever runs and judges a program: dying and being reduced takes longer."""
+    return 5 * seconds + STARTING if isinstance(load(spec), Remote) else seconds
+
+
+@cache
+def load_here(spec: str) -> Any:
+    """The adapter that `load` tells of, imported in this process."""
     if spec in BUILT_IN:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
     elif spec.endswith(".py"):

@@ -22,6 +22,7 @@ from conformance.cli.loading import (
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
+from conformance.execution.isolate import TIMEOUT
 from conformance.grading.check import check
 from conformance.recordings import replay
 from conformance.report import as_json, as_junit, as_markdown, terminal
@@ -94,6 +95,10 @@ def grade(
     ] = False,
     findings: Annotated[int, typer.Option(min=0, help="How many divergences and crashes to print.")] = 3,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first divergence.")] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, metavar="SECONDS", help="A program or case that takes longer hangs."),
+    ] = TIMEOUT,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
@@ -130,7 +135,7 @@ def grade(
     else:
         judge = str(against) if against else ("reference" if impl == "torch" else "torch")
         load_adapter(judge)
-        how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases}
+        how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
         with progress_bar() as tick:
             report = check(impl, against=judge, progress=tick, **how)
     if not times:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -11,6 +12,12 @@ import numpy as np
 from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN
 
 _VERSION = POSITION["version"]
+
+MOST_ELEMENTS = 100_000
+"""The elements and nested lists that a value may have; programs draw tensors of a few."""
+
+LONGEST_WORD = 1_000
+"""The characters of a dtype, a device or a node's name."""
 
 
 class BadFact(Exception):
@@ -102,14 +109,17 @@ def _is_failure(value: Any) -> bool:
 
 
 def _said(value: Any) -> str:
-    return f"{type(value).__name__} {value!r:.40}"
+    try:
+        return f"{type(value).__name__} {reprlib.repr(value):.40}"
+    except Exception:
+        return type(value).__name__
 
 
 def _only(*kinds: type) -> Callable[[Any], Any]:
     def keep(value: Any) -> Any:
         if isinstance(value, np.generic):
             value = value.item()
-        if type(value) not in kinds:
+        if type(value) not in kinds or (type(value) is str and len(value) > LONGEST_WORD):
             raise TypeError
         return value
 
@@ -120,8 +130,17 @@ _number, _whole = _only(bool, int, float, complex), _only(int)
 
 
 def _elements(value: Any) -> Any:
-    """The elements, as a number or nested lists."""
-    return [_elements(item) for item in value] if isinstance(value, (list, tuple)) else _number(value)
+    """The elements, as a number or nested lists; raises BadFact where there are too many."""
+    size, first = 1, value
+    while isinstance(first, (list, tuple)) and size <= MOST_ELEMENTS:
+        size, first = size * max(len(first), 1) + 1, first[0] if first else None
+    if size > MOST_ELEMENTS:
+        raise BadFact(f"'value' is too large: more than {MOST_ELEMENTS:,} elements and lists")
+    return _nested(value)
+
+
+def _nested(value: Any) -> Any:
+    return [_nested(item) for item in value] if isinstance(value, (list, tuple)) else _number(value)
 
 
 def _sizes(value: Any) -> tuple[int, ...]:

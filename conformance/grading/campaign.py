@@ -15,6 +15,7 @@ from pathlib import Path
 from conformance import adapters
 from conformance.comparison.judge import Decision
 from conformance.comparison.known_crashes import issue_of, words_of
+from conformance.execution.isolate import TIMEOUT
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading import compared
@@ -36,7 +37,8 @@ SIZE = 100
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A range of programs from one source and seed, from number ``first`` on; ``skip`` holds texts that
-    killed a process, ``unconfirmed`` the rules that no case has held: programs confirm them.
+    killed a process, ``unconfirmed`` the rules that no case has held: programs confirm them. Each program may
+    take ``timeout`` seconds.
     """
 
     subject: str
@@ -48,6 +50,7 @@ class Chunk:
     fail_fast: bool = False
     skip: frozenset[str] = frozenset()
     unconfirmed: frozenset[str] = frozenset()
+    timeout: float = TIMEOUT
 
     def named(self, number: int) -> str:
         """Return the name of a program in a report."""
@@ -214,6 +217,7 @@ def judge_chunk(chunk: Chunk) -> Tally:
 def tally_of(sums: Sums) -> Tally:
     """The tally of the programs of its chunk, as far as they can be drawn."""
     chunk = sums.chunk
+    adapters.allow(chunk.subject, chunk.timeout)
     capabilities = Participants(chunk.subject, chunk.against).capabilities
     upcoming = chunk.first
 

@@ -13,11 +13,13 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.errors import AdapterError
+from conformance.adapters.remote import DiedOfCase, Raised, Remote
 from conformance.comparison.refusals import as_claimed
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
 from conformance.execution.claims import lacking, lacking_after, lacks_device, lacks_of_text
 from conformance.execution.flight_recorder import note
-from conformance.execution.isolate import PRELOAD, Died, survive
+from conformance.execution.isolate import PRELOAD, TIMEOUT, Died, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.grading.case_diagnosis import diagnosed, surprises, unshown
@@ -25,7 +27,16 @@ from conformance.program import DELETE, Program
 from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import script, statement
 from conformance.report import findings, words
-from conformance.report.value import BROKEN, HELD, UNSUPPORTED, Finding, Verdict, Witnessed
+from conformance.report.value import (
+    BROKEN,
+    CASE_STATUSES,
+    DIED,
+    HELD,
+    UNSUPPORTED,
+    Finding,
+    Verdict,
+    Witnessed,
+)
 from specs.case import Case, CaseResult, attributes_at, cases, run_case
 from specs.fact import FACTS, POSITION, UNSEEN
 
@@ -47,22 +58,25 @@ def run_cases(
     workers: int,
     release: str = "",
     preload: Iterable[str] = PRELOAD,
+    timeout: float = TIMEOUT,
 ) -> Iterator[Witnessed]:
     """Run the cases on the implementation that ``spec`` names, in processes that may die; the reference
     models that torch ``release``, or the one that is installed.
     """
     listed = list(chosen)
-    jobs = [(spec, case.id, release) for case in listed]
-    results = survive(_witness, jobs, workers=workers, chunk=40, preload=preload)
+    jobs = [(spec, case.id, release, timeout) for case in listed]
+    limit = adapters.patience(spec, timeout)
+    results = survive(_witness, jobs, workers=workers, chunk=40, preload=preload, timeout=limit)
     for case, result in zip(listed, results, strict=True):
         if isinstance(result, Died):
-            yield Witnessed(case.id, case.rules, BROKEN, "the process died", result.how)
+            yield Witnessed(case.id, case.rules, BROKEN, DIED, result.how)
         else:
             yield result
 
 
-def _witness(job: tuple[str, str, str]) -> Witnessed:
-    spec, wanted, release = job
+def _witness(job: tuple[str, str, str, float]) -> Witnessed:
+    spec, wanted, release, timeout = job
+    adapters.allow(spec, timeout)
     adapter, reference = adapters.load(spec), adapters.load("reference")
     with reference.modelling(release or reference.torch):
         case = case_of(wanted)
@@ -98,6 +112,8 @@ def runs_as_it_stands(adapter: Any) -> bool:
     """Tell whether cases run on the implementation as they stand: it is shaped like torch, and shows every
     fact as torch does.
     """
+    if isinstance(adapter, Remote):
+        return adapter.stands()
     needed = getattr(adapter, "namespace", None), getattr(adapter, "observe", None)
     if None in needed or set(FACTS) - set(adapters.capabilities(adapter).facts):
         return False
@@ -111,6 +127,8 @@ def runs_as_it_stands(adapter: Any) -> bool:
 def run_case_on(case: Case, adapter: Any) -> Witnessed:
     """Run one case, here and now."""
     if runs_as_it_stands(adapter):
+        if isinstance(adapter, Remote):
+            return _witnessed_there(case, adapter)
         limits = adapters.capabilities(adapter)
         beyond = adapter.beyond(case) if hasattr(adapter, "beyond") else ""
         beyond = beyond or (lacks_of_case(limits, case) if limits.limited else "")
@@ -141,6 +159,20 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
     except Exception as error:
         return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
     return judge_parsed(case, parsed, trace, adapters.capabilities(adapter).refusals)
+
+
+def _witnessed_there(case: Case, adapter: Remote) -> Witnessed:
+    """Run one case as it stands, where the implementation lives."""
+    try:
+        found = adapter.witness(case.id)
+        status, line, why = found["status"], str(found["line"]), str(found["why"])
+    except DiedOfCase as crash:
+        return Witnessed(case.id, case.rules, BROKEN, DIED, str(crash))
+    except (AdapterError, Raised, KeyError) as error:
+        return Witnessed(case.id, case.rules, BROKEN, adapter=f"{type(error).__name__}: {error}")
+    if status not in CASE_STATUSES:
+        return Witnessed(case.id, case.rules, BROKEN, adapter="a case came to nothing that there is")
+    return Witnessed(case.id, case.rules, status, line, why)
 
 
 def lacks(limits: Capabilities, program: Program) -> str:

@@ -9,31 +9,27 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.comparison.known_crashes import issue_of, words_of
-from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesKilled, survive
-from conformance.grading.campaign import SIZE, Chunk, judge_chunk
+from conformance.execution.isolate import TIMEOUT
+from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
-from conformance.grading.deadly import shrink_deadly
-from conformance.grading.isolated import run_isolated
+from conformance.grading.chunks import Progress, in_chunks
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.rule_status import rule_statuses, unconfirmed
 from conformance.grading.selection import ALL, select_for
 from conformance.grading.tally import Tally
-from conformance.program.printing import to_text
 from conformance.report.value import (
     BROKEN,
     CASE_STATUSES,
     NOT_EXERCISED,
     UNSUPPORTED,
-    Crash,
     Finding,
     Report,
     Subject,
@@ -41,10 +37,9 @@ from conformance.report.value import (
     Witnessed,
 )
 from specs.case import cases as all_cases
-from specs.fact import DENSITIES
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
+ENOUGH_DEATHS = 8
+"""An implementation that dies in its first so many cases, and lives in none, is not asked for more."""
 
 SOURCES = ("hypothesis", "prng")
 KNOWN_DIVERGENCE = "torch is known to break its rule"
@@ -64,6 +59,7 @@ def check(
     fail_fast: bool = False,
     cases: bool = True,
     workers: int | None = None,
+    timeout: float = TIMEOUT,
     progress: Progress | None = None,
 ) -> Report:
     """Grade an implementation: the witness cases, then ``programs`` drawn ones; the same seed gives the same
@@ -72,8 +68,9 @@ def check(
     ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
     ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
-    ``cases`` programs alone decide. Raises AdapterError where an adapter cannot be loaded, ValueError for an
-    unknown ``against`` or ``source``, or if no rule matches.
+    ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs. Raises
+    AdapterError where an adapter cannot be loaded, ValueError for an unknown ``against`` or ``source``, or if
+    no rule matches.
     """
     spec = name_of(adapter)
     if against not in (TORCH, REFERENCE) or source not in SOURCES:
@@ -86,10 +83,10 @@ def check(
     subject = adapters.load(spec)
     release = adapters.load(REFERENCE).torch
     chosen = select_for(rules, release)
-    witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick)
+    witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
     after_cases = time.perf_counter()
     if not (tally.broken or (fail_fast and tally.findings)):
-        whole = Chunk(spec, against, source, seed, 0, programs, fail_fast)
+        whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout)
         tally += in_chunks(replace(whole, unconfirmed=unconfirmed(chosen, witnessed)), workers, tick)
     return reported(
         subject,
@@ -181,7 +178,7 @@ def versions_of(*specs: str) -> dict[str, str]:
 
 
 def _cases(
-    spec: str, against: str, rules: Iterable[str], workers: int, tick: Progress
+    spec: str, against: str, rules: Iterable[str], workers: int, tick: Progress, timeout: float = TIMEOUT
 ) -> tuple[list[Witnessed], Tally]:
     """The cases of the rules on the implementation, and what they found.
 
@@ -202,11 +199,13 @@ def _cases(
 
     def run(side: str) -> list[Witnessed]:
         nonlocal done
-        results = []
-        for result in run_cases(side, chosen, workers):
+        results: list[Witnessed] = []
+        for result in run_cases(side, chosen, workers, timeout=timeout):
             results.append(despite_divergence(result, side) if result.case in departed else result)
             done += 1
             tick("cases", done, total)
+            if side == spec and (result.adapter or dies_in_every(results)):
+                break
         return results
 
     judged = [(side, result) for side in judges for result in run(side)]
@@ -227,9 +226,17 @@ def _cases(
     ]
     blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
     raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
+    if dies_in_every(results):
+        raised += (f"it dies in every case: {results[-1].why}",)
     side = adapters.load(spec).name
     found = (broken_case(result, side, blames) for result in results if result.broken and not result.adapter)
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
+
+
+def dies_in_every(results: Sequence[Witnessed]) -> bool:
+    """Tell whether an implementation has died in each case that it could run, and in enough of them."""
+    ran = [result for result in results if not result.unsupported]
+    return len(ran) >= ENOUGH_DEATHS and all(result.died for result in ran)
 
 
 def despite_divergence(result: Witnessed, side: str) -> Witnessed:
@@ -239,96 +246,3 @@ def despite_divergence(result: Witnessed, side: str) -> Witnessed:
     if side != REFERENCE and result.broken:
         return replace(result, status=UNSUPPORTED, why=KNOWN_DIVERGENCE)
     return result
-
-
-Work = Callable[[Chunk], Tally]
-"""Worker function for one chunk; must be picklable by name."""
-
-
-def in_chunks(
-    whole: Chunk,
-    workers: int,
-    tick: Progress,
-    work: Work = judge_chunk,
-    preload: Iterable[str] = PRELOAD,
-) -> Tally:
-    """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
-    ends it, and what was found until then stands.
-    """
-    chunks = [
-        replace(whole, first=first, count=min(SIZE, whole.count - first))
-        for first in range(0, whole.count, SIZE)
-    ]
-    total, tally = whole.count, Tally()
-    results = survive(work, chunks, workers=workers, chunk=1, preload=preload, alike=1)
-    done = 0
-    try:
-        for chunk, result in zip(chunks, results, strict=True):
-            tally += _surviving(chunk, result, work)
-            done = chunk.first + chunk.count
-            tick("programs", done, total)
-            if tally.broken or (
-                whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
-            ):
-                break
-    except KeyboardInterrupt:
-        tally = replace(tally, unrun=total - done)
-    return tally
-
-
-def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
-    """The tally of a chunk; where a program killed its process, the chunk is worked through again without
-    it.
-
-    A death that is not seen again came from outside, and costs nothing but time.
-    """
-    crashes = Tally()
-    unconfirmed: list[Died] = []
-    while isinstance(result, Died):
-        if result.program is None or to_text(result.program) in chunk.skip:
-            crashes += Tally(
-                broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
-            )
-            return crashes
-        side = TORCH if result.step == 0 else chunk.subject
-        death = _death_again(result, side)
-        unconfirmed.append(result)
-        if (
-            death is not None or unconfirmed.count(result) > 1
-        ):  # the second time it is what ran before it, too
-            crashes += _crash(chunk, result, side, death)
-            chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
-        elif len(unconfirmed) >= MOST_DEATHS:
-            raise ProcessesKilled(f"processes keep ending ({result.how}), each at something else")
-        (result,) = survive(work, [chunk], chunk=1, alike=1)
-    return result + crashes
-
-
-def _death_again(died: Died, side: str) -> tuple[str, int] | None:
-    """Return the density and the step at which the program kills a process again, or None if it does not.
-
-    A program that dies unobserved may live when it is observed.
-    """
-    assert died.program is not None
-    for density in DENSITIES:
-        for index, seen in enumerate(run_isolated(died.program, side, density).observations):
-            # An error that no rule words may come before; it does not kill.
-            if seen.crash == died.how:
-                return density, index
-    return None
-
-
-def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -> Tally:
-    """Return the tally of a program that killed its process, reduced where it does so ``again``: whether that
-    is on record.
-    """
-    assert died.program is not None
-    program = died.program
-    if again is not None:
-        program = shrink_deadly(program, side, again[0], (died.how, again[1]))
-    known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
-    blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
-    where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
-    not_reduced = "" if again is not None else "by itself it does not kill a process"
-    crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
-    return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

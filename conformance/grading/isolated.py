@@ -6,7 +6,8 @@ How processes are kept and die lives in `conformance.execution.isolate`.
 from __future__ import annotations
 
 from conformance import adapters
-from conformance.execution.flight_recorder import note
+from conformance.adapters.remote import Remote
+from conformance.execution.flight_recorder import isolated, note
 from conformance.execution.isolate import FOR_ONE, TIMEOUT, Died, survive
 from conformance.execution.run import Runner
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
@@ -31,6 +32,14 @@ def run_isolated(program: Program, spec: str, density: str = "each", timeout: fl
     If it dies, the trace has a crash at the step it died in; the steps before are as they are without it,
     those after were not run.
     """
+    adapter = adapters.load(spec)
+    if isinstance(adapter, Remote):
+        adapter.timeout = timeout
+        try:
+            return adapter.run_program(program, density)
+        finally:
+            if not isolated():
+                adapter.close()
     (result,) = survive(_traced, [(program, spec, density)], timeout=timeout, preload=FOR_ONE)
     if not isinstance(result, Died):
         return result

@@ -12,7 +12,8 @@ from dataclasses import replace
 from conformance.comparison.compare import Incomparable
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums, tally_of
-from conformance.grading.check import Progress, in_chunks, versions_of
+from conformance.grading.check import versions_of
+from conformance.grading.chunks import Progress, in_chunks
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.tally import Tally
 from conformance.observer_effect.examine import (

@@ -21,7 +21,8 @@ from conformance.execution.isolate import Died, survive
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.cases import case_of, run_case_on
-from conformance.grading.check import Progress, versions_of
+from conformance.grading.check import versions_of
+from conformance.grading.chunks import Progress
 from conformance.grading.sources import programs_from
 from conformance.program import Program
 from conformance.program.parsing import ProgramError

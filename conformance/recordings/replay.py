@@ -25,13 +25,12 @@ from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.cases import broken_case, case_of, lacks, run_cases
 from conformance.grading.check import (
     KNOWN_DIVERGENCE,
-    Progress,
     despite_divergence,
-    in_chunks,
     name_of,
     reported,
     versions_of,
 )
+from conformance.grading.chunks import Progress, in_chunks
 from conformance.grading.participants import REFERENCE, AdapterBroke, Participants
 from conformance.grading.selection import ALL, select, select_for
 from conformance.grading.tally import Tally
@@ -41,6 +40,7 @@ from conformance.recordings.format import TORCH, Recording, Stale, digest, in_pl
 from conformance.report import findings
 from conformance.report.value import (
     BROKEN,
+    DIED,
     HELD,
     UNSUPPORTED,
     Finding,
@@ -187,7 +187,7 @@ def _cases(spec: str, path: Path, baselines: CaseBaseline, workers: int, tick: P
     for done, (case, traced) in enumerate(zip(chosen, traces, strict=True), 1):
         tick(f"cases of {recording.name}", done, len(chosen))
         if isinstance(traced, Died):
-            traced = Witnessed(case.id, case.rules, BROKEN, "the process died", traced.how), None
+            traced = Witnessed(case.id, case.rules, BROKEN, DIED, traced.how), None
         by_trace, difference = traced
         if by_trace.status == STALE:
             found.stale += 1

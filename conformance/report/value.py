@@ -5,6 +5,7 @@ No words for people are made here (``terminal``), nothing is judged (``conforman
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
@@ -100,6 +101,11 @@ CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
 """Results of a case; it is not exercised where torch or the reference cannot run it here."""
 
 
+DIED = "the process died"
+"""The line of a case whose process died, where no step is known."""
+_DEATH = re.compile(r"(crashed: )?(SIG[A-Z]+|exit code -?\d+|no answer for .*)")
+
+
 @dataclass(frozen=True, slots=True)
 class Witnessed:
     """The result of one case on one implementation; ``line`` and ``why`` say where and how it broke.
@@ -124,6 +130,11 @@ class Witnessed:
     def holds(self, rule: str) -> bool:
         """Tell whether it held and showed the rule."""
         return self.held and rule not in dict(self.lacking)
+
+    @property
+    def died(self) -> bool:
+        """Tell whether the process died of the case, or of a step of it."""
+        return self.broken and _DEATH.fullmatch(self.why) is not None
 
     @property
     def held(self) -> bool:

@@ -13,7 +13,7 @@ from conformance.adapters import load
 from conformance.execution import json_form
 from conformance.execution.trace import Refused, Trace
 from conformance.generate.guide.guide import Guide
-from conformance.grading import check, participants, reduction
+from conformance.grading import check, chunks, participants, reduction
 from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.tally import Tally
 from conformance.program import Program
@@ -98,8 +98,8 @@ def interrupted_after(chunks: int) -> Any:
 
 def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report counts what was run, and says what was not."""
-    monkeypatch.setattr(check, "survive", interrupted_after(chunks=2))
-    tally = check.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
+    monkeypatch.setattr(chunks, "survive", interrupted_after(chunks=2))
+    tally = chunks.in_chunks(Chunk("reference", "torch", "prng", 0, 0, 1000), 1, lambda *_: None)
     assert (200, 800) == (tally.totals.programs, tally.unrun)
     report = check.reported(
         load("reference"), tally, (), (), selection="*",

@@ -164,15 +164,15 @@ def test_micrograd_diverges_with_a_script_that_runs(graded):
 
 
 def test_a_segfault_is_a_result(graded, tmp_path):
-    """An implementation that kills its process is graded to the end; the crash is kept with its program."""
+    """An implementation that kills its process is graded to the end; its death is a finding."""
     adapter = tmp_path / "segfaults.py"
     adapter.write_text(SEGFAULTS, encoding="utf-8")
     code, report, _ = graded(adapter, "--programs", "300", "--source", "prng", "--rules", "leaf/*")
     assert 1 == code
     assert 300 == report["totals"]["programs"]
-    assert report["totals"]["crashed"] == sum(crash["alike"] for crash in report["crashes"]) > 0
-    assert ["SIGSEGV"] == [crash["error"] for crash in report["crashes"]]
-    assert "exp" in report["crashes"][0]["script"].splitlines()[-1]
+    deaths = [finding for finding in report["findings"] if finding["actual"] == "crashed: SIGSEGV"]
+    assert report["totals"]["diverge"] > 0
+    assert any("exp" in finding["line"] for finding in deaths)
 
 
 def test_an_adapter_that_breaks_its_contract_is_told_apart(cli, tmp_path):

@@ -19,7 +19,7 @@ from conformance.execution import json_form
 from conformance.execution.isolate import Died
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk
-from conformance.grading.check import _crash, _death_again
+from conformance.grading.chunks import _crash, _death_again
 from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.observer_effect import campaign as search

@@ -1,0 +1,126 @@
+"""Handing out the chunks of a campaign to processes, and what becomes of a chunk whose process dies.
+
+What one chunk does lives in ``campaign``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from conformance import adapters
+from conformance.comparison.known_crashes import issue_of, words_of
+from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesKilled, survive
+from conformance.grading.campaign import SIZE, Chunk, judge_chunk
+from conformance.grading.deadly import shrink_deadly
+from conformance.grading.isolated import run_isolated
+from conformance.grading.participants import REFERENCE, TORCH
+from conformance.grading.tally import Tally
+from conformance.program.printing import to_text
+from conformance.report.value import Crash, Verdict
+from specs.fact import DENSITIES
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+Work = Callable[[Chunk], Tally]
+"""Worker function for one chunk; must be picklable by name."""
+
+
+def in_chunks(
+    whole: Chunk,
+    workers: int,
+    tick: Progress,
+    work: Work = judge_chunk,
+    preload: Iterable[str] = PRELOAD,
+) -> Tally:
+    """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
+    ends it, and what was found until then stands.
+    """
+    chunks = [
+        replace(whole, first=first, count=min(SIZE, whole.count - first))
+        for first in range(0, whole.count, SIZE)
+    ]
+    total, tally = whole.count, Tally()
+    results = survive(
+        work,
+        chunks,
+        workers=workers,
+        chunk=1,
+        timeout=adapters.patience(whole.subject, whole.timeout),
+        preload=preload,
+        alike=1,
+    )
+    done = 0
+    try:
+        for chunk, result in zip(chunks, results, strict=True):
+            tally += _surviving(chunk, result, work)
+            done = chunk.first + chunk.count
+            tick("programs", done, total)
+            if tally.broken or (
+                whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
+            ):
+                break
+    except KeyboardInterrupt:
+        tally = replace(tally, unrun=total - done)
+    return tally
+
+
+def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
+    """The tally of a chunk; where a program killed its process, the chunk is worked through again without
+    it.
+
+    A death that is not seen again came from outside, and costs nothing but time.
+    """
+    crashes = Tally()
+    unconfirmed: list[Died] = []
+    while isinstance(result, Died):
+        if result.program is None or to_text(result.program) in chunk.skip:
+            crashes += Tally(
+                broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
+            )
+            return crashes
+        side = TORCH if result.step == 0 else chunk.subject
+        death = _death_again(result, side)
+        unconfirmed.append(result)
+        if (
+            death is not None or unconfirmed.count(result) > 1
+        ):  # the second time it is what ran before it, too
+            crashes += _crash(chunk, result, side, death)
+            chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
+        elif len(unconfirmed) >= MOST_DEATHS:
+            raise ProcessesKilled(f"processes keep ending ({result.how}), each at something else")
+        limit = adapters.patience(chunk.subject, chunk.timeout)
+        (result,) = survive(work, [chunk], chunk=1, timeout=limit, alike=1)
+    return result + crashes
+
+
+def _death_again(died: Died, side: str) -> tuple[str, int] | None:
+    """Return the density and the step at which the program kills a process again, or None if it does not.
+
+    A program that dies unobserved may live when it is observed.
+    """
+    assert died.program is not None
+    for density in DENSITIES:
+        for index, seen in enumerate(run_isolated(died.program, side, density).observations):
+            # An error that no rule words may come before; it does not kill.
+            if seen.crash == died.how:
+                return density, index
+    return None
+
+
+def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -> Tally:
+    """Return the tally of a program that killed its process, reduced where it does so ``again``: whether that
+    is on record.
+    """
+    assert died.program is not None
+    program = died.program
+    if again is not None:
+        program = shrink_deadly(program, side, again[0], (died.how, again[1]))
+    known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
+    blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
+    where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
+    not_reduced = "" if again is not None else "by itself it does not kill a process"
+    crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
+    return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

@@ -1,0 +1,281 @@
+"""Adapters that end, kill, patch, flood and lie: whatever comes of them is theirs, and not the suite's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.adapters.errors import AdapterError
+from conformance.adapters.remote import Raised, Remote
+from conformance.execution.trace import Crashed, Done, Trace
+from conformance.execution.wire import WireError, decode, encode
+from conformance.program.parsing import parse
+
+PROGRAM = parse(
+    "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.mul(2.0)\nz = y.sum()\nz.backward()\n"
+)
+
+PLAIN = """
+import ctypes, os, signal, sys, threading, time
+name, version = "mine", "1"
+class Value: pass
+def start(): return None
+def perform(session, step, operands): {perform}
+def facts(session, value): {facts}
+def refusal(error): {refusal}
+{more}
+"""
+
+
+def adapter(**parts: str) -> str:
+    """The text of an adapter that does nothing but what its parts say."""
+    given = {
+        "perform": "return Value()",
+        "facts": "return {'is_leaf': True}",
+        "refusal": "return None",
+        "more": "",
+    }
+    return PLAIN.format(**given | parts)
+
+
+AT_IMPORT = {
+    "sys.exit(0)": "import sys; sys.exit(0)",
+    "sys.exit(1)": "import sys; sys.exit(1)",
+    "sys.exit with words": "import sys; sys.exit('enough')",
+    "os._exit(0)": "import os; os._exit(0)",
+    "SystemExit in a factory": adapter(more="def make(): raise SystemExit(0)\nadapter = make"),
+    "KeyboardInterrupt": "raise KeyboardInterrupt",
+    "BaseException": "raise BaseException",
+    "a segfault": "import ctypes; ctypes.string_at(0)",
+    "SIGKILL": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    "SIGTERM to its group's members": "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
+    "abort": "import os; os.abort()",
+    "an exception": "1 / 0",
+    "an exception without words": "class E(Exception): __str__ = None\nraise E",
+    "a syntax error": "def",
+    "deep recursion": "def f(): f()\nf()",
+    "too much memory": "x = bytearray(1 << 40)",
+    "nothing": "",
+    "no functions": "name, version = 'mine', '1'",
+    "a name that is no text": adapter(more="name = 3"),
+    "capabilities that are none": adapter(more="capabilities = 'everything'"),
+    "an unknown feature": adapter(
+        more="from conformance.adapters.capabilities import Capabilities\n"
+        "capabilities = Capabilities(features=frozenset(['inplaces']))"
+    ),
+    "text on stdout, then the end": "import os\nos.write(1, b'[1, 2, 3, 4]\\n' * 9)\nos._exit(0)",
+    "a closed stdin": "import os\nos.close(0)\nos._exit(4)",
+}
+
+
+@pytest.fixture
+def remote(tmp_path):
+    """Return a function that starts an implementation of that text in a process of its own."""
+    started: list[Remote] = []
+
+    def start(text: str) -> Remote:
+        file = tmp_path / "mine.py"
+        file.write_text(text, encoding="utf-8")
+        started.append(Remote(str(file)))
+        started[-1].timeout = 2.0
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+@pytest.mark.parametrize("text", AT_IMPORT.values(), ids=AT_IMPORT)
+def test_what_cannot_be_imported_is_an_adapter_error_in_one_line(remote, text):
+    """Neither the exit code nor the death of an implementation is the suite's."""
+    with pytest.raises(AdapterError) as raised:
+        remote(text)
+    assert raised.value.code in (2, 3)
+    assert "Traceback" not in str(raised.value)
+
+
+def test_what_hangs_as_it_is_imported_is_given_up(remote, monkeypatch):
+    monkeypatch.setattr("conformance.adapters.remote.STARTING", 2.0)
+    with pytest.raises(AdapterError, match="cannot be imported: no answer for 2 s"):
+        remote("import time; time.sleep(3600)")
+
+
+DEADLY = {
+    "sys.exit(0)": ("sys.exit(0)", "exit code 0"),
+    "os._exit(0)": ("os._exit(0)", "exit code 0"),
+    "os._exit(5)": ("os._exit(5)", "exit code 5"),
+    "a segfault": ("ctypes.string_at(0)", "SIGSEGV"),
+    "abort": ("os.abort()", "SIGABRT"),
+    "SIGKILL": ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
+    "a hang": ("time.sleep(3600)", "no answer for 2 s"),
+    "a loop": ("exec('while True: pass')", "no answer for 2 s"),
+    "a deadlock": ("threading.Lock().acquire() and threading.Event().wait()", "no answer for 2 s"),
+    "a hang in an exit": ("__import__('atexit').register(time.sleep, 3600); sys.exit(3)", "exit code 3"),
+    "a thread that stays": (
+        "threading.Thread(target=time.sleep, args=(3600,)).start(); sys.exit(3)",
+        "exit code 3",
+    ),
+    "closed pipes": ("os.closerange(0, 64)", "exit code 1"),
+}
+
+
+@pytest.mark.parametrize(("perform", "how"), DEADLY.values(), ids=DEADLY)
+def test_a_death_is_a_crash_at_its_step_each_time(remote, perform, how):
+    """Steps before it are observed, and a program that does not die of it runs as ever."""
+    mine = remote(adapter(perform=f"\n    if step.op == 'sum': {perform}\n    return Value()"))
+    for _ in range(2):
+        trace = mine.run_program(PROGRAM, "each")
+        assert ["Done", "Done", "Crashed", "Unbound"] == [
+            type(o.outcome).__name__ for o in trace.observations
+        ]
+        assert {"x", "y"} == set(trace[1].facts)
+        assert isinstance(trace[2].outcome, Crashed)
+        if how != "exit code 1":
+            assert how == trace[2].outcome.error
+    short = parse("x = torch.tensor(1.0)\n")
+    assert isinstance(mine.run_program(short, "each")[0].outcome, Done)
+
+
+BROKEN = {
+    "start raises": adapter(more="def start(): raise ValueError('start')"),
+    "facts raise": adapter(facts="raise KeyError('facts')"),
+    "refusal raises": adapter(perform="raise ValueError", refusal="raise OSError('refusal')"),
+    "stop raises": adapter(more="def stop(session): raise ValueError('stop')"),
+    "facts are None": adapter(facts="return None"),
+    "facts are a list": adapter(facts="return [1, 2]"),
+    "a fact that there is not": adapter(facts="return {'isleaf': True}"),
+    "a flag that is a number": adapter(facts="return {'is_leaf': 1.5}"),
+    "a fact that is not equal to itself": adapter(
+        more="class V:\n    def __eq__(self, other): raise ValueError('equal')",
+        facts="return {'is_leaf': V()}",
+    ),
+    "a value that is a set": adapter(facts="return {'value': {1}}"),
+    "a value of a gigabyte": adapter(facts="return {'value': [0.0] * 30_000_000}"),
+    "a text of a hundred megabytes": adapter(facts="return {'dtype': 'x' * 100_000_000}"),
+    "200,000 nested lists": adapter(
+        more="def nest():\n    x = 1.0\n    for _ in range(200_000): x = [x]\n    return x",
+        facts="return {'value': nest()}",
+    ),
+    "a list that holds itself": adapter(
+        more="def knot():\n    x = []\n    x.append(x)\n    return x", facts="return {'value': knot()}"
+    ),
+    "a shape without end": adapter(facts="return {'shape': iter(int, 1)}"),
+    "a refusal that is no rule": adapter(perform="raise ValueError", refusal="return 5"),
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_a_broken_contract_is_an_error_and_no_verdict(remote, text):
+    """It ends the program with one line, and the next one can be asked for."""
+    mine = remote(text)
+    for _ in range(2):
+        with pytest.raises((AdapterError, Raised)) as raised:
+            mine.run_program(PROGRAM, "each")
+        assert str(raised.value) or raised.type is not AdapterError
+
+
+HARMLESS = {
+    "numpy patched": adapter(more="import numpy\nnumpy.array_equal = numpy.asarray = lambda *a, **k: True"),
+    "the comparison replaced": adapter(
+        more="import conformance.comparison.compare as c\nc.compare = lambda *a, **k: c.Agree(99)"
+    ),
+    "json replaced": adapter(more="import json\njson.loads = lambda *a, **k: []"),
+    "output": adapter(perform="print('x' * 100_000); sys.stderr.write('y'); return Value()"),
+    "another working folder": adapter(more="os.chdir('/')"),
+    "an environment without anything": adapter(more="os.environ.clear()"),
+    "signals blocked": adapter(more="signal.signal(signal.SIGTERM, signal.SIG_IGN)"),
+    "a recursion limit of 1,000,000": adapter(more="sys.setrecursionlimit(1_000_000)"),
+    "an exit hook that raises": adapter(more="__import__('atexit').register(lambda: 1 / 0)"),
+    "a thread that never ends": adapter(more="threading.Thread(target=time.sleep, args=(3600,)).start()"),
+    "warnings as errors": adapter(more="__import__('warnings').simplefilter('error')"),
+    "a modified step": adapter(perform="operands[0] and None; step.__class__.op; return Value()"),
+}
+
+
+@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS)
+def test_what_an_implementation_does_to_its_process_stays_there(remote, text):
+    """Two runs of a program show the same, as a clean adapter does."""
+    mine = remote(text)
+    first, second = (mine.run_program(PROGRAM, "each") for _ in range(2))
+    assert all(isinstance(seen.outcome, Done) for seen in first.observations)
+    assert first == second
+
+
+# -- what comes from there -----------------------------------------------------------------------
+def whole() -> tuple[Trace, str]:
+    from conformance import adapters
+    from conformance.execution.run import run
+
+    trace = run(PROGRAM, adapters.load("reference"))
+    return trace, encode(trace)
+
+
+def test_a_trace_survives_the_way():
+    trace, line = whole()
+    again = decode(line, PROGRAM, trace.adapter, trace.density)
+    assert [o._replace(fired=()) for o in trace.observations] == list(again.observations)
+    assert (trace.topology, trace.complete) == (again.topology, again.complete)
+
+
+def test_every_spoiled_line_is_no_trace_or_one():
+    """Nothing but `WireError` comes of a line that was cut or changed."""
+    trace, line = whole()
+    for at in range(0, len(line), 7):
+        for spoiled in (line[:at], line[:at] + "[" + line[at:], line[:at] + "9" + line[at + 1 :]):
+            try:
+                decode(spoiled, PROGRAM, "mine", trace.density)
+            except WireError:
+                continue
+
+
+@pytest.mark.parametrize(
+    "line", ["", "null", "[]", "[1,2,3]", "{}", "[[],true,null]", "[" * 100_000, "\ud800"]
+)
+def test_an_answer_that_is_no_trace_is_an_error(line):
+    with pytest.raises(WireError):
+        decode(line, PROGRAM, "mine", "each")
+
+
+# -- the command ---------------------------------------------------------------------------------
+COMMANDS = {
+    "ends as it is imported": (AT_IMPORT["sys.exit(0)"], 3),
+    "dies of everything": (adapter(perform="ctypes.string_at(0)"), 3),
+    "breaks its contract": (BROKEN["a value of a gigabyte"], 3),
+    "replaces the comparison": (HARMLESS["the comparison replaced"], 1),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), COMMANDS.values(), ids=COMMANDS)
+def test_the_command_ends_with_the_verdict(tmp_path, text, expected):
+    """Exit code, no traceback, no process and no file left."""
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    options = ["--programs", "10", "--rules", "leaf/*", "--against", "reference", "--workers", "1"]
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "conformance",
+            "grade",
+            str(tmp_path / "mine.py"),
+            *options,
+            "--json",
+            "report.json",
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert expected == ended.returncode, ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert [] == [path.name for path in temporary.iterdir() if "torchinductor" not in path.name]
+    if expected == 1:
+        assert json.loads((tmp_path / "report.json").read_text())["verdict"] == "nonconformance"
