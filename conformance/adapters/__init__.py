@@ -47,6 +47,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -67,7 +68,10 @@ def load(spec: str) -> Any:
 
     What is not built in is imported in a process of its own, and only there.
     """
-    return load_here(spec) if spec in BUILT_IN else Remote(spec)
+    if spec in BUILT_IN:
+        return load_here(spec)
+    _check_name(spec)
+    return Remote(spec)
 
 
 def allow(spec: str, seconds: float) -> None:
@@ -89,13 +93,21 @@ def load_here(spec: str) -> Any:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
     elif spec.endswith(".py"):
         adapter = _from_file(Path(spec))
-    elif ":" in spec:
-        adapter = _from_module(*spec.split(":", 1))
     else:
+        _check_name(spec)
+        adapter = _from_module(*spec.split(":", 1))
+    return checked(adapter, spec)
+
+
+def _check_name(spec: str) -> None:
+    """Refuse what names neither a file nor an attribute of a module."""
+    if spec.endswith(".py"):
+        if not os.path.isfile(spec):  # NB: Path.is_file raises where a name is too long
+            raise AdapterError(f"there is no file {spec}", "the path of a Python file that holds an adapter")
+    elif not all(spec.replace(":", ".").split(".")) or spec.count(":") != 1 or not spec.isprintable():
         raise AdapterError(
             f"there is no adapter {spec!r}", f"{', '.join(BUILT_IN)}, module:attribute, or a path.py"
         )
-    return checked(adapter, spec)
 
 
 def checked(adapter: Any, spec: str) -> Any:
@@ -142,8 +154,7 @@ def _from_module(module: str, attribute: str) -> Any:
 
 
 def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        raise AdapterError(f"there is no file {path}", "the path of a Python file that holds an adapter")
+    _check_name(str(path))
     found = importlib.util.spec_from_file_location(path.stem, path)
     if found is None or found.loader is None:
         raise AdapterError(f"{path} is no Python file")

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from typing import Any, NoReturn
 
 import typer
 
@@ -19,9 +20,9 @@ from conformance.cli.ops import ops
 from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
-from conformance.cli.trouble import Trouble
+from conformance.cli.trouble import Trouble, one_line
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
-from conformance.report.value import INTERRUPTED
+from conformance.report.value import INTERRUPTED, Verdict
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -63,12 +64,12 @@ def main() -> None:
     # A job that is cancelled is told as one that is interrupted: what it found until then is said.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        app(prog_name="autograd-conformance")
+        sys.exit(app(prog_name="autograd-conformance", standalone_mode=False))
     except Trouble as trouble:
-        print(trouble, file=sys.stderr)
+        print(one_line(str(trouble)), file=sys.stderr)
         sys.exit(int(trouble.code))
     except AdapterError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(one_line(f"error: {error}"), file=sys.stderr)
         sys.exit(error.code)
     except BrokenPipeError:
         # The reader (head, less) went away: nothing is left to say, also not at interpreter exit.
@@ -77,8 +78,20 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:
+        if hasattr(error, "format_message"):  # typer's own, which has its classes from more than one place
+            _show_usage(error)
         print(f"error: the suite itself failed: {_line_for(error)}", file=sys.stderr)
         sys.exit(SUITE_FAILED)
+
+
+def _show_usage(error: Any) -> NoReturn:
+    """Say what is wrong with the command's arguments, or show the help that was asked for."""
+    if error.format_message():
+        context = getattr(error, "ctx", None)
+        command = getattr(context, "command_path", "autograd-conformance")
+        problem = one_line(f"error: {error.format_message()}").rstrip(".")
+        print(f"{problem} (hint: `{command} --help` lists the options)", file=sys.stderr)
+    sys.exit(Verdict.BAD_USAGE)
 
 
 def _line_for(error: Exception) -> str:
@@ -87,5 +100,5 @@ def _line_for(error: Exception) -> str:
         "w", encoding="utf-8", prefix="autograd-conformance-", suffix=".txt", delete=False
     ) as file:
         traceback.print_exception(error, file=file)
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+    text = one_line(f"{type(error).__name__}: {error}")
     return f"{text} (hint: please report it with the traceback in {file.name})"

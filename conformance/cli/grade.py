@@ -16,6 +16,7 @@ from conformance.cli.loading import (
     check_writable,
     load_adapter,
     load_recordings,
+    number_option,
     readable,
     use,
 )
@@ -23,6 +24,7 @@ from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
 from conformance.cli.trouble import Trouble
 from conformance.execution.isolate import TIMEOUT
+from conformance.grading.arguments import SECONDS
 from conformance.grading.check import check
 from conformance.recordings import replay
 from conformance.report import as_json, as_junit, as_markdown, terminal
@@ -65,8 +67,8 @@ def grade(
             metavar="FILE", help="Against this recording (of `record`); may be repeated. Implies recorded."
         ),
     ] = None,
-    programs: Annotated[int, typer.Option(min=0, help="How many programs to draw, after the cases.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same report.")] = 0,
+    programs: Annotated[int, number_option("programs", "How many programs to draw, after the cases.")] = 1000,
+    seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
     source: Annotated[
         Source,
         typer.Option(help="What draws them: Hypothesis, or a plain PRNG (faster, for large campaigns)."),
@@ -97,11 +99,16 @@ def grade(
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first divergence.")] = False,
     timeout: Annotated[
         float,
-        typer.Option(min=0.1, metavar="SECONDS", help="A program or case that takes longer hangs."),
+        typer.Option(
+            min=SECONDS[0],
+            max=SECONDS[1],
+            metavar="SECONDS",
+            help="A program or case that takes longer hangs.",
+        ),
     ] = TIMEOUT,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
+        number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
     device: DeviceOption = DeviceChoice.AUTO,
     times: Annotated[
@@ -123,7 +130,7 @@ def grade(
     its leaves on the device, where it must come to the same verdict.
     """
     matching(rules)
-    check_writable(json=json, junit=junit, markdown=markdown)
+    check_writable(json=json, junit=junit, markdown=markdown, reads=[Path(impl), *(recording or ())])
     use(device)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}

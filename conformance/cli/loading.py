@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
 from conformance.execution.claims import known_ops
 from conformance.execution.json_form import schema
+from conformance.grading.arguments import LIMITS
 from conformance.program import Program
 from conformance.program.checked import parse_checked
 from conformance.program.parsing import ProgramError
@@ -48,6 +50,12 @@ DeviceOption = Annotated[
         "C++ compiler that is there, or nothing (cpu). auto takes the first of these that there is.",
     ),
 ]
+
+
+def number_option(name: str, help: str) -> Any:
+    """Return the option of a whole number within the limits of ``LIMITS``."""
+    least, most = LIMITS[name]
+    return typer.Option(min=least, max=most, help=help)
 
 
 def use(device: DeviceChoice) -> None:
@@ -122,16 +130,35 @@ def readable() -> Iterator[None]:
         raise Trouble(f"{where}{exc.problem}", MADE_BY) from exc
 
 
-def check_writable(**files: Path | None) -> None:
-    """See to it that each file can be written before there is anything to write; they go by their options."""
+def check_writable(*, reads: Iterable[Path] = (), **files: Path | None) -> None:
+    """See to it that each file can be written before there is anything to write, and that nothing is written
+    over another, nor over what the command ``reads``; files go by their options.
+    """
+    taken = {os.path.realpath(path): f"{path} is read by this command" for path in reads}
     for option, file in files.items():
         if file is None:
             continue
-        folder, hint = file.absolute().parent, f"give another --{option}"
-        if not folder.is_dir():
+        hint = f"give another --{option}"
+        _check_place(file, hint)
+        place = os.path.realpath(file)
+        if place in taken and (file.is_file() or not file.exists()):  # a device takes any number
+            raise Trouble(taken[place], hint)
+        taken[place] = f"--{option} {file} is given twice"
+
+
+def _check_place(file: Path, hint: str) -> None:
+    """Refuse a file that cannot be written."""
+    try:
+        target = Path(os.path.realpath(file))
+        found = os.path.lexists(target) and bool(target.stat())
+        if target.is_dir():
+            raise Trouble(f"{file} is a folder", hint)
+        if not target.parent.is_dir():
             problem = f"there is no folder {file.parent} to write {file.name} to"
             raise Trouble(problem, f"create it, or {hint}")
-        if file.is_dir():
-            raise Trouble(f"{file} is a folder", hint)
-        if not os.access(file if file.exists() else folder, os.W_OK):
-            raise Trouble(f"{file} cannot be written", hint)
+        if not found:
+            TemporaryFile(dir=target.parent).close()
+    except (OSError, ValueError) as exc:  # no permission, too long a name, a circle of links
+        raise Trouble(f"{file} cannot be written: {getattr(exc, 'strerror', exc)}", hint) from exc
+    if found and not os.access(target, os.W_OK):
+        raise Trouble(f"{file} cannot be written", hint)

@@ -10,22 +10,29 @@ from typing import Annotated
 import typer
 
 from conformance.cli.grade import Source
-from conformance.cli.loading import DeviceChoice, DeviceOption, check_writable, load_adapter, use
+from conformance.cli.loading import (
+    DeviceChoice,
+    DeviceOption,
+    check_writable,
+    load_adapter,
+    number_option,
+    use,
+)
 from conformance.cli.screen import console, progress_bar
 from conformance.observer_effect.campaign import search
 from conformance.report import as_json, terminal
 
 
 def observed(
-    programs: Annotated[int, typer.Option(min=0, help="How many programs to draw.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same report.")] = 0,
+    programs: Annotated[int, number_option("programs", "How many programs to draw.")] = 1000,
+    seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
     source: Annotated[
         Source, typer.Option(help="What draws them: a plain PRNG, or Hypothesis.")
     ] = Source.PRNG,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
+        number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
     device: DeviceOption = DeviceChoice.AUTO,
 ) -> None:

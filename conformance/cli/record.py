@@ -10,7 +10,15 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.loading import DeviceChoice, DeviceOption, load_adapter, load_recordings, use
+from conformance.cli.loading import (
+    DeviceChoice,
+    DeviceOption,
+    check_writable,
+    load_adapter,
+    load_recordings,
+    number_option,
+    use,
+)
 from conformance.cli.screen import progress_bar
 from conformance.cli.trouble import Trouble
 from conformance.recordings.format import in_place, read_recording
@@ -21,9 +29,9 @@ from conformance.report.files import write_file
 def record(
     device: DeviceOption = DeviceChoice.AUTO,
     programs: Annotated[
-        int, typer.Option(min=0, help="How many programs to draw, by the PRNG, after the cases.")
+        int, number_option("programs", "How many programs to draw, by the PRNG, after the cases.")
     ] = PROGRAMS,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same programs.")] = 0,
+    seed: Annotated[int, number_option("seed", "The same seed draws the same programs.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to write (default: specs/recorded, by torch and device)."),
@@ -38,7 +46,7 @@ def record(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes that run programs (default: one a core). No effect on results."),
+        number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
 ) -> None:
     """Record what the installed torch does on a device: each witness case, and programs drawn at random.
@@ -55,8 +63,7 @@ def record(
     use(device)
     torch = load_adapter("torch")
     path = out or place_for(torch)
-    if not path.absolute().parent.is_dir():
-        raise Trouble(f"there is no folder {path.parent} to write {path.name} to", "create it")
+    check_writable(out=path)
     if path.exists() and not force:
         raise Trouble(f"{path} is there already", "--force writes over it, --out elsewhere")
     with progress_bar() as tick:

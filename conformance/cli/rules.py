@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from conformance.cli.loading import number_option
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.grading.selection import NothingSelected, select
@@ -26,7 +27,7 @@ def rules(
         str, typer.Argument(metavar="GLOB", help="Which rules, e.g. 'view/*' or 'grad/accumulates'.")
     ] = "*",
     programs: Annotated[
-        int, typer.Option(min=0, help="For one rule: count how often it fires in so many drawn programs.")
+        int, number_option("programs", "For one rule: count how often it fires in so many drawn programs.")
     ] = 500,
 ) -> None:
     """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and

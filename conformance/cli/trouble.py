@@ -14,3 +14,14 @@ class Trouble(Exception):
 
     def __str__(self) -> str:
         return f"error: {self.what} (hint: {self.hint})"
+
+
+LONGEST = 1000
+"""Characters of a line that is an error; an adapter may raise a book."""
+
+
+def one_line(text: str) -> str:
+    """Return the text as a line that any terminal shows: no control characters, and not too long."""
+    line = " ".join(text.split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."

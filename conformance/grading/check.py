@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.execution.isolate import TIMEOUT
+from conformance.grading.arguments import check_arguments
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
@@ -41,7 +43,6 @@ from specs.case import cases as all_cases
 ENOUGH_DEATHS = 8
 """An implementation that dies in its first so many cases, and lives in none, is not asked for more."""
 
-SOURCES = ("hypothesis", "prng")
 KNOWN_DIVERGENCE = "torch is known to break its rule"
 STALE_RECORD = (
     "this torch keeps the rule: the record that it breaks it (`departs` in specs/rules) is out of date"
@@ -68,13 +69,16 @@ def check(
     ``adapter`` is what ``adapters.load`` takes (``reference``, ``torch``, ``module:attribute``, a path), or a
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
     ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
-    ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs. Raises
-    AdapterError where an adapter cannot be loaded, ValueError for an unknown ``against`` or ``source``, or if
-    no rule matches.
+    ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs.
+
+    Raises TypeError or ValueError for a wrong argument, or if no rule matches, before any process starts, and
+    AdapterError where an adapter cannot be loaded.
     """
+    check_arguments(programs=programs, seed=seed, source=source, rules=rules, fail_fast=fail_fast)
+    check_arguments(cases=cases, workers=workers, timeout=timeout, progress=progress, against=against)
+    if against not in (TORCH, REFERENCE):
+        raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
     spec = name_of(adapter)
-    if against not in (TORCH, REFERENCE) or source not in SOURCES:
-        raise ValueError(f"against {against!r} or source {source!r} is unknown")
     if spec == against:
         against = REFERENCE if spec == TORCH else TORCH
     started = time.perf_counter()
@@ -151,14 +155,18 @@ def name_of(adapter: Any) -> str:
     """The name under which other processes can load an adapter; raises AdapterError where it has none."""
     if isinstance(adapter, str):
         return adapter
+    if isinstance(adapter, Path):
+        if adapter.suffix != ".py":
+            raise AdapterError(f"{adapter} is no Python file", "the path of a file.py that holds an adapter")
+        return str(adapter)
     for name in adapters.BUILT_IN:
         if type(adapter).__module__ == f"conformance.adapters.{name}":
             return name
     path = getattr(adapter, "__file__", None)
-    if path is not None:
-        return str(path)
+    if isinstance(path, str):
+        return path
     raise AdapterError(
-        f"{adapter!r} cannot be loaded by name in another process",
+        f"{adapter!r:.80} cannot be loaded by name in another process",
         "pass 'module:attribute' or the path of a file",
     )
 

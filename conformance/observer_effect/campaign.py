@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from conformance.comparison.compare import Incomparable
 from conformance.generate.guide.guide import Drawn
+from conformance.grading.arguments import check_arguments
 from conformance.grading.campaign import Chunk, Sums, tally_of
 from conformance.grading.check import versions_of
 from conformance.grading.chunks import Progress, in_chunks
@@ -46,6 +47,7 @@ def search(
     progress: Progress | None = None,
 ) -> Observed:
     """Run drawn programs on torch at every density, and explain by rules what differs."""
+    check_arguments(programs=programs, seed=seed, source=source, workers=workers, progress=progress)
     tick = progress or (lambda what, done, total: None)
     whole = Chunk(TORCH, REFERENCE, source, seed, 0, programs)
     found = in_chunks(whole, workers or os.cpu_count() or 1, tick, observe_chunk)

@@ -20,6 +20,7 @@ from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import Died, survive
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
+from conformance.grading.arguments import check_arguments
 from conformance.grading.cases import case_of, run_case_on
 from conformance.grading.check import versions_of
 from conformance.grading.chunks import Progress
@@ -71,6 +72,7 @@ def make_recording(
     The same torch on the same device and processor gives the same text. Raises AdapterError where torch is
     missing, or the device that the environment asks for.
     """
+    check_arguments(programs=programs, seed=seed, workers=workers, progress=progress)
     torch = adapters.load(TORCH)
     workers = workers or os.cpu_count() or 1
     tick = progress or (lambda what, done, total: None)

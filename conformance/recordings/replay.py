@@ -21,6 +21,7 @@ from conformance.execution.claims import lacks_device
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
+from conformance.grading.arguments import check_arguments, check_paths
 from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.cases import broken_case, case_of, lacks, run_cases
 from conformance.grading.check import (
@@ -74,14 +75,16 @@ def grade_recorded(
     """Grade an implementation by the cases and programs of ``recordings`` (those that come with the project).
 
     ``adapter`` and ``rules`` are as in ``grading.check``. Raises AdapterError where the adapter cannot be
-    loaded, RecordingError or OSError where a file is no recording, ValueError if no rule matches.
+    loaded, RecordingError or OSError where a file is no recording, TypeError or ValueError for an argument
+    that is none, or if no rule matches.
     """
+    check_arguments(rules=rules, fail_fast=fail_fast, workers=workers, progress=progress)
+    paths = check_paths("recordings", in_place() if recordings is None else recordings)
     started = time.perf_counter()
     spec = name_of(adapter)
     subject, reference = adapters.load(spec), adapters.load(REFERENCE)
     workers = workers or os.cpu_count() or 1
     tick = progress or (lambda what, done, total: None)
-    paths = [path.absolute() for path in (in_place() if recordings is None else recordings)]
     chosen = [rule.id for rule in select(rules)]
     tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
     models: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}

@@ -1,0 +1,185 @@
+"""Wrong arguments are told in one line before any process starts, from Python and on the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance.adapters.errors import AdapterError
+from conformance.cli import main
+from conformance.grading.check import name_of
+from conformance.observer_effect.campaign import search
+from conformance.recordings.record import make_recording
+
+
+@pytest.fixture(autouse=True)
+def _no_process(monkeypatch):
+    """Nothing may start one."""
+
+    def started(*_, **__):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr("conformance.execution.isolate._Pool", started)
+    monkeypatch.setattr("subprocess.Popen", started)
+
+
+@pytest.fixture
+def ended(monkeypatch, capfd):
+    """Calls the command line in this process; gives the exit code and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["autograd-conformance", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        return int(exited.value.code or 0), capfd.readouterr().err
+
+    return call
+
+
+WRONG = [
+    *[(TypeError, {name: value}) for name in ("programs", "seed") for value in ("a", 1.5, None, True, [])],
+    *[(TypeError, {"workers": value}) for value in ("a", 1.5, True, [1])],
+    *[(ValueError, {"programs": value}) for value in (-1, 10**7 + 1, 10**5000)],
+    *[(ValueError, {"seed": value}) for value in (-1, 2**63, -(10**5000))],
+    *[(ValueError, {"workers": value}) for value in (-3, 0, 10**6)],
+    *[(TypeError, {name: value}) for name in ("fail_fast", "cases") for value in ("x", 1, None)],
+    *[(TypeError, {name: value}) for name in ("source", "against", "rules") for value in (1, None, ["*"])],
+    *[(ValueError, {name: value}) for name in ("source", "against") for value in ("", "x", "PRNG", "\ud800")],
+    *[(TypeError, {"timeout": value}) for value in ("1", None, True)],
+    *[(ValueError, {"timeout": value}) for value in (-1, 0, float("nan"), float("inf"), 10**400)],
+    *[(ValueError, {"rules": value}) for value in ("", "veiw/*", "[", "\0")],
+    *[(TypeError, {"progress": value}) for value in (1, "print", True)],
+    (TypeError, {"program": 1}),
+    (TypeError, {"against": "recorded", "programs": 1}),
+    *[(TypeError, {"against": "recorded", "recordings": value}) for value in ("a.jsonl", Path("a"), 1, [1])],
+    (ValueError, {"against": "recorded", "recordings": []}),
+    (ValueError, {"against": "recorded", "workers": -3}),
+    (TypeError, {"against": "recorded", "progress": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "options"), WRONG, ids=["-".join(options) for _, options in WRONG])
+def test_an_argument_of_check_that_is_none_is_an_error(error, options):
+    """It is one line that names the argument, and nobody is blamed."""
+    with pytest.raises(error) as raised:
+        conformance.check("reference", **options)
+    assert 1 == len(str(raised.value).splitlines())
+    assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize("call", [search, make_recording])
+@pytest.mark.parametrize("options", [{"workers": -3}, {"programs": -1}, {"seed": -1}], ids=str)
+def test_the_other_campaigns_check_theirs(call, options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        call(**options)
+
+
+NO_ADAPTERS = [
+    *(None, 1, b"reference", object(), int, [], Path("reference"), Path("x"), Path("\0.py")),
+    *("", "x", "nowhere.py", "a:b:c", "a:", ":b", "a..b:c", "\0.py", "\ud800"),
+    *("x" * 10_000, "a" * 5000 + ".py"),
+]
+
+
+@pytest.mark.parametrize("adapter", NO_ADAPTERS, ids=lambda adapter: f"{adapter!r:.20}")
+def test_what_cannot_be_loaded_is_an_error_of_the_adapter(adapter):
+    with pytest.raises(AdapterError):
+        conformance.check(adapter)
+
+
+def test_a_path_names_an_adapter():
+    assert "mine/adapter.py" == name_of(Path("mine") / "adapter.py")
+
+
+NUMBERS = [("--workers", v) for v in (-3, 0, 1025, "a")] + [("--programs", v) for v in (-1, 1.5, 10**8, "")]
+NUMBERS += [("--seed", v) for v in (-1, "a", 2**64)]
+USAGE = [
+    *[("grade", *pair) for pair in NUMBERS],
+    *[("observed", *pair) for pair in NUMBERS],
+    *[("record", "--out", "/tmp/x.jsonl", *pair) for pair in NUMBERS],
+    ("grade", "--source", "x"),
+    ("grade", "--against", "x"),
+    ("grade", "--device", "x"),
+    ("grade", "--rules", ""),
+    ("grade", "--findings", "-1"),
+    ("grade", "--bogus"),
+    ("grade", "--json"),
+    ("grade", "reference", "torch"),
+    ("grade", "no such adapter\n\x1b[31m"),
+    ("grade", "x" * 10_000),
+    ("grade", "reference", "--recording", "nowhere.jsonl"),
+    ("bogus",),
+    ("rules", "xyz"),
+    ("rules", "--programs", "-1"),
+    ("run",),
+    ("run", "nowhere.py"),
+    ("run", "nowhere.py", "--density", "x"),
+]
+
+
+@pytest.mark.parametrize("arguments", USAGE, ids=lambda a: " ".join(map(str, a))[:60])
+def test_wrong_usage_is_one_line_and_exit_code_2(ended, arguments):
+    code, said = ended(*arguments)
+    assert (2, 1) == (code, len(said.splitlines())), said
+    assert said.startswith("error: ")
+    assert "(hint: " in said or len(said) > 1000
+    assert said[:-1].isprintable()
+
+
+@pytest.fixture
+def places(tmp_path):
+    """A folder with what a report may not be written over, and where it cannot be."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "adapter.py").write_text("name = 'x'\n")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "astray").symlink_to(tmp_path / "nowhere" / "out")
+    (tmp_path / "again").symlink_to(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--json", "out", "--junit", "out"),
+        ("--json", "out", "--markdown", "./folder/../out"),
+        ("--junit", "out", "--markdown", "link"),
+        ("--json", "again/out", "--junit", "out"),
+        ("--json", "adapter.py"),
+        ("--json", "again/adapter.py"),
+        ("--json", "nowhere/out"),
+        ("--json", "folder"),
+        ("--json", ""),
+        ("--json", "circle"),
+        ("--json", "astray"),
+        ("--json", "adapter.py/out"),
+        ("--json", "x" * 300),
+        ("--json", "/proc/out"),
+    ],
+    ids=" ".join,
+)
+def test_files_that_cannot_be_written_are_told_first(ended, places, monkeypatch, options):
+    """Two reports in one file, also by another spelling, are refused, and so is one over what is read."""
+    monkeypatch.chdir(places)
+    code, said = ended("grade", "adapter.py", *options)
+    assert (2, 1) == (code, len(said.splitlines())), said
+    assert "name = 'x'\n" == (places / "adapter.py").read_text()
+    assert not (places / "out").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such folder")
+@pytest.mark.parametrize("command", ["observed", "record"])
+def test_other_commands_refuse_such_files(ended, command):
+    code, said = ended(command, "--json" if command == "observed" else "--out", "/proc/out")
+    assert (2, 1) == (code, len(said.splitlines())), said
+
+
+def test_a_device_takes_any_number_of_reports(places, monkeypatch):
+    """Reports to /dev/null are meant to be lost."""
+    from conformance.cli.loading import check_writable
+
+    check_writable(json=Path(os.devnull), junit=Path(os.devnull))
