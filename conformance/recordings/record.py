@@ -37,6 +37,7 @@ from conformance.recordings.format import (
     to_lines,
     trace_form,
 )
+from conformance.recordings.strata import STRATA, Stratum
 from conformance.report.files import write_file
 from specs.case import Case, cases
 
@@ -64,10 +65,12 @@ def make_recording(
     programs: int = PROGRAMS,
     seed: int = 0,
     chosen: Iterable[Case] | None = None,
+    strata: Iterable[Stratum] = STRATA,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Recorded:
-    """Record the ``chosen`` cases (all) that speak of the installed torch, and so many ``programs`` drawn.
+    """Record the ``chosen`` cases (all) that speak of the installed torch, so many ``programs`` drawn for it,
+    and those of the ``strata``.
 
     The same torch on the same device and processor gives the same text. Raises AdapterError where torch is
     missing, or the device that the environment asks for.
@@ -79,7 +82,8 @@ def make_recording(
     wanted = [case for case in (cases() if chosen is None else chosen) if case.holds_for(torch.version)]
     jobs: list[tuple[str, list[Any], Any]] = [
         ("cases", [case.id for case in wanted], _case),
-        ("programs", [(seed, number) for number in range(programs)], _program),
+        ("programs", [(seed, number, None) for number in range(programs)], _program),
+        ("strata", [(seed, number, each) for each in strata for number in each.numbers()], _program),
     ]
     left_out: dict[str, list[str]] = {}
     entries: list[Entry] = []
@@ -146,14 +150,15 @@ def _case(id: str) -> tuple[Entry, str]:
     return form | (trace or {"of": digest(case)}), why
 
 
-def _program(job: tuple[int, int]) -> tuple[Entry, str]:
+def _program(job: tuple[int, int, Stratum | None]) -> tuple[Entry, str]:
     """Return the entry of one drawn program."""
     found: list[Drawn] = []
-    seed, number = job
-    limits = adapters.capabilities(adapters.load(TORCH))
+    seed, number, stratum = job
+    limits = adapters.capabilities(adapters.load(TORCH)) if stratum is None else stratum.claims
     programs_from("prng", seed, number, 1, limits, lambda _, drawn: found.append(drawn))
     trace, why = _traced(found[0].program, found[0].density)
-    return ({"program": number} | trace if trace else {}), why
+    within = {} if stratum is None else {"stratum": stratum.name}
+    return ({"program": number} | within | trace if trace else {}), why
 
 
 def _traced(program: Program, density: str) -> tuple[Entry, str]:

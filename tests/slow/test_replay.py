@@ -77,7 +77,7 @@ def test_the_report_names_its_recordings(cli, small):
     assert used["cases"] == len(read_recording(small).cases) == report["cases"]["held"]
     assert 6 == report["totals"]["programs"]
     assert "held" == report["rules"]["version/write-bumps"]["status"]
-    assert f"recorded   torch {origin.torch} (cpu)" in out
+    assert f"recorded  torch {origin.torch} (cpu)" in out
 
 
 def test_what_is_on_record_runs_once(cli, small):
