@@ -27,6 +27,8 @@ Row = tuple[Any, ...]
 
 MOST_DIMS, MOST_ELEMENTS = 3, 16
 """Larger results are not drawn: they would show nothing new, and each new shape costs new tables."""
+MOST_TABLES = 4096
+"""Tables that are kept, of some kilobytes each: more than a few thousand programs need."""
 METHODS_PER_FUNCTION = 7
 """Calls as a method for each as a function of the namespace."""
 
@@ -78,7 +80,6 @@ class Recipe:
         self.numbers = tuple(self._numbers(at) for at in range(len(self.kinds)))
         self._order = (self.names[self.first], *(n for n in op.order if n != self.names[self.first]))
         self._leading = self._by_position()
-        self._tables: dict[tuple[Shape | None, ...], CallTable] = {}
         function = f"torch.{spelled}"
         self.torch = (
             function
@@ -166,10 +167,7 @@ class Recipe:
 
     def table(self, shapes: tuple[Shape | None, ...]) -> CallTable:
         """Return the calls on operands of these shapes (None: a number), simplest first."""
-        found = self._tables.get(shapes)
-        if found is None:
-            found = self._tables[shapes] = self._open(shapes)
-        return found
+        return _table(self, shapes)
 
     def fits_shapes(self, shapes: tuple[Shape | None, ...]) -> bool:
         """True if one of the simplest calls accepts operands of these shapes."""
@@ -179,7 +177,8 @@ class Recipe:
                 return False
         return self.table(shapes).valid(0) is not None
 
-    def _open(self, shapes: tuple[Shape | None, ...]) -> CallTable:
+    def open_table(self, shapes: tuple[Shape | None, ...]) -> CallTable:
+        """Make the table of the calls on operands of these shapes."""
         rows = self._rows(shapes)
         operands = tuple(self._operand(at, shape) for at, shape in enumerate(shapes))
         counts = _counts(self.op.body, self.mutates, shapes)
@@ -279,11 +278,17 @@ def _holds(domain: str, value: Any) -> bool:
     return bool(DOMAINS[domain].holds(value))
 
 
-@cache
+@lru_cache(maxsize=MOST_TABLES)
+def _table(recipe: Recipe, shapes: tuple[Shape | None, ...]) -> CallTable:
+    return recipe.open_table(shapes)
+
+
+@lru_cache(maxsize=MOST_TABLES)
 def _counts(body: Any, mutates: bool, shapes: tuple[Shape | None, ...]) -> dict[tuple[int, ...], int]:
     """A cache of `Recipe._count` for operands of these shapes, by the identities of the attribute values.
 
-    All spellings of an op share it, and their attribute values come from the same lists.
+    All spellings of an op share it, and their attribute values come from the same lists, those of
+    `fitting_rows`, which stay for good: there are few shapes of a first operand.
     """
     return {}
 
