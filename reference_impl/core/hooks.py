@@ -90,7 +90,7 @@ def call_tensor_pre_hooks(hooks_of: Iterable[tuple[int, Hooks]], grads: list[Ten
         for hook in _in_order(hooks):
             if grads[nr] is None:
                 by("hook/undefined-is-none")
-            result = _call(hook, grads[nr])
+            result = _call_tensor_hook(hook, grads[nr])
             if result is None or result is grads[nr]:
                 continue
             check(grads[nr], result, hook)
@@ -141,6 +141,12 @@ def _in_order(hooks: Hooks) -> list[Callable[..., Any]]:
     """Return the hooks in order of registration; changes made meanwhile count from the next call on."""
     by("hook/in-order-of-registration")
     return list(hooks.values())
+
+
+def _call_tensor_hook(hook: Callable[..., Any], grad: Tensor | None) -> Any:
+    """Call the hook of a tensor with its gradient."""
+    by("hook/once-for-each-gradient")
+    return _call(hook, grad)
 
 
 def _call(hook: Callable[..., Any], *given: Any) -> Any:

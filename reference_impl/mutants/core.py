@@ -300,6 +300,15 @@ def _call_in_silence(hook: Callable[..., Any], *given: Any) -> Any:
 _call = hooks._call
 
 
+@without("hook/once-for-each-gradient", hooks, "_call_tensor_hook")
+def _call_twice(hook: Callable[..., Any], grad: Tensor | None) -> Any:
+    _call_tensor_hook(hook, grad)
+    return _call_tensor_hook(hook, grad)
+
+
+_call_tensor_hook = hooks._call_tensor_hook
+
+
 @without("hook/runs-before-retain", engine, "_receive")
 def _retain_first(node: Node, grads: Grads) -> None:
     if node.retained and node.hooks is not None:

@@ -321,11 +321,10 @@ def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
     for parameter in parameters:
         if parameter.grad is None:  # read of every parameter: a non-leaf warns
             continue
-        if set_to_none and by("nn/zero-grad-forgets"):
-            parameter.grad = None
-        else:
-            if not by("nn/zero-grad-fills-in-place"):
-                parameter.grad = parameter.grad.clone()
+        if set_to_none:
+            if by("nn/zero-grad-forgets"):
+                parameter.grad = None
+        elif by("nn/zero-grad-fills-in-place"):
             if parameter.grad.grad_fn is not None:
                 parameter.grad.detach_()
             else:

@@ -31,6 +31,17 @@ def hook_without_result_changes_nothing():
     assert x.grad.tolist() == [1.0, 1.0]
 
 
+def hook_is_called_once_in_each_backward():
+    """Two uses are one gradient, which the hook doubles once. Rule: hook/once-for-each-gradient."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda g: g.mul_(2))
+    y = x * 3 + x * 2
+    y.backward(torch.ones(2), retain_graph=True)
+    assert x.grad.tolist() == [10.0, 10.0]
+    y.backward(torch.ones(2))
+    assert x.grad.tolist() == [20.0, 20.0]
+
+
 def hooks_run_in_the_order_of_registration():
     """The second hook gets what the first one made: it cannot keep the dtype that the first one broke.
 

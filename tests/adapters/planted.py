@@ -1,12 +1,11 @@
 """Real torch with one bug each: ``planted:having.NAME`` for a name of BUGS, graded against the reference.
 
-A bug is patched into torch in processes that run programs, never in the one that asks for the grade.
+A bug is patched into torch in the process that its adapter lives in.
 """
 
 from __future__ import annotations
 
 import functools
-import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
@@ -142,6 +141,24 @@ def results_of_hooks_ignored() -> None:
     around(torch.Tensor, "register_hook", register_hook)
 
 
+@breaks("hook/once-for-each-gradient")
+def hooks_called_twice() -> None:
+    def register_hook(own: Wrapper, x: torch.Tensor, hook: Wrapper) -> Any:
+        def twice(grad: Any) -> Any:
+            hook(grad)
+            return hook(grad)
+
+        return own(x, twice)
+
+    around(torch.Tensor, "register_hook", register_hook)
+
+
+@breaks("nn/zero-grad-forgets")
+def zero_grad_does_nothing() -> None:
+    for owner in (torch.optim.Optimizer, torch.nn.Module):
+        around(owner, "zero_grad", lambda own, *args, **kwargs: None)
+
+
 @breaks("requires_grad/non-leaf-cannot-drop")
 def flag_of_a_non_leaf_dropped() -> None:
     def requires_grad_(own: Wrapper, x: torch.Tensor, flag: Any = True) -> torch.Tensor:
@@ -190,8 +207,7 @@ class Adapters:
     def __getattr__(self, name: str) -> Torch:
         if name not in BUGS:
             raise AttributeError(name)
-        if multiprocessing.parent_process() is not None:
-            BUGS[name][1]()
+        BUGS[name][1]()
         adapter = Torch(torch, "cpu", "devices were not asked for")
         adapter.name = name
         setattr(self, name, adapter)
