@@ -37,6 +37,8 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance observed` finds programs whose result depends on how they are observed
 - `autograd-conformance record --device cuda` puts on record what torch does on a device
 - `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
+
+The environment variable AUTOGRAD_CONFORMANCE_DEVICE stands for `--device`.
 """
 EPILOG = "\n\n".join(["Exit codes:", *(f"- {int(code)}: {meaning}" for code, meaning in EXIT_CODES.items())])
 

@@ -57,8 +57,9 @@ def grade(
     against: Annotated[
         Against | None,
         typer.Option(
+            metavar="WHO",
             help="Who is right: torch (default; the reference when torch is graded), the reference alone, or "
-            "what torch did on record (specs/recorded), without torch and any device: nothing is drawn then."
+            "what torch did on record (specs/recorded), without torch and any device: nothing is drawn then.",
         ),
     ] = None,
     recording: Annotated[
@@ -80,9 +81,7 @@ def grade(
     ] = None,
     markdown: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help='Also write a summary as Markdown, e.g. over "$GITHUB_STEP_SUMMARY".'
-        ),
+        typer.Option(metavar="FILE", help="Also write a summary as Markdown, e.g. over $GITHUB_STEP_SUMMARY"),
     ] = None,
     rules: Annotated[
         str,

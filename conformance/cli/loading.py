@@ -46,8 +46,10 @@ DeviceOption = Annotated[
     typer.Option(
         "--device",
         envvar=DEVICE_VARIABLE,
+        show_envvar=False,  # too long for its column on 80
+        metavar="KIND",
         help="What `cuda` in programs is under torch: a real device, a stand-in built for this torch by the "
-        "C++ compiler that is there, or nothing (cpu). auto takes the first of these that there is.",
+        "C++ compiler that is there, or nothing: cuda, standin or cpu. auto takes the first that there is.",
     ),
 ]
 

@@ -48,6 +48,14 @@ def check(lines: list[str], columns: int) -> None:
     assert [] == [line for line in lines if len(line) > columns or "\N{HORIZONTAL ELLIPSIS}" in line]
 
 
+@pytest.mark.parametrize("command", ["", "grade", "run", "record", "rules", "ops", "observed"])
+def test_help_fits(command):
+    """Of every command, on a terminal of 80 columns."""
+    code, lines = on_a_terminal([*GRADE[:-1], *command.split(), "--help"], 80)
+    check(lines, 80)
+    assert code == 0
+
+
 def test_a_conforming_run_is_a_page_on_a_terminal():
     code, lines = on_a_terminal([*GRADE, "--programs", "50"], 80)
     check(lines, 80)
