@@ -84,8 +84,15 @@ class Kinds:
         if causes is None:
             return
         if causes:
-            judge = partial(judged_behind, causes, participants)
-            seen = seen._replace(judged=judge(seen.program, seen.density))
+            behind = partial(judged_behind, causes, participants)
+            left = behind(seen.program, seen.density)
+            if left.found.first is not None:
+                judge, seen = behind, seen._replace(judged=left)
+            elif (kind := next((k for k in self._kinds if set(causes) & set(k.rules)), None)) is not None:
+                self._step_over(kind)  # together they explain all of it
+                return
+            else:
+                causes = ()
         as_drawn = findings.of_judgement(where, seen.program, seen.judged.found, ())
         sign = sign_of(replace(as_drawn, not_reduced=USED_UP))
         like = [kind for kind in self._kinds if kind.sign == sign]
@@ -153,7 +160,8 @@ class Kinds:
         if same_difference(judged.found.first, truth.found.first):
             judged, causes = truth, ()
         found = judged.found
-        assert found.first is not None
+        if found.first is None:  # another run, another result
+            return _flaky(where, seen, seen.judged.found)
         off = follow(judged.differing, causes)[1] if causes else {}
         drawn = None if causes else seen.judged.differing
         diagnosis = diagnose(judged.reference, judged.differing, found.first, self._fired, drawn, off)
