@@ -2,7 +2,7 @@
 
 An adapter is a module or an object with these names; nothing of ours is inherited:
 
-    name, version                          words for the report
+    name, version                          words for the report, printable and of at most 100 characters
     start() -> session                     begin a program; `session` is passed back, never inspected
     perform(session, step, (args, kwargs)) do one step on the implementation's own values, give its own values
     facts(session, value) -> dict          what can be seen, by names of `specs.fact.FACTS`; omit the rest
@@ -59,6 +59,9 @@ from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 from conformance.adapters.remote import STARTING, Remote
 
 NEEDED = ("start", "perform", "facts", "refusal")
+LONGEST_NAME = 100
+"""Characters that the name or the version of an implementation may have."""
+
 BUILT_IN = ("reference", "torch", "null", "micrograd")
 
 
@@ -71,7 +74,9 @@ def load(spec: str) -> Any:
     if spec in BUILT_IN:
         return load_here(spec)
     _check_name(spec)
-    return Remote(spec)
+    remote = Remote(spec)
+    _check_words(remote, spec)
+    return remote
 
 
 def allow(spec: str, seconds: float) -> None:
@@ -118,9 +123,18 @@ def checked(adapter: Any, spec: str) -> Any:
     missing += [name for name in ("name", "version") if not isinstance(getattr(adapter, name, None), str)]
     if missing:
         raise AdapterError(f"{spec} is no adapter: it lacks {', '.join(missing)}", "see conformance.adapters")
+    _check_words(adapter, spec)
     if not isinstance(getattr(adapter, "capabilities", _EVERYTHING), Capabilities):
         raise AdapterError(f"the capabilities of {spec} are no `Capabilities`", "see docs/adapters.md")
     return adapter
+
+
+def _check_words(adapter: Any, spec: str) -> None:
+    """Refuse a name or version that no report could show."""
+    for what, text in (("name", adapter.name), ("version", adapter.version)):
+        if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
+            problem = f"the {what} of {spec} is no line of 1 to {LONGEST_NAME} printable characters"
+            raise AdapterError(f"{problem}: {text!r:.80}", "see conformance.adapters", BROKEN)
 
 
 def capabilities(adapter: Any) -> Capabilities:

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import tempfile
 import traceback
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -20,6 +21,7 @@ from conformance.cli.ops import ops
 from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
+from conformance.cli.streams import failure_of_output, make_streams_last
 from conformance.cli.trouble import Trouble, one_line
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
 from conformance.report.value import INTERRUPTED, Verdict
@@ -65,42 +67,62 @@ def main() -> None:
     """Run the command line; what the user can mend is one line with a hint, never a traceback."""
     # A job that is cancelled is told as one that is interrupted: what it found until then is said.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    make_streams_last()
+    code = _run()
+    if (failure := failure_of_output()) is not None:
+        _complain(f"error: standard output cannot be written: {failure.strerror} (hint: see the exit codes)")
+        code = SUITE_FAILED
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command that the arguments name; return the exit code."""
     try:
-        sys.exit(app(prog_name="autograd-conformance", standalone_mode=False))
+        return app(prog_name="autograd-conformance", standalone_mode=False) or 0
     except Trouble as trouble:
-        print(one_line(str(trouble)), file=sys.stderr)
-        sys.exit(int(trouble.code))
+        _complain(str(trouble))
+        return int(trouble.code)
     except AdapterError as error:
-        print(one_line(f"error: {error}"), file=sys.stderr)
-        sys.exit(error.code)
-    except BrokenPipeError:
-        # The reader (head, less) went away: nothing is left to say, also not at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _complain(f"error: {error}")
+        return error.code
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own, which has its classes from more than one place
-            _show_usage(error)
-        print(f"error: the suite itself failed: {_line_for(error)}", file=sys.stderr)
-        sys.exit(SUITE_FAILED)
+            return _usage(error)
+        _complain(f"error: the suite itself failed: {type(error).__name__}: {error}", _report_of(error))
+        return SUITE_FAILED
 
 
-def _show_usage(error: Any) -> NoReturn:
-    """Say what is wrong with the command's arguments, or show the help that was asked for."""
+def _complain(text: str, hint: str = "") -> None:
+    print(one_line(text) + hint, file=sys.stderr)
+
+
+def _usage(error: Any) -> int:
+    """Say what is wrong with the command's arguments; the help that was asked for is printed already."""
     if error.format_message():
-        context = getattr(error, "ctx", None)
-        command = getattr(context, "command_path", "autograd-conformance")
-        problem = one_line(f"error: {error.format_message()}").rstrip(".")
-        print(f"{problem} (hint: `{command} --help` lists the options)", file=sys.stderr)
-    sys.exit(Verdict.BAD_USAGE)
+        command = getattr(getattr(error, "ctx", None), "command_path", "autograd-conformance")
+        problem = error.format_message().rstrip(".")
+        _complain(f"error: {problem}", f" (hint: `{command} --help` lists the options)")
+    return Verdict.BAD_USAGE
 
 
-def _line_for(error: Exception) -> str:
-    """Write the traceback to a file; return a line that names both."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", prefix="autograd-conformance-", suffix=".txt", delete=False
-    ) as file:
-        traceback.print_exception(error, file=file)
-    text = one_line(f"{type(error).__name__}: {error}")
-    return f"{text} (hint: please report it with the traceback in {file.name})"
+def _report_of(error: Exception) -> str:
+    """Write the traceback to a file; return a hint that names it, or says that there is none."""
+    name = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            errors="backslashreplace",
+            prefix="autograd-conformance-",
+            suffix=".txt",
+            delete=False,
+        ) as file:
+            name = file.name
+            traceback.print_exception(error, file=file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        return " (hint: please report it; no file could be written for the traceback)"
+    return f" (hint: please report it with the traceback in {name})"

@@ -19,6 +19,7 @@ from conformance.cli.loading import (
     number_option,
     readable,
     use,
+    write_reports,
 )
 from conformance.cli.rules import matching
 from conformance.cli.screen import console, progress_bar
@@ -146,10 +147,9 @@ def grade(
             report = check(impl, against=judge, progress=tick, **how)
     if not times:
         report = report.without_times()
-    for file, form in ((json, as_json), (junit, as_junit), (markdown, as_markdown)):
-        if file is not None:
-            file.write_text(form.render(report), encoding="utf-8")
     terminal.print_report(report, console(), first=findings, all_rules=all_rules, file=json)
+    forms = ((json, as_json), (junit, as_junit), (markdown, as_markdown))
+    write_reports({file: form.render(report) for file, form in forms if file is not None})
     raise typer.Exit(report.exit_code)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +27,8 @@ from conformance.program.parsing import ProgramError
 from conformance.recordings.format import FOLDER, in_place, parse_recording, read_recording
 from conformance.recordings.seal import RecordingError
 from conformance.report import Verdict
+from conformance.report.exit_codes import SUITE_FAILED
+from conformance.report.files import is_special_file, write_file
 
 MADE_BY = "a recording is what `autograd-conformance record` writes"
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
@@ -132,6 +134,19 @@ def readable() -> Iterator[None]:
         raise Trouble(f"{where}{exc.problem}", MADE_BY) from exc
 
 
+def write_reports(texts: Mapping[Path, str]) -> None:
+    """Write files; one that cannot be written keeps none of the others from it."""
+    lost: dict[str, list[str]] = {}
+    for file, text in texts.items():
+        try:
+            write_file(file, text)
+        except OSError as exc:
+            lost.setdefault(exc.strerror or type(exc).__name__, []).append(str(file))
+    if lost:
+        problem = "; ".join(f"{', '.join(files)} cannot be written: {why}" for why, files in lost.items())
+        raise Trouble(problem, "nothing else is lost", SUITE_FAILED)
+
+
 def check_writable(*, reads: Iterable[Path] = (), **files: Path | None) -> None:
     """See to it that each file can be written before there is anything to write, and that nothing is written
     over another, nor over what the command ``reads``; files go by their options.
@@ -143,7 +158,7 @@ def check_writable(*, reads: Iterable[Path] = (), **files: Path | None) -> None:
         hint = f"give another --{option}"
         _check_place(file, hint)
         place = os.path.realpath(file)
-        if place in taken and (file.is_file() or not file.exists()):  # a device takes any number
+        if place in taken and not is_special_file(file):  # which takes any number
             raise Trouble(taken[place], hint)
         taken[place] = f"--{option} {file} is given twice"
 
@@ -151,16 +166,16 @@ def check_writable(*, reads: Iterable[Path] = (), **files: Path | None) -> None:
 def _check_place(file: Path, hint: str) -> None:
     """Refuse a file that cannot be written."""
     try:
-        target = Path(os.path.realpath(file))
-        found = os.path.lexists(target) and bool(target.stat())
-        if target.is_dir():
+        found = os.path.lexists(os.path.realpath(file)) and bool(file.stat())
+        if file.is_dir():
             raise Trouble(f"{file} is a folder", hint)
-        if not target.parent.is_dir():
+        folder = Path(os.path.realpath(file)).parent
+        if not folder.is_dir():
             problem = f"there is no folder {file.parent} to write {file.name} to"
             raise Trouble(problem, f"create it, or {hint}")
-        if not found:
-            TemporaryFile(dir=target.parent).close()
+        if not (found or is_special_file(file)):
+            TemporaryFile(dir=folder).close()
     except (OSError, ValueError) as exc:  # no permission, too long a name, a circle of links
         raise Trouble(f"{file} cannot be written: {getattr(exc, 'strerror', exc)}", hint) from exc
-    if found and not os.access(target, os.W_OK):
+    if found and not os.access(file, os.W_OK):
         raise Trouble(f"{file} cannot be written", hint)

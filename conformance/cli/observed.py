@@ -17,6 +17,7 @@ from conformance.cli.loading import (
     load_adapter,
     number_option,
     use,
+    write_reports,
 )
 from conformance.cli.screen import console, progress_bar
 from conformance.observer_effect.campaign import search
@@ -51,7 +52,7 @@ def observed(
     load_adapter("torch")
     with progress_bar() as tick:
         found = search(programs=programs, seed=seed, source=str(source), workers=workers, progress=tick)
-    if json is not None:
-        json.write_text(as_json.render_observed(found), encoding="utf-8")
     terminal.print_observed(found, console())
+    if json is not None:
+        write_reports({json: as_json.render_observed(found)})
     raise typer.Exit(int(found.verdict))

@@ -18,12 +18,12 @@ from conformance.cli.loading import (
     load_recordings,
     number_option,
     use,
+    write_reports,
 )
 from conformance.cli.screen import progress_bar
 from conformance.cli.trouble import Trouble
 from conformance.recordings.format import in_place, read_recording
 from conformance.recordings.record import PROGRAMS, drop_cases, make_recording, place_for
-from conformance.report.files import write_file
 
 
 def record(
@@ -68,7 +68,7 @@ def record(
         raise Trouble(f"{path} is there already", "--force writes over it, --out elsewhere")
     with progress_bar() as tick:
         made = make_recording(programs=programs, seed=seed, workers=workers, progress=tick)
-    write_file(path, made.text)
+    write_reports({path: made.text})
     left_out = ", ".join(f"{len(names)} {why}" for why, names in made.origin.left_out.items()) or "none"
     print(f"{path}: {made.cases} cases, {made.programs} programs; left out: {left_out}")
 

@@ -87,7 +87,7 @@ def _table(traces: list[Trace], found: SideBySide) -> Table:
         for row in rows(step, index, traces, found):
             mark = _mark(row.place, found)
             style = "bold red" if mark == "!" else "bold" if row.label[0] != " " else "dim"
-            table.add_row(mark, *(Text(text, style=style) for text in (row.label, *row.cells)))
+            table.add_row(mark, *(Text(words.plain(text), style=style) for text in (row.label, *row.cells)))
     return table
 
 
@@ -105,7 +105,7 @@ def _print_findings(found: SideBySide, out: Console) -> None:
     for finding in found.findings:
         rows = Table.grid(padding=(0, 2))
         for label, text in words.divergence(finding):
-            rows.add_row(label, Text(text))
+            rows.add_row(label, Text(words.plain(text)))
         out.print("", rows)
     for note in found.notes:
         out.print(Text(note, style="dim"))

@@ -21,14 +21,15 @@ def console() -> Console:
     """Return standard output, as wide as its terminal; COLUMNS goes first."""
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdigit() and int(columns) else None if sys.stdout.isatty() else USUAL
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return Console(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 @contextmanager
 def progress_bar() -> Iterator[Tick]:
     """A bar on standard error while the block runs; silent where that is no terminal."""
     screen = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    what = TextColumn("{task.description}", markup=False)
+    columns = (what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         tasks: dict[str, object] = {}
 

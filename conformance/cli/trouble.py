@@ -8,7 +8,7 @@ from conformance.report import Verdict
 class Trouble(Exception):
     """A user's mistake: the problem, a hint how to fix it, and the exit code."""
 
-    def __init__(self, what: str, hint: str, code: Verdict = Verdict.BAD_USAGE) -> None:
+    def __init__(self, what: str, hint: str, code: int = Verdict.BAD_USAGE) -> None:
         super().__init__(what, hint)
         self.what, self.hint, self.code = what, hint, code
 

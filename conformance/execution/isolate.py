@@ -77,7 +77,12 @@ def _serve(function: Callable[[Any], Any], pipe: connection.Connection, record: 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_the_parent, args=(Path(record).parent,), daemon=True).start()
-    recorder = record_to(record)
+    try:
+        recorder = record_to(record)
+    except OSError as error:  # the folder is gone, and maybe who made it
+        with contextlib.suppress(OSError):
+            pipe.send(_portable(error))
+        return
     spare_collector()
     while (chunk := pipe.recv()) is not None:
         results: list[Any] = []

@@ -107,13 +107,13 @@ def print_divergence(finding: Finding, console: Console, title: str | None = Non
 def print_crash(crash: Crash, console: Console) -> None:
     """Print one crash: which side, what it died of, and whether that is on record."""
     _print_heading(words.heading(crash), console)
-    console.print(Text(words.death(crash)))
+    console.print(Text(words.plain(words.death(crash))))
     console.print(Text(words.on_record(crash), style="dim" if crash.known else "bold red"))
     _print_script(crash.script, console)
 
 
 def _print_heading(text: str, console: Console) -> None:
-    console.print("", Line(style="dim"), Text(text, style="bold"), sep="\n")
+    console.print("", Line(style="dim"), Text(words.plain(text), style="bold"), sep="\n")
 
 
 def _print_script(script: str, console: Console) -> None:
@@ -138,7 +138,7 @@ def _print_rows(
     listed = list(rows)
     room = max((len(label) for label, _ in listed), default=0) + 2
     for label, text in listed:
-        lines = wrap(text, max(console.width - room, 20), break_on_hyphens=False) or [""]
+        lines = wrap(words.plain(text), max(console.width - room, 20), break_on_hyphens=False) or [""]
         for name, line in zip_longest([label], lines, fillvalue=""):
             console.print(Text.assemble(name.ljust(room), (line, (styles or {}).get(label, ""))))
 
@@ -155,7 +155,7 @@ def print_observed(found: Observed, console: Console) -> None:
     for crash in words.unknown_first(found.crashes):
         print_crash(crash, console)
     for complaint in found.broken:
-        console.print(Text(complaint, style="red"))
+        console.print(Text(words.plain(complaint), style="red"))
     t = found.totals
     rows = {
         "programs": f"{t.programs:,}: {t.agree:,} agree however they are observed, "

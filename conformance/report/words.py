@@ -5,6 +5,7 @@ The values stand in `conformance.execution.trace` and `conformance.report.value`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,14 @@ BLAMES = {
     Verdict.BROKEN_SUITE: "the suite is at fault",
     Verdict.BROKEN_ADAPTER: "the adapter is at fault",
 }
+
+
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """Return the text with escapes in the place of what would steer a terminal."""
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def outcome(found: Outcome) -> str:

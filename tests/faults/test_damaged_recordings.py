@@ -105,11 +105,19 @@ def test_a_changed_case_is_dropped_by_a_command(data, tmp_path, command):
     assert drop_cases(file, [first]) == ()
 
 
-def test_a_recording_is_written_in_one_go(tmp_path):
+def half_way(path, data):
+    """Write half of the data, as on a disk that is full then."""
+    with path.open("wb") as file:
+        file.write(data[: len(data) // 2])
+    raise OSError("full")
+
+
+def test_a_recording_is_written_in_one_go(tmp_path, monkeypatch):
     """A write that stops half-way leaves what was there, and nothing beside it."""
     file = tmp_path / "one.jsonl"
     write_file(file, "before")
-    with pytest.raises(UnicodeEncodeError):
-        write_file(file, "\ud800")
+    monkeypatch.setattr("pathlib.Path.write_bytes", half_way)
+    with pytest.raises(OSError, match="full"):
+        write_file(file, "after")
     assert ["one.jsonl"] == [path.name for path in tmp_path.iterdir()]
     assert file.read_text() == "before"
