@@ -9,7 +9,7 @@ from typing import Any
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
 from reference_impl.core import apply, detach, engine, graph, hooks, tensor, views
-from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node
+from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node, RunningTask
 from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
 from reference_impl.core.ready_queue import NodeTask, ReadyQueue
@@ -239,10 +239,14 @@ def _edge_of_any_leaf(tensor: Tensor) -> Edge:
     return _gradient_edge(tensor)
 
 
-@without("grad/accumulates", graph, "_add_to_grad")
-def _overwrite_grad(leaf: Tensor, g: Tensor) -> None:
-    by("grad/accumulates")
-    leaf._grad = g.detach()
+@without("grad/accumulates", AccumulateGrad, "apply")
+def _overwrite_grad(node: AccumulateGrad, grads: Grads, task: RunningTask) -> Grads:
+    """Take each gradient for a first one."""
+    leaf = node.variable
+    if leaf._grad is not None and grads[0] is not None and leaf.requires_grad and leaf.grad_fn is None:
+        by("grad/accumulates")
+        leaf._grad = None
+    return _apply_accumulator(node, grads, task)
 
 
 @without("double/accumulates-out-of-place", graph, "_add_to_grad")
