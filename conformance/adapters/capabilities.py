@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 from conformance.execution.claims import DTYPES, known_ops
@@ -98,7 +99,12 @@ class Capabilities:
     @property
     def limited(self) -> bool:
         """Tell whether it lacks anything that can be done on the CPU."""
-        return replace(self, features=self.features - MOVING) != Capabilities()
+        return _limited(self)
+
+
+@cache
+def _limited(claimed: Capabilities) -> bool:
+    return replace(claimed, features=claimed.features - MOVING) != Capabilities()
 
 
 def on_device_asked_for(claimed: Capabilities) -> Capabilities:
