@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,7 @@ class Shown:
     def __init__(self, adapter: Any, session: Any) -> None:
         self._adapter, self._session = adapter, session
         claimed = getattr(getattr(adapter, "capabilities", None), "facts", FACTS)
-        self.hidden = frozenset(POSITION[fact] for fact in FACTS if fact not in claimed)
-        self._hidden_in_calls = frozenset(
-            at for at, fact in enumerate(GRAD_FACTS) if fact not in claimed and fact in POSITION
-        )
+        self.hidden, self._hidden_in_calls = _hidden(claimed)
 
     def version(self, value: Any) -> Any:
         """The version counter, UNSEEN where none is shown."""
@@ -65,6 +63,13 @@ class Shown:
     def of_call(self, seen: tuple[Any, ...]) -> tuple[Any, ...]:
         """The facts of a gradient that a function was given, without those that are hidden."""
         return _without(seen, self._hidden_in_calls) if self.hidden else seen
+
+
+@cache
+def _hidden(claimed: tuple[str, ...]) -> tuple[frozenset[int], frozenset[int]]:
+    """The positions of facts that are not claimed: of a tensor, and of a gradient."""
+    of_calls = (at for at, fact in enumerate(GRAD_FACTS) if fact not in claimed and fact in POSITION)
+    return frozenset(POSITION[fact] for fact in FACTS if fact not in claimed), frozenset(of_calls)
 
 
 def _without(seen: tuple[Any, ...], hidden: frozenset[int]) -> tuple[Any, ...]:
