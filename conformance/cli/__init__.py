@@ -23,8 +23,9 @@ from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.streams import failure_of_output, make_streams_last
 from conformance.cli.trouble import Trouble, one_line
+from conformance.execution.isolate import ProcessesKilled
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
-from conformance.report.value import INTERRUPTED, Verdict
+from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Ending, Verdict
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -87,6 +88,9 @@ def _run() -> int:
         return error.code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ProcessesKilled as killed:
+        _complain(f"error: {Ending.KILLED}: {killed}", " (hint: is there memory enough? try fewer --workers)")
+        return PROCESSES_KILLED
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own, which has its classes from more than one place
             return _usage(error)

@@ -55,4 +55,4 @@ def observed(
     terminal.print_observed(found, console())
     if json is not None:
         write_reports({json: as_json.render_observed(found)})
-    raise typer.Exit(int(found.verdict))
+    raise typer.Exit(found.exit_code)

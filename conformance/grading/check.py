@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.execution.isolate import TIMEOUT
+from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
@@ -32,6 +32,7 @@ from conformance.report.value import (
     CASE_STATUSES,
     NOT_EXERCISED,
     UNSUPPORTED,
+    Ending,
     Finding,
     Report,
     Subject,
@@ -87,9 +88,15 @@ def check(
     subject = adapters.load(spec)
     release = adapters.load(REFERENCE).torch
     chosen = select_for(rules, release)
-    witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
+    try:
+        witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
+    except ProcessesKilled:
+        witnessed, tally = [], Tally(ended=Ending.KILLED)
     after_cases = time.perf_counter()
-    if not (tally.broken or (fail_fast and tally.findings)):
+    if tally.ended or tally.broken or (fail_fast and tally.findings):
+        ended = tally.ended or (Ending.BROKEN if tally.broken else Ending.STOPPED)
+        tally = replace(tally, unrun=programs, ended=ended)
+    else:
         whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout)
         tally += in_chunks(replace(whole, unconfirmed=unconfirmed(chosen, witnessed)), workers, tick)
     return reported(
@@ -100,6 +107,7 @@ def check(
         selection=rules,
         subject=Subject(subject.name, subject.version),
         against=against,
+        asked=programs,
         seed=seed,
         source=source,
         device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
@@ -136,6 +144,7 @@ def reported(
         known=tally.known,
         broken=tally.broken,
         unrun=tally.unrun,
+        ended=tally.ended,
         **fields,
     )
 

@@ -17,7 +17,7 @@ from conformance.grading.isolated import run_isolated
 from conformance.grading.participants import REFERENCE, TORCH
 from conformance.grading.tally import Tally
 from conformance.program.printing import to_text
-from conformance.report.value import Crash, Verdict
+from conformance.report.value import Crash, Ending, Verdict
 from specs.fact import DENSITIES
 
 Progress = Callable[[str, int, int], None]
@@ -36,13 +36,13 @@ def in_chunks(
     preload: Iterable[str] = PRELOAD,
 ) -> Tally:
     """All programs, in chunks that processes work through; their sum, in the order of the programs. Ctrl-C
-    ends it, and what was found until then stands.
+    ends it, and so does a machine that kills processes; what was found until then stands.
     """
     chunks = [
         replace(whole, first=first, count=min(SIZE, whole.count - first))
         for first in range(0, whole.count, SIZE)
     ]
-    total, tally = whole.count, Tally()
+    total, tally, ended = whole.count, Tally(), Ending.NONE
     results = survive(
         work,
         chunks,
@@ -52,19 +52,26 @@ def in_chunks(
         preload=preload,
         alike=1,
     )
-    done = 0
     try:
         for chunk, result in zip(chunks, results, strict=True):
             tally += _surviving(chunk, result, work)
-            done = chunk.first + chunk.count
-            tick("programs", done, total)
-            if tally.broken or (
-                whole.fail_fast and (tally.findings or any(c.known is None for c in tally.crashes))
-            ):
+            tick("programs", chunk.first + chunk.count, total)
+            if ended := _ending(whole, tally):
                 break
     except KeyboardInterrupt:
-        tally = replace(tally, unrun=total - done)
-    return tally
+        ended = Ending.INTERRUPTED
+    except ProcessesKilled:
+        ended = Ending.KILLED
+    unrun = total - tally.totals.programs - tally.stale
+    return replace(tally, unrun=unrun, ended=ended or (Ending.FEWER if unrun else Ending.NONE))
+
+
+def _ending(whole: Chunk, tally: Tally) -> Ending:
+    """Return the reason to end a campaign, if what was found is one."""
+    if tally.broken:
+        return Ending.BROKEN
+    found = tally.findings or any(crash.known is None for crash in tally.crashes)
+    return Ending.STOPPED if whole.fail_fast and found else Ending.NONE
 
 
 def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from conformance.report.value import Crash, Finding, Totals
+from conformance.report.value import Crash, Ending, Finding, Totals
 
 T = TypeVar("T", Finding, Crash)
 
@@ -21,7 +21,7 @@ class Tally:
     """Counts and findings; ``findings`` and ``crashes`` are keyed by what tells them apart, the first of a
     kind is kept; ``confirmed`` counts the programs that showed a rule to hold, ``lacking`` names the fact
     that another had needed; ``stale`` counts programs on record that can no longer be read, ``unrun`` those
-    that an interruption left.
+    that were not run, for the reason that ``ended`` gives.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -36,6 +36,7 @@ class Tally:
     lacking: Mapping[str, str] = field(default_factory=dict)
     stale: int = 0
     unrun: int = 0
+    ended: Ending = Ending.NONE
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -51,6 +52,7 @@ class Tally:
             lacking={**other.lacking, **self.lacking},
             stale=self.stale + other.stale,
             unrun=self.unrun + other.unrun,
+            ended=self.ended or other.ended,
         )
 
 

@@ -32,7 +32,8 @@ from conformance.observer_effect.examine import (
 from conformance.program import Program
 from conformance.program.shrink import shrink_program
 from conformance.report import findings
-from conformance.report.value import Finding, Observed, Verdict
+from conformance.report.observed import Observed
+from conformance.report.value import Finding, Verdict
 
 OBSERVED = ("observed", "not observed")
 """The sides of a finding on a program that one more reading changes."""
@@ -51,6 +52,7 @@ def search(
     tick = progress or (lambda what, done, total: None)
     whole = Chunk(TORCH, REFERENCE, source, seed, 0, programs)
     found = in_chunks(whole, workers or os.cpu_count() or 1, tick, observe_chunk)
+    lost = [f"{found.ended}: {found.unrun:,} programs were not run"] if found.ended.from_outside else []
     unexplained = tuple(one for one in found.findings if one.blames)
     explained = [one for one in found.findings if not one.blames]
     return Observed(
@@ -61,7 +63,8 @@ def search(
         kinds(explained),
         unexplained,
         found.crashes,
-        (*found.broken, *([f"interrupted: {found.unrun:,} programs were not run"] if found.unrun else ())),
+        (*found.broken, *lost),
+        found.ended,
     )
 
 

@@ -11,7 +11,8 @@ from dataclasses import asdict
 from typing import Any
 
 from conformance.report.areas import scores
-from conformance.report.value import Observed, Report
+from conformance.report.observed import Observed
+from conformance.report.value import Report
 
 FORMAT = 1
 
@@ -57,7 +58,7 @@ def render_observed(found: Observed) -> str:
     form = {
         "format": FORMAT,
         "verdict": found.verdict.name.lower().replace("_", " "),
-        "exit_code": int(found.verdict),
+        "exit_code": found.exit_code,
         "seed": found.seed,
         "source": found.source,
         "versions": dict(found.versions),

@@ -29,6 +29,8 @@ def render(report: Report) -> str:
     cases = [f for f in report.findings if f.is_of_case and not broken & set(f.because)]
     programs = [f for f in report.findings if not f.is_of_case]
     complaints = ("nothing was exercised",) if report.nothing_exercised else report.broken
+    if report.undecided:
+        complaints = (report.ended,)
     suites.append(("cases", [_finding(finding) for finding in cases]))
     suites.append(("programs", [*map(_finding, programs), *map(_crash, report.unknown_crashes)]))
     suites.append(("elsewhere", [_finding(finding) for finding in report.elsewhere]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.report.value import INTERRUPTED, Verdict
+from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Verdict
 
 SUITE_FAILED = 5
 """The exit code of an error in the suite's own code, where there is no verdict."""
@@ -14,5 +14,6 @@ EXIT_CODES = {
     Verdict.BROKEN_ADAPTER: "the adapter is broken, or nothing was exercised",
     Verdict.BROKEN_SUITE: "the reference and torch disagree, or a case is stale: nobody else is blamed",
     SUITE_FAILED: "the suite itself failed",
+    PROCESSES_KILLED: "the machine keeps killing the suite's processes, and nothing was found before",
     INTERRUPTED: "interrupted before anything was found",
 }

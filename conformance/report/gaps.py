@@ -20,7 +20,7 @@ ADAPTER = "adapter"
 
 def not_exercised(report: Report) -> list[str]:
     """Return what nothing reached in this check, with the reason: rules, programs that move between devices,
-    and those left when it was interrupted.
+    and those left when it ended.
     """
     reasons = _by_reason(report, Status.NOT_EXERCISED)
     return programs_not_run(report) + [f"rules ({why}): {', '.join(rules)}" for why, rules in reasons.items()]
@@ -30,7 +30,7 @@ def programs_not_run(report: Report) -> list[str]:
     """Return which programs were not run, and why."""
     _, _, lacking = report.device.partition(" (")
     moving = [f"programs that move between devices, on {report.device}"] if lacking else []
-    return ([f"{report.unrun:,} programs (interrupted)"] if report.unrun else []) + moving
+    return ([f"{report.unrun:,} programs ({report.ended})"] if report.unrun else []) + moving
 
 
 def status_counts(report: Report, rules: Sequence[RuleResult]) -> list[str]:

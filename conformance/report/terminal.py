@@ -21,7 +21,8 @@ from rich.text import Text
 
 from conformance.report import gaps, words
 from conformance.report.areas import scores
-from conformance.report.value import Crash, Finding, Observed, Report, Status, Verdict
+from conformance.report.observed import Observed
+from conformance.report.value import Crash, Finding, Report, Status, Verdict
 from conformance.report.wrapping import runnable
 
 STYLES = {

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
 
+from conformance.report.ending import INTERRUPTED, PROCESSES_KILLED, Ending
+
 
 class Status(StrEnum):
     """The statuses of a rule after a check."""
@@ -31,10 +33,6 @@ class Verdict(IntEnum):
     BAD_USAGE = 2
     BROKEN_ADAPTER = 3
     BROKEN_SUITE = 4
-
-
-INTERRUPTED = 130
-"""The exit code of what Ctrl-C ended, as shells have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +241,9 @@ class Report:
 
     ``rules`` are those that the glob ``selection`` selects; findings about others stand ``elsewhere``.
     ``known`` counts the programs with a known divergence of torch, by rule; ``recordings`` are those that
-    took torch's place; ``unrun`` programs were still to come when the check was interrupted.
+    took torch's place. Of the programs that were ``asked`` for ``unrun`` did not run, for the reason that
+    ``ended`` gives; of those on record it is not known how many can be read. Raises ValueError where programs
+    are lost.
     """
 
     subject: Subject
@@ -265,6 +265,13 @@ class Report:
     unrun: int = 0
     recordings: tuple[Replayed, ...] = ()
     times: Mapping[str, float] | None = None
+    asked: int | None = None
+    ended: Ending = Ending.NONE
+
+    def __post_init__(self) -> None:
+        run = self.totals.programs
+        if self.asked is not None and run + self.unrun != self.asked:
+            raise ValueError(f"{run} programs run and {self.unrun} not are not the {self.asked} asked for")
 
     @property
     def verdict(self) -> Verdict:
@@ -291,9 +298,16 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The verdict's, or that of an interrupted process if nothing was found until then."""
-        undecided = self.verdict is Verdict.CONFORMS or self.nothing_exercised
-        return INTERRUPTED if self.unrun and undecided else int(self.verdict)
+        """The verdict's, or that of a check which something outside ended before anything was found."""
+        if self.undecided:
+            return PROCESSES_KILLED if self.ended is Ending.KILLED else INTERRUPTED
+        return int(self.verdict)
+
+    @property
+    def undecided(self) -> bool:
+        """True if something outside ended the check before anything was found."""
+        nothing = self.verdict is Verdict.CONFORMS or self.nothing_exercised
+        return self.ended.from_outside and nothing
 
     @property
     def unknown_crashes(self) -> tuple[Crash, ...]:
@@ -317,31 +331,3 @@ class Report:
     def without_times(self) -> Report:
         """The same report, free of what differs between two runs."""
         return replace(self, times=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The results for programs observed more and less densely: in ``totals`` those whose densities agree
-    ``agree``, of the others the explained are ``known`` and the unexplained ``diverge``.
-
-    ``kinds`` holds for each set of rules that explains any the shortest program, which counts the others.
-    """
-
-    seed: int
-    source: str
-    versions: Mapping[str, str]
-    totals: Totals
-    kinds: tuple[Finding, ...] = ()
-    unexplained: tuple[Finding, ...] = ()
-    crashes: tuple[Crash, ...] = ()
-    broken: tuple[str, ...] = ()
-
-    @property
-    def unknown_crashes(self) -> tuple[Crash, ...]:
-        return tuple(crash for crash in self.crashes if crash.known is None)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Conforms if everything is explained, and every crash is on record."""
-        bad = self.unexplained or self.unknown_crashes or self.broken
-        return Verdict.NONCONFORMANCE if bad else Verdict.CONFORMS

@@ -78,7 +78,9 @@ def title(report: Report) -> str:
 def verdict(report: Report) -> str:
     """Return the verdict in words."""
     name = report.subject.name
-    interrupted = ", as far as it was run: it was interrupted" if report.unrun else ""
+    if report.undecided and not report.totals.programs:
+        return f"{name}: no program was run: {report.ended}"
+    interrupted = f", as far as it was run: {report.ended}" if report.ended.from_outside else ""
     if report.nothing_exercised:
         return f"{name}: nothing was exercised: no case held, and no program told a rule apart{interrupted}"
     found = report.findings or report.unknown_crashes or report.broken_rules

@@ -107,5 +107,5 @@ def test_what_was_found_before_an_interruption_stands(monkeypatch: pytest.Monkey
     )  # fmt: skip
     assert INTERRUPTED == report.exit_code
     assert "interrupted" in words.verdict(report)
-    assert "800 programs (interrupted)" in gaps.not_exercised(report)
+    assert "800 programs (it was interrupted)" in gaps.not_exercised(report)
     jsonschema.validate(as_json.report_form(report), json_form.schema("report"))

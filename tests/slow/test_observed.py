@@ -37,7 +37,8 @@ from conformance.program import Program
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 from conformance.report import as_json
-from conformance.report.value import Crash, Observed, Totals, Verdict
+from conformance.report.observed import Observed
+from conformance.report.value import Crash, Totals, Verdict
 from specs.active_rules import knocked_out
 
 LEAF = """
