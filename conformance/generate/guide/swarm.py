@@ -66,7 +66,7 @@ def draw_features(choices: Any, mask: int) -> int:
     return drawn & mask
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def actions(features: int, supports: Callable[[str], bool], empty: frozenset[str]) -> tuple[Draw, ...]:
     """The steps of a program with these features, each as often as it is to be drawn.
 
@@ -80,7 +80,7 @@ def actions(features: int, supports: Callable[[str], bool], empty: frozenset[str
     return weighted(weights)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def unchecked_actions(
     features: int, supports: Callable[[str], bool], empty: frozenset[str]
 ) -> tuple[Draw, ...]:
