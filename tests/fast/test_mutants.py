@@ -19,7 +19,7 @@ def test_a_mutant_takes_its_place_and_leaves_it() -> None:
     with knocked_out("grad/plain-leaves-get-none"):
         assert mutants.core._edge_of_any_leaf is graph.gradient_edge is record.gradient_edge
         with knocked_out("grad/accumulates"):
-            assert mutants.core._overwrite_grad is graph._add_to_grad
+            assert mutants.core._overwrite_grad is graph.AccumulateGrad.apply
     assert own is graph.gradient_edge is record.gradient_edge
 
 
