@@ -53,6 +53,10 @@ TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
 """The deaths alike that make a result, those that do where no program was recorded, and the most in all."""
 
 
+LONGEST_TEMPORARY = 70
+"""The bytes of a path in which a socket of the processes can have its name, on every system."""
+
+
 class ProcessesKilled(Exception):
     """Something outside keeps killing processes, as the system does when memory runs out."""
 
@@ -152,6 +156,18 @@ class _Worker:
             return f"exit code {code}"
 
 
+def _folder_of_this_process() -> str:
+    """Return where the processes keep their sockets: not below a TMPDIR whose path leaves no room for a name."""
+    short = "/tmp"
+    if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY or not os.access(short, os.W_OK):
+        return util.get_temp_dir()
+    before, tempfile.tempdir = tempfile.tempdir, short
+    try:
+        return util.get_temp_dir()  # kept from here on
+    finally:
+        tempfile.tempdir = before
+
+
 class _Pool:
     """The workers of one `survive`, and the folder of their records."""
 
@@ -162,7 +178,7 @@ class _Pool:
             self.context.set_forkserver_preload(list(preload))
         self.function, self.alike = function, alike
         # In the folder of this process, which a worker clears away if this process cannot.
-        self.folder = tempfile.mkdtemp(prefix="records-", dir=util.get_temp_dir())
+        self.folder = tempfile.mkdtemp(prefix="records-", dir=_folder_of_this_process())
         self.workers: list[_Worker] = []
         self.deaths: dict[int, list[Died]] = {}
         self._made = 0

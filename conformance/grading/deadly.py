@@ -43,7 +43,7 @@ def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Pr
 
 def _shrunk(job: tuple[Program, str, str, str]) -> Program:
     program, side, density, how = job
-    adapter = adapters.load(side)
+    adapter = adapters.load_here(side)
     dies = _in_a_process if _forks(adapter) else _in_a_new_process
     op = program.steps[-1].op
 
@@ -101,7 +101,7 @@ def _run(program: Program, side: str, density: str, begin: Callable[[int], objec
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        with contextlib.suppress(Exception), Runner(adapters.load(side), density) as runner:
+        with contextlib.suppress(Exception), Runner(adapters.load_here(side), density) as runner:
             for number, step in enumerate(program.steps):
                 begin(number)
                 runner.step(step)
