@@ -66,7 +66,7 @@ app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is the
 
 def main() -> None:
     """Run the command line; what the user can mend is one line with a hint, never a traceback."""
-    # A job that is cancelled is told as one that is interrupted: what it found until then is said.
+    # SIGTERM, which cancels a job, counts as Ctrl-C: the report says what was found until then.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     make_streams_last()
     code = _run()

@@ -157,7 +157,7 @@ class _Worker:
 
 
 def _folder_of_this_process() -> str:
-    """Return where the processes keep their sockets: not below a TMPDIR whose path leaves no room for a name."""
+    """Return where the processes keep their sockets: not where a path leaves no room for a name."""
     short = "/tmp"
     if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY or not os.access(short, os.W_OK):
         return util.get_temp_dir()

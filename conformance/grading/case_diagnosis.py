@@ -26,8 +26,10 @@ from specs.case import Case, run_case
 
 
 class Witness(NamedTuple):
-    """The expectations of a case, by number, and the step that come out otherwise without a rule; those after
-    the step; the assertion, as it stands, that fails.
+    """What a case loses without a rule.
+
+    The numbers of its expectations that fail, the steps whose results differ, the steps after those, and the
+    text of the assertion that fails.
     """
 
     expectations: tuple[int, ...]

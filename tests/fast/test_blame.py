@@ -21,9 +21,9 @@ from reports import FINDING
 from specs.fact import POSITION
 
 TWICE = "a = torch.tensor(3.0, requires_grad=True)\na.backward()\na.backward()\n"
-"""It comes out otherwise without grad/accumulates."""
+"""A case that only grad/accumulates decides."""
 SHARED = "b = torch.ones(2)\nc = b[1:]\nd = c.neg()\n"
-"""It comes out otherwise without view/shares-storage."""
+"""A case that only view/shares-storage decides."""
 
 
 def judged_in_turn(rules: str, *texts: str) -> Tally:

@@ -113,7 +113,7 @@ def test_a_rule_cannot_be_judged_without_those_it_depends_on(rule: str, other: s
 
 
 def _differs(case: Case, without: str) -> bool:
-    """True if the case, read as a program, comes out otherwise without the rule."""
+    """Tell whether the case, read as a program, gives another result without the rule."""
     try:
         program = parse_case(case).program
     except ProgramError:
