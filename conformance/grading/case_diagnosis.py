@@ -26,7 +26,7 @@ from specs.case import Case, run_case
 
 
 class Witness(NamedTuple):
-    """What a case loses without a rule.
+    """The loss of a case without a rule.
 
     The numbers of its expectations that fail, the steps whose results differ, the steps after those, and the
     text of the assertion that fails.

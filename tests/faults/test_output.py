@@ -66,12 +66,8 @@ def test_an_output_that_fails_is_no_verdict(command, redirected, code):
 
 
 ASCII = {"PYTHONIOENCODING": "ascii"}
-POSIX = {
-    "LC_ALL": "C",
-    "PYTHONUTF8": "0",
-    "PYTHONCOERCECLOCALE": "0",
-    "PYTHONIOENCODING": "",
-}  # tox sets the last
+POSIX = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+"""The POSIX locale, without the encoding that tox asks for."""
 
 
 @pytest.mark.parametrize("changed", [ASCII, POSIX], ids=["ascii", "posix"])
