@@ -52,9 +52,11 @@ PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
 """The deaths alike that make a result, those that do where no program was recorded, and the most in all."""
 
-
 LONGEST_TEMPORARY = 70
-"""The bytes of a path in which a socket of the processes can have its name, on every system."""
+"""The most bytes in the path of the temporary folder.
+
+A socket's path has room for 104 on macOS and 108 on Linux, and multiprocessing appends two names of its own.
+"""
 
 
 class ProcessesKilled(Exception):
@@ -157,7 +159,7 @@ class _Worker:
 
 
 def _folder_of_this_process() -> str:
-    """Return where the processes keep their sockets: not where a path leaves no room for a name."""
+    """Return multiprocessing's temporary folder, which is in /tmp where the path of TMPDIR is too long."""
     short = "/tmp"
     if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY or not os.access(short, os.W_OK):
         return util.get_temp_dir()

@@ -21,9 +21,9 @@ from reports import FINDING
 from specs.fact import POSITION
 
 TWICE = "a = torch.tensor(3.0, requires_grad=True)\na.backward()\na.backward()\n"
-"""A case that only grad/accumulates decides."""
+"""A program whose result depends on grad/accumulates."""
 SHARED = "b = torch.ones(2)\nc = b[1:]\nd = c.neg()\n"
-"""A case that only view/shares-storage decides."""
+"""A program whose result depends on view/shares-storage."""
 
 
 def judged_in_turn(rules: str, *texts: str) -> Tally:

@@ -184,6 +184,18 @@ def test_sigterm_gives_the_report_as_ctrl_c_does(tmp_path):
     assert json.loads(file.read_text())["unrun"] > 0
 
 
+def test_the_path_of_the_temporary_folder_may_be_long(tmp_path):
+    """Processes start although no socket can have its name there, and leave nothing of theirs behind."""
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    command = [sys.executable, "-m", "conformance", "grade", "reference", "--against", "reference"]
+    options = ["--source", "prng", "--programs", "3", "--no-cases", "--workers", "1"]
+    environment = os.environ | {"TMPDIR": str(long)}
+    ended = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert all(path.name.startswith("torchinductor_") for path in long.iterdir()), "torch's own folder apart"
+
+
 def test_the_temporary_folder_is_where_the_test_thinks():
     """The check for files left looks into the folder that processes use."""
     assert Path(tempfile.gettempdir()).is_dir()
