@@ -62,7 +62,8 @@ class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
     ``id`` is ``chapter/statement`` and permanent; ``says`` is the reference's own text of a refusal, with
-    ``{fields}``. ``decides`` are the kinds of facts that are different without it, of DECIDABLE.
+    ``{fields}``. ``cure`` says what to do about it, with ``{tensor}`` for the name of the tensor to act on.
+    ``decides`` are the kinds of facts that are different without it, of DECIDABLE.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Rule:
     wordings: tuple[Wording, ...] = field(default=())
     departs: Departure | None = None
     decides: tuple[str, ...] = ()
+    cure: str | None = None
 
     @property
     def chapter(self) -> str:

@@ -72,6 +72,7 @@ def _show(rule: Rule, out: Console, programs: int) -> None:
     rows = {
         "states": rule.statement,
         "catches": rule.catches,
+        "cure": rule.cure.format(tensor="the tensor") if rule.cure else "",
         "kind": _kind(rule),
         "level": rule.level,
         "torch": f">={rule.since}" + (f", <{rule.until}" if rule.until else ""),

@@ -67,6 +67,13 @@ def test_patterns_compile_and_says_can_be_worded(rule: Rule) -> None:
         assert not conversion
 
 
+@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if rule.cure], ids=lambda rule: rule.id)
+def test_cure_is_one_short_sentence_about_a_tensor(rule: Rule) -> None:
+    """A cure names the tensor to act on, and nothing else that only a script could tell."""
+    assert {name for _, name, _, _ in Formatter().parse(rule.cure) if name} <= {"tensor"}
+    assert len(rule.cure.format(tensor="x")) <= 140
+
+
 def test_citations_name_files_and_not_lines() -> None:
     """A source is cited by file and release, so that it can be looked up; line numbers go stale."""
     for rule in RULES.values():
