@@ -1,6 +1,6 @@
 """The harness: programs are drawn, run, observed, compared, reduced and reported.
 
-The public calls are `check` and `programs`; nothing is imported before they are called, so that a part costs
+The public calls are `check`, `explain` and `programs`; nothing is imported before they are called, so that a part costs
 only itself.
 """
 
@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.explanation.value import Explanation
     from conformance.report.value import Report
 
 
@@ -33,3 +36,13 @@ def programs(capabilities: Any = None) -> Any:
     from conformance.generate.strategy import programs as strategy
 
     return strategy(load("reference"), capabilities)
+
+
+def explain(script: str | Path, *arguments: str, **limits: int) -> Explanation:
+    """Explain a script, given its path or text: what each line did to its tensors, and why.
+
+    The limits are ``seconds`` and ``megabytes``; see `conformance.explanation.run.explain`.
+    """
+    from conformance.explanation.run import explain as of
+
+    return of(script, *arguments, **limits)

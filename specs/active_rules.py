@@ -104,6 +104,34 @@ class set_aside:
         _fired, _off = self._before
 
 
+class _Recorded(set[str]):
+    """Fired rules that tell a listener of each mark, in order; the engine's own calls stay untold."""
+
+    def __init__(self, rules: Set[str], listener: Callable[[str], None]) -> None:
+        super().__init__(rules)
+        self.listener = listener
+
+    def add(self, rule: str) -> None:
+        super().add(rule)
+        if _off is not _off_in_engine or rule not in OF_CALLS:
+            self.listener(rule)
+
+
+@contextmanager
+def recording(listener: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, call ``listener`` with each rule that is marked, in order.
+
+    Outside it marks cost what they always do: they go to a plain set.
+    """
+    global _fired
+    before = _fired
+    _fired = _Recorded(before, listener)
+    try:
+        yield
+    finally:
+        _fired = before
+
+
 def torch_release() -> str:
     """Return the torch release that is modelled."""
     return _release

@@ -56,6 +56,7 @@ PACKAGES = {
     "conformance/adapters/torch.py": {"torch", "numpy", "specs", "conformance"},
     "conformance/adapters/standin/": {"filelock", "torch", "torchgen", "conformance"},
     "conformance/adapters/reference.py": {"reference_impl", "numpy", "specs", "conformance"},
+    "conformance/adapters/reference_state.py": {"reference_impl", "specs", "conformance"},
     "conformance/adapters/micrograd.py": {"micrograd", "numpy", "specs", "conformance"},
     "conformance/generate/strategy.py": {"hypothesis", "numpy", "specs", "conformance"},
     "conformance/grading/sources.py": {"hypothesis", "numpy", "specs", "conformance"},
@@ -76,7 +77,8 @@ ARROWS = {
         "grading": _BELOW_GRADING,
         "recordings": {*_BELOW_GRADING, "grading"},
         "observer_effect": {*_BELOW_GRADING, "grading"},
-        "cli": {*_BELOW_GRADING, "grading", "recordings", "observer_effect"} - {"generate"},
+        "explanation": {"adapters"},
+        "cli": {*_BELOW_GRADING, "grading", "recordings", "observer_effect", "explanation"} - {"generate"},
     },
     "conformance/generate": {
         "state": set(),

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 
 from conformance.adapters.errors import AdapterError
+from conformance.cli.explain import explain
 from conformance.cli.grade import grade
 from conformance.cli.observed import observed
 from conformance.cli.ops import ops
@@ -35,6 +36,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance grade` grades the reference against torch: the suite checks itself
 - `autograd-conformance grade mine.py` grades an adapter of yours, from a file
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
+- `autograd-conformance explain script.py --why a.grad` tells the reason for a leaf, a gradient or an error
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
 - `autograd-conformance ops` lists the operations, features and facts that an adapter may claim
 - `autograd-conformance observed` finds programs whose result depends on how they are observed
@@ -56,6 +58,11 @@ app = typer.Typer(
 )
 app.command(epilog=EPILOG)(grade)
 app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(run)
+app.command(
+    epilog="Exit codes: 0 the script ended; 1 with an error; 2 wrong usage, or no Python; 3 something is not "
+    "modelled; 6 its process was stopped or died.",
+    context_settings={"ignore_unknown_options": True},
+)(explain)
 app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
 app.command(epilog="Exit codes: 0.")(ops)
 app.command(

@@ -1,0 +1,125 @@
+"""The reference's raw state, for explanations: facts of tensors and nodes, read without changing anything.
+
+Nothing here fires a rule, warns, or brings a stale view up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import reference_impl
+from reference_impl.base import dtypes, rules
+from reference_impl.base.device import place_of
+from reference_impl.base.session import STATE
+from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core.access import memory_of, observed_state, raw_state
+from reference_impl.core.graph import Node
+from reference_impl.core.saved import SavedVariable
+
+TENSOR = reference_impl.Tensor
+NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
+_NAMES = {known.numpy: known.name for known in dtypes.ALL}
+FEW = 24
+"""Elements up to which values are told."""
+
+
+def stand_in_as_torch() -> None:
+    """Have ``import torch`` and its submodules give the reference."""
+    for name, module in list(sys.modules.items()):
+        if name == "reference_impl" or name.startswith("reference_impl."):
+            sys.modules["torch" + name.removeprefix("reference_impl")] = module
+    STATE.begin()
+
+
+def elements(x: Any) -> Any:
+    """The elements as nested lists, or None beyond a few."""
+    array = observed_state(x)[0]
+    return array.tolist() if array.size <= FEW and type(x).__name__ != "ZeroTensor" else None
+
+
+class RawFacts:
+    """What a tensor is, read once: see `conformance.explanation.value.TensorState`."""
+
+    __slots__ = ("array", "base", "counter", "grad", "is_leaf", "needs", "node", "nr", "retains", "stale",
+                 "storage", "version")  # fmt: skip
+
+    def __init__(self, x: Any) -> None:
+        self.array, view, self.retains, self.node, _, self.grad, self.nr, self.counter = observed_state(x)
+        _, self.needs, self.is_leaf = raw_state(x)
+        self.storage = memory_of(x)[1]
+        self.base = None if view is None else view.base
+        self.version = None if self.counter is UNTRACKED else self.counter[0]
+        self.stale = (
+            view is not None
+            and (self.node is not None or self.needs)
+            and self.version is not None
+            and view.attr_version != self.version
+        )
+
+    @property
+    def dtype(self) -> str:
+        return _NAMES[self.array.dtype]
+
+
+def device_of(x: Any) -> str:
+    """The device, in torch's words."""
+    return "cpu" if not STATE.devices else str(place_of(x))
+
+
+def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
+    """Give what a node saved and did not free: the name of the slot, the tensor, its version then."""
+    slots = node.kernel.op.slots if hasattr(node, "kernel") else ()
+    for at, value in enumerate(getattr(node, "values", None) or ()):
+        if isinstance(value, SavedVariable) and not value.freed and isinstance(value.tensor, TENSOR):
+            slot = slots[at] if at < len(slots) else None
+            yield str(getattr(slot, "operand", "") or getattr(slot, "source", "")), value.tensor, value.version
+
+
+def has_freed(node: Any) -> bool:
+    """Tell whether a node released what it saved."""
+    if hasattr(node, "write"):
+        return node.write is None
+    return any(isinstance(v, SavedVariable) and v.freed for v in getattr(node, "values", None) or ())
+
+
+def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any]:
+    """Return the tensor, node and saved tensor that an exception is about, as far as they can be told."""
+    frames = []
+    while trace is not None:
+        frames.append(trace.tb_frame.f_locals)
+        trace = trace.tb_next
+    return _subject(reversed(frames))
+
+
+def subject_of_warning() -> Any:
+    """Return the tensor that a warning which is being given is about."""
+    frame, found = sys._getframe(1), []
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("reference_impl"):
+            found.append(frame.f_locals)
+        frame = frame.f_back  # type: ignore[assignment]
+    return _subject(found)[0]
+
+
+def _subject(frames: Any) -> tuple[Any, Any, Any]:
+    tensor = node = saved = None
+    for names in frames:
+        mine = names.get("self")
+        if saved is None and tensor is None and isinstance(mine, SavedVariable):
+            saved, tensor = mine, mine.tensor
+        if node is None:
+            node = next((names[n] for n in ("self", "node") if isinstance(names.get(n), Node)), None)
+        if tensor is None:
+            for name in ("target", "tensor", "leaf", "root", "self", "x", "variable"):
+                if isinstance(names.get(name), TENSOR):
+                    tensor = names[name]
+                    break
+    return tensor, node, saved
+
+
+def is_ours(module: str) -> bool:
+    """Tell whether a module is the reference's, which the script sees as torch's."""
+    return module == "reference_impl" or module.startswith("reference_impl.")

@@ -1,0 +1,68 @@
+"""``explain``: the reason for every leaf, gradient and error of an ordinary script."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.trouble import Trouble
+from conformance.explanation.as_json import as_json
+from conformance.explanation.run import MEGABYTES, SECONDS, explain_source
+
+ENDINGS = {"finished": 0, "exit": 0, "error": 1, "not modelled": 3, "syntax error": 2}
+"""The exit code by the ending of the script; any other exits with 6."""
+
+
+def explain(
+    script: Annotated[str, typer.Argument(metavar="SCRIPT.py", help="A PyTorch script, or - for stdin.")] = "",
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")] = None,
+    command: Annotated[str | None, typer.Option("-c", metavar="CODE", help="Explain this text.")] = None,
+    why: Annotated[
+        str | None, typer.Option(metavar="QUESTION", help="a.grad, w.is_leaf, 'line 10' or error.")
+    ] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
+    seconds: Annotated[int, typer.Option(min=1, help="Processor time the script may take.")] = SECONDS,
+    megabytes: Annotated[int, typer.Option(min=256, help="Memory the script may take.")] = MEGABYTES,
+) -> None:
+    """Run a script on the reference and tell, line by line, what became of its tensors and why.
+
+    The script runs unchanged, in a process of its own; torch is not needed.
+    """
+    name, source = _source(script, command)
+    given = [script, *(arguments or [])] if command is not None and script else arguments or []
+    found = explain_source(source, name, given, seconds, megabytes)
+    if as_json_:
+        typer.echo(json.dumps(as_json(found), indent=1))
+    elif why:
+        try:
+            typer.echo(found.why(why))
+        except KeyError as unknown:
+            names = sorted({name for step in found.steps for name in step.names})
+            hint = f"one of {', '.join(names)}" if names else "no name holds a tensor"
+            raise Trouble(f"no tensor goes by {unknown.args[0]!r}", hint) from unknown
+    else:
+        typer.echo(str(found))
+    raise typer.Exit(ENDINGS.get(found.ending, 6))
+
+
+def _source(script: str, command: str | None) -> tuple[str, bytes]:
+    """Return the name and the text of the script."""
+    if command is not None:
+        return "-c", command.encode()
+    if script == "-":
+        return "-", sys.stdin.buffer.read()
+    if not script:
+        raise Trouble("there is no script", "give a file, - for standard input, or -c CODE")
+    try:
+        source = Path(script).read_bytes()
+    except OSError as exc:
+        raise Trouble(f"cannot read {script}: {exc.strerror}", "give the path of a PyTorch script") from exc
+    if b"\0" in source:
+        raise Trouble(f"{script} is not text", "give the path of a PyTorch script")
+    if not source.strip():
+        raise Trouble(f"{script} is empty", "give the path of a PyTorch script")
+    return script, source

@@ -1,0 +1,84 @@
+"""The process of a script: ``python -m conformance.explanation.child RECORDS SCRIPT NAME SECONDS MEGABYTES``.
+
+Each record is a line of JSON in the file RECORDS, written at once: a script that dies takes none along.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Run the script under the tracer."""
+    records, script, name, seconds, megabytes, *arguments = sys.argv[1:]
+    _limit(int(seconds), int(megabytes))
+    out = open(records, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  open until the process ends
+
+    def emit(record: dict[str, Any]) -> None:
+        out.write(json.dumps(_plain(record)) + "\n")
+
+    from conformance.adapters.reference_state import stand_in_as_torch
+    from conformance.explanation.trace import Tracer
+
+    stand_in_as_torch()
+    source = Path(script).read_bytes()
+    sys.argv = [name, *arguments]
+    folder = str(Path(name).resolve().parent) if name not in ("-", "-c") else ""
+    sys.path[0] = folder
+    try:
+        code = compile(source, name, "exec")
+    except (SyntaxError, ValueError) as error:
+        emit({"syntax": getattr(error, "msg", None) or str(error), "line": getattr(error, "lineno", None) or 0})
+        return
+    names = {"__name__": "__main__", "__file__": name, "__builtins__": builtins}
+    tracer = Tracer(name, names, emit)
+    sys.stdout = _Told(tracer.printed_by)  # type: ignore[assignment]
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        tracer.run(code)
+    emit({"end": True})
+
+
+class _Told(io.TextIOBase):
+    """Standard output that is told with the line that wrote it."""
+
+    def __init__(self, take: Any) -> None:
+        self.take = take
+
+    def write(self, text: str) -> int:
+        self.take(text)
+        return len(text)
+
+
+def _limit(seconds: int, megabytes: int) -> None:
+    """Bound processor time and memory, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: numbers that it lacks as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(x) for x in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(x) for key, x in value.items()}
+    return value
+
+
+if __name__ == "__main__":
+    main()

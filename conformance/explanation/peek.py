@@ -1,0 +1,199 @@
+"""Snapshots of what a script's names reach: tensors and nodes by number, each only where it changed."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+from conformance.adapters.reference_state import (
+    TENSOR,
+    RawFacts,
+    device_of,
+    elements,
+    has_freed,
+    is_ours,
+    saved_by,
+)
+from conformance.explanation.value import GraphNode, SavedTensor, TensorState
+
+_PLAIN = (int, float, str, bytes, bool, complex, type(None), type, ModuleType, FunctionType)
+DEPTH, OBJECTS = 5, 2000
+"""How deep names are followed, and how many objects at most are looked at."""
+
+
+class Numbers:
+    """Numbers for objects that last while the objects live; none is kept alive, nor compared."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Any, int]] = {}
+        self.next = 1
+
+    def of(self, x: Any) -> int:
+        found = self.known.get(id(x))
+        if found is not None and found[0]() is x:
+            return found[1]
+        number, self.next = self.next, self.next + 1
+        self.known[id(x)] = weakref.ref(x), number
+        return number
+
+
+class Groups:
+    """Numbers for memory and counters, which take no weak references: kept alive as long as the script."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Any, int]] = {}
+
+    def of(self, x: Any) -> int:
+        return self.known.setdefault(id(x), (x, len(self.known)))[1]
+
+
+class Peek:
+    """What was seen so far of tensors and nodes, by number."""
+
+    def __init__(self) -> None:
+        self.numbers, self.node_numbers = Numbers(), Numbers()
+        self.storages, self.counters = Numbers(), Groups()
+        self.tensors: dict[int, TensorState] = {}
+        self.nodes: dict[int, GraphNode] = {}
+        self.alive: dict[int, Any] = {}
+        self.step = 0
+
+    def look(self, roots: Mapping[str, Any]) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
+        """Return the names of tensors, the states of all tensors reached, and the nodes that are new or changed."""
+        names: dict[str, int] = {}
+        found: dict[int, Any] = {}
+        for name, x in reached(roots):
+            names[name] = number = self.numbers.of(x)
+            found[number] = x
+        states: dict[int, TensorState] = {}
+        new: set[int] = set()
+        todo = list(found.values())
+        seen = set(map(id, todo))
+        while todo:
+            x = todo.pop()
+            raw = RawFacts(x)
+            state = self._state(x, raw)
+            states[state.number] = state
+            more = [raw.grad, raw.base, *self._walk(raw.node, new)]
+            for other in more:
+                if other is not None and id(other) not in seen:
+                    seen.add(id(other))
+                    todo.append(other)
+        self._freed(new)
+        return names, states, new
+
+    def _state(self, x: Any, raw: RawFacts) -> TensorState:
+        number = self.numbers.of(x)
+        before = self.tensors.get(number)
+        state = TensorState(
+            number,
+            elements(x),
+            raw.array.shape,
+            raw.dtype,
+            device_of(x),
+            raw.is_leaf,
+            raw.needs,
+            raw.retains,
+            None if raw.node is None else raw.node.name(),
+            None if raw.node is None else self.node_numbers.of(raw.node),
+            raw.nr,
+            None if raw.grad is None else self.numbers.of(raw.grad),
+            None if raw.grad is None else elements(raw.grad),
+            raw.version,
+            None if raw.base is None else self.numbers.of(raw.base),
+            raw.stale,
+            self.storages.of(raw.storage),
+            self.counters.of(raw.counter),
+            self.step if before is None else before.made,
+        )
+        if before == state:
+            return before
+        self.tensors[number] = state
+        return state
+
+    def _walk(self, node: Any, new: set[int]) -> Iterator[Any]:
+        """Give the tensors that new nodes hold, and number the nodes."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                continue
+            number = self.node_numbers.of(node)
+            known = number in self.nodes
+            if known and number not in self.alive:
+                continue
+            variable = getattr(node, "variable", None)
+            variable = variable if isinstance(variable, TENSOR) else None
+            if variable is not None:
+                yield variable
+            if known:
+                stack += [target for target, _ in node.edges] if number not in self._walked else []
+                self._walked.add(number)
+                continue
+            new.add(number)
+            self._walked.add(number)
+            self.alive[number] = weakref.ref(node)
+            saved = list(saved_by(node))
+            yield from (tensor for _, tensor, _ in saved)
+            self.nodes[number] = GraphNode(
+                number,
+                node.name(),
+                tuple((None if t is None else self.node_numbers.of(t), nr) for t, nr in node.edges),
+                tuple(SavedTensor(slot, self.numbers.of(x), version) for slot, x, version in saved),
+                None if variable is None else self.numbers.of(variable),
+                self.step,
+                self.step if has_freed(node) else None,
+            )
+            stack += [target for target, _ in node.edges]
+
+    _walked: set[int]
+
+    def begin(self, step: int) -> None:
+        """Start a snapshot after that step."""
+        self.step, self._walked = step, set()
+
+    def _freed(self, new: set[int]) -> None:
+        """Note the nodes that have released what they saved."""
+        for number in list(self.alive):
+            node, known = self.alive[number](), self.nodes[number]
+            if node is None:
+                del self.alive[number]
+            elif known.freed is None and has_freed(node):
+                fields = (known.number, known.name, known.edges, known.saved, known.variable, known.made)
+                self.nodes[number] = GraphNode(*fields, self.step)
+                new.add(number)
+
+
+def reached(roots: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give each tensor that a name, a container, an attribute or a module's parameter reaches, with its path."""
+    todo = [(name, value, 0) for name, value in roots.items() if not name.startswith("__")]
+    met: set[int] = set()
+    for name, x, depth in todo:  # it grows meanwhile: wide before deep, so that the shortest path is met first
+        if isinstance(x, TENSOR):
+            yield name, x
+            continue
+        if isinstance(x, _PLAIN) or id(x) in met or depth > DEPTH or len(met) > OBJECTS:
+            continue
+        met.add(id(x))
+        todo += ((f"{name}{path}", value, depth + 1) for path, value in _parts(x))
+
+
+def _parts(x: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(x, dict):
+        for key, value in list(x.items())[:OBJECTS]:
+            yield f"[{key!r}]" if isinstance(key, (str, int)) else "[...]", value
+    elif isinstance(x, (list, tuple)):
+        names = getattr(x, "_fields", None)
+        for at, value in enumerate(x[:OBJECTS]):
+            yield f".{names[at]}" if names else f"[{at}]", value
+    elif isinstance(x, (set, frozenset)):
+        for value in x:
+            yield "{...}", value
+    elif not is_ours(type(x).__module__) or "_parameters" in getattr(x, "__dict__", ()):
+        for name, value in list(getattr(x, "__dict__", {}).items()):
+            if name in ("_parameters", "_buffers", "_modules") and isinstance(value, dict):
+                yield from ((f".{key}", part) for key, part in value.items())
+            elif not name.startswith("__"):
+                yield f".{name}", value

@@ -1,0 +1,141 @@
+"""``explain``: a script in a process of its own becomes an `Explanation`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from conformance.explanation.because import explained_step
+from conformance.explanation.causes import with_causes
+from conformance.explanation.value import Explanation, GraphNode, Mishap, SavedTensor, Step, TensorState
+
+SECONDS, MEGABYTES = 30, 4096
+"""The processor time and the memory that a script may take unless told otherwise."""
+
+
+def explain(
+    script: str | Path, *arguments: str, seconds: int = SECONDS, megabytes: int = MEGABYTES
+) -> Explanation:
+    """Explain a script, given its path or its text, which is taken as text if it has a line break or no file
+    has that name.
+
+    It runs in a process of its own on the reference. Whatever it does is told in the result; raises OSError
+    where a file cannot be read.
+    """
+    text = str(script)
+    if isinstance(script, Path) or ("\n" not in text and text.endswith(".py")):
+        return explain_source(Path(script).read_bytes(), text, arguments, seconds, megabytes)
+    return explain_source(text.encode(), "-c", arguments, seconds, megabytes)
+
+
+def explain_source(
+    source: bytes,
+    name: str,
+    arguments: Sequence[str] = (),
+    seconds: int = SECONDS,
+    megabytes: int = MEGABYTES,
+) -> Explanation:
+    """Explain the text of a script that goes by ``name``."""
+    with tempfile.TemporaryDirectory(prefix="explain-") as folder:
+        records, script = Path(folder, "records"), Path(folder, "script")
+        script.write_bytes(source)
+        records.touch()
+        command = [sys.executable, "-m", "conformance.explanation.child", str(records), str(script), name]
+        root = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        code: int | None
+        try:
+            done = subprocess.run(
+                [*command, str(seconds), str(megabytes), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=2 * seconds + 10,
+                env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                check=False,
+            )
+            code, complaint = done.returncode, done.stderr.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            code, complaint = None, ""
+        found = [json.loads(line) for line in records.read_text("utf-8").splitlines() if line.endswith("}")]
+    lines = tuple(source.decode(errors="replace").splitlines())
+    return _put_together(name, lines, found, code, complaint, seconds)
+
+
+def _put_together(
+    name: str, source: tuple[str, ...], records: list[Any], code: int | None, complaint: str, seconds: int
+) -> Explanation:
+    steps: list[Step] = []
+    warned: list[Mishap] = []
+    found = Explanation(name, source, ())
+    for record in records:
+        if "step" in record and "names" in record:
+            steps.append(_step(record, steps[-1] if steps else None))
+        elif "warning" in record:
+            warned.append(_mishap(record, record["warning"]))
+        elif "error" in record:
+            error = _mishap(record, record["error"])
+            if record["not_modelled"]:
+                note = f"line {error.line}: {record['not_modelled']} is not modelled"
+                found = replace(found, ending="not modelled", error=error, note=note)
+            elif error.kind == "MemoryError":
+                note = f"line {error.line}: the script needs more memory than it may take"
+                found = replace(found, ending="memory", error=error, note=note)
+            else:
+                found = replace(found, ending="error", error=error)
+        elif "syntax" in record:
+            note = f"line {record['line']}: {record['syntax']}"
+            found = replace(found, ending="syntax error", note=note)
+        elif "exit" in record:
+            found = replace(found, ending="exit", note=f"the script ended itself with {record['exit']}")
+    ended = any("end" in r or "syntax" in r for r in records)
+    if not ended:
+        found = replace(found, **_death(code, complaint, steps, seconds))
+    return with_causes(replace(found, steps=tuple(steps), warnings=tuple(warned)))
+
+
+def _death(code: int | None, complaint: str, steps: list[Step], seconds: int) -> dict[str, str]:
+    """Return how the process ended that told no end."""
+    where = f" after line {steps[-1].line}" if steps else ""
+    if code is None or code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return {"ending": "timeout", "note": f"the script was stopped{where}: it ran longer than {seconds} s"}
+    if "MemoryError" in complaint:
+        return {"ending": "memory", "note": f"the script ran out of memory{where}"}
+    if code < 0:
+        name = signal.Signals(-code).name
+        return {"ending": "killed", "note": f"the script's process died of {name}{where}"}
+    last = complaint.strip().splitlines()[-1:] or [""]
+    return {"ending": "exit", "note": f"the script's process ended itself with code {code}{where} {last[0]}".strip()}
+
+
+def _step(record: dict[str, Any], before: Step | None) -> Step:
+    tensors = dict(before.tensors) if before else {}
+    nodes = dict(before.nodes) if before else {}
+    for number in record["gone"]:
+        tensors.pop(number, None)
+    for form in record["tensors"]:
+        tensors[form["number"]] = TensorState(**{**form, "shape": tuple(form["shape"])})
+    for form in record["nodes"]:
+        form["edges"] = tuple((t, nr) for t, nr in form["edges"])
+        form["saved"] = tuple(SavedTensor(**saved) for saved in form["saved"])
+        nodes[form["number"]] = GraphNode(**form)
+    step = Step(
+        record["step"], record["line"], record["function"], record["passes"], tuple(record["marks"]),
+        (), (), record["printed"], record["names"], tensors, nodes,
+    )  # fmt: skip
+    return explained_step(step, before)
+
+
+def _mishap(record: dict[str, Any], message: str) -> Mishap:
+    return Mishap(
+        record["kind"], message, record["line"], record["rule"], (), record["tensor"], record.get("node"),
+        record.get("saved_version"),
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""Running a script under a trace function that looks at its tensors after each line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from conformance.adapters.reference_state import (
+    NOT_MODELLED,
+    TENSOR,
+    is_ours,
+    subject_of,
+    subject_of_warning,
+)
+from conformance.explanation.peek import Peek
+from conformance.explanation.value import TensorState
+from specs.active_rules import recording
+from specs.errors import Refusal
+from specs.rule import RULES
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class Tracer:
+    """Tells, line by line, which rules were marked and what changed; ``emit`` takes one record at a time."""
+
+    def __init__(self, filename: str, names: dict[str, Any], emit: Emit) -> None:
+        self.filename, self.globals, self.emit = filename, names, emit
+        self.peek = Peek()
+        self.frames: list[FrameType] = []
+        self.at: tuple[int, str] | None = None
+        self.marks: list[str] = []
+        self.step = 0
+        self.passes: Counter[tuple[int, str]] = Counter()
+        self.seen: dict[int, TensorState] = {}
+        self.names: dict[str, int] = {}
+        self.printed: list[str] = []
+        self.looking = False
+
+    def run(self, code: CodeType) -> None:
+        """Run the script; its exception is told and not raised."""
+        warnings.showwarning = self._warned  # type: ignore[assignment]
+        warnings.simplefilter("default")
+        try:
+            with recording(self._mark):
+                sys.settrace(self._called)
+                try:
+                    exec(code, self.globals)
+                finally:
+                    sys.settrace(None)
+            self._flush()
+        except SystemExit as exit:
+            self._flush()
+            self.emit({"exit": exit.code if isinstance(exit.code, int | None) else str(exit.code)})
+        except BaseException as error:
+            self._flush()
+            self._failed(error)
+
+    def _mark(self, rule: str) -> None:
+        if not self.looking and (not self.marks or self.marks[-1] != rule):
+            self.marks.append(rule)
+
+    def printed_by(self, text: str) -> None:
+        """Take what the script prints."""
+        if sum(map(len, self.printed)) < 10_000:
+            self.printed.append(text)
+
+    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename != self.filename:
+            return None
+        self.frames.append(frame)
+        return self._traced
+
+    def _traced(self, frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            self._flush()
+            self.at = frame.f_lineno, frame.f_code.co_name
+            self.passes[self.at] += 1
+        elif event == "return" and frame in self.frames:
+            self._flush()
+            self.frames.remove(frame)
+            if self.frames:
+                above = self.frames[-1]
+                self.at = above.f_lineno, above.f_code.co_name
+        return self._traced
+
+    def _roots(self) -> dict[str, Any]:
+        roots = dict(self.globals)
+        for frame in self.frames:
+            if frame.f_locals is not self.globals and frame.f_code.co_name != "<module>":
+                for name, value in frame.f_locals.items():
+                    roots[name if name not in roots else f"{frame.f_code.co_name}.{name}"] = value
+        return roots
+
+    def _flush(self) -> None:
+        """Tell what the line that ran until now did."""
+        if self.at is None:
+            return
+        self.looking = True
+        try:
+            self.peek.begin(self.step)
+            names, states, new = self.peek.look(self._roots())
+            changed = [asdict(s) for n, s in states.items() if self.seen.get(n) is not s]
+            line, function = self.at
+            if changed or new or names != self.names or self.printed or self.passes[self.at] == 1:
+                self.emit({
+                    "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
+                    "marks": self.marks, "printed": "".join(self.printed), "names": names,
+                    "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
+                    "gone": sorted(self.seen.keys() - states.keys()),
+                })  # fmt: skip
+                self.step += 1
+                self.marks, self.printed = [], []
+            self.seen, self.names = states, names
+        finally:
+            self.looking = False
+
+    def _number(self, x: Any) -> int | None:
+        return self.peek.numbers.of(x) if isinstance(x, TENSOR) else None
+
+    def _warned(self, message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+        rule = next((m for m in reversed(self.marks) if RULES[m].warns), None)
+        line = self.at[0] if self.at else lineno
+        self.emit({
+            "warning": str(message), "kind": category.__name__, "line": line, "rule": rule, "step": self.step,
+            "tensor": self._number(subject_of_warning()) if rule else None,
+        })  # fmt: skip
+
+    def _failed(self, error: BaseException) -> None:
+        trace = error.__traceback__
+        line = self._line(trace)
+        tensor, node, saved = subject_of(trace) if isinstance(error, Refusal) else (None, None, None)
+        self.emit({
+            "error": str(error), "kind": _kind(error), "line": line, "step": self.step,
+            "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
+            "tensor": self._number(tensor),
+            "node": self.peek.node_numbers.of(node) if node is not None else None,
+            "saved_version": saved.version if saved is not None else None,
+            "not_modelled": _not_modelled(error),
+        })  # fmt: skip
+
+    def _line(self, trace: TracebackType | None) -> int:
+        line = 0
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        return line
+
+
+def _kind(error: BaseException) -> str:
+    return next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("Refus"))
+
+
+def _not_modelled(error: BaseException) -> str | None:
+    """Return what the script asked for that the reference does not have."""
+    if isinstance(error, NOT_MODELLED):
+        return str(error) or type(error).__name__
+    if isinstance(error, AttributeError) and error.name and not isinstance(error, Refusal):
+        where = getattr(error.obj, "__name__", "")
+        if is_ours(where):
+            return f"torch{where.removeprefix('reference_impl')}.{error.name}"
+        if isinstance(error.obj, TENSOR):
+            return f"Tensor.{error.name}"
+    if isinstance(error, ImportError) and error.name:
+        name = error.name.replace("reference_impl", "torch")
+        if name.startswith("torch"):
+            what = getattr(error, "name_from", None)
+            return f"{name}.{what}" if what else name
+    return None
