@@ -75,7 +75,11 @@ def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
     for at, value in enumerate(getattr(node, "values", None) or ()):
         if isinstance(value, SavedVariable) and not value.freed and isinstance(value.tensor, TENSOR):
             slot = slots[at] if at < len(slots) else None
-            yield str(getattr(slot, "operand", "") or getattr(slot, "source", "")), value.tensor, value.version
+            yield (
+                str(getattr(slot, "operand", "") or getattr(slot, "source", "")),
+                value.tensor,
+                value.version,
+            )
 
 
 def has_freed(node: Any) -> bool:

@@ -18,7 +18,9 @@ ENDINGS = {"finished": 0, "exit": 0, "error": 1, "not modelled": 3, "syntax erro
 
 
 def explain(
-    script: Annotated[str, typer.Argument(metavar="SCRIPT.py", help="A PyTorch script, or - for stdin.")] = "",
+    script: Annotated[
+        str, typer.Argument(metavar="SCRIPT.py", help="A PyTorch script, or - for stdin.")
+    ] = "",
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")] = None,
     command: Annotated[str | None, typer.Option("-c", metavar="CODE", help="Explain this text.")] = None,
     why: Annotated[

@@ -51,7 +51,9 @@ def _told(state: TensorState | None, fact: str) -> object:
     if state is None:
         return None
     if fact == "grad":
-        return None if state.grad is None else state.grad_value if state.grad_value is not None else "a tensor"
+        return (
+            None if state.grad is None else state.grad_value if state.grad_value is not None else "a tensor"
+        )
     return getattr(state, fact)
 
 

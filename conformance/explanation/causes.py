@@ -22,7 +22,7 @@ def with_causes(found: Explanation) -> Explanation:
 
 def _explained(found: Explanation, mishap: Mishap) -> Mishap:
     before = [step for step in found.steps]
-    names = before[-1].named(mishap.tensor) if before else ()
+    names = _names(before[-1], mishap.tensor) if before else ()
     causes = tuple(dict.fromkeys(line for line in _lines(found, mishap, before) if line))
     line = causes[0] if causes else mishap.line
     template = getattr(RULES.get(mishap.rule or ""), "cure", None) or ""
@@ -33,6 +33,18 @@ def _explained(found: Explanation, mishap: Mishap) -> Mishap:
     except (KeyError, IndexError):
         cure = template
     return replace(mishap, tensors=names, causes=causes, sentence=sentence, cure=cure)
+
+
+def _names(step: Step, tensor: int | None) -> tuple[str, ...]:
+    """Return the names of a tensor, or else of those that share its version counter, as a saved result does."""
+    state = step.tensors.get(tensor or 0)
+    if names := step.named(tensor):
+        return names
+    return tuple(
+        name
+        for name, number in step.names.items()
+        if state is not None and number in step.tensors and step.tensors[number].counter == state.counter
+    )
 
 
 def _lines(found: Explanation, mishap: Mishap, steps: list[Step]) -> list[int]:
@@ -59,7 +71,9 @@ def _writes(steps: list[Step], counter: int, since: int) -> list[int]:
     lines: list[int] = []
     known = since
     for step in steps:
-        versions = [t.version for t in step.tensors.values() if t.counter == counter and t.version is not None]
+        versions = [
+            t.version for t in step.tensors.values() if t.counter == counter and t.version is not None
+        ]
         if versions and max(versions) > known:
             known = max(versions)
             lines.append(step.line)

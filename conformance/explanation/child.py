@@ -34,7 +34,9 @@ def main() -> None:
     try:
         code = compile(source, name, "exec")
     except (SyntaxError, ValueError) as error:
-        emit({"syntax": getattr(error, "msg", None) or str(error), "line": getattr(error, "lineno", None) or 0})
+        emit(
+            {"syntax": getattr(error, "msg", None) or str(error), "line": getattr(error, "lineno", None) or 0}
+        )
         return
     names = {"__name__": "__main__", "__file__": name, "__builtins__": builtins}
     tracer = Tracer(name, names, emit)

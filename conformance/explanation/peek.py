@@ -129,8 +129,10 @@ class Peek:
             if variable is not None:
                 yield variable
             if known:
-                stack += [target for target, _ in node.edges] if number not in self._walked else []
-                self._walked.add(number)
+                if number not in self._walked:
+                    self._walked.add(number)
+                    stack += [target for target, _ in node.edges]
+                    yield from (tensor for _, tensor, _ in saved_by(node))
                 continue
             new.add(number)
             self._walked.add(number)
@@ -170,7 +172,11 @@ def reached(roots: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Give each tensor that a name, a container, an attribute or a module's parameter reaches, with its path."""
     todo = [(name, value, 0) for name, value in roots.items() if not name.startswith("__")]
     met: set[int] = set()
-    for name, x, depth in todo:  # it grows meanwhile: wide before deep, so that the shortest path is met first
+    for (
+        name,
+        x,
+        depth,
+    ) in todo:  # it grows meanwhile: wide before deep, so that the shortest path is met first
         if isinstance(x, TENSOR):
             yield name, x
             continue

@@ -113,7 +113,10 @@ def _death(code: int | None, complaint: str, steps: list[Step], seconds: int) ->
         name = signal.Signals(-code).name
         return {"ending": "killed", "note": f"the script's process died of {name}{where}"}
     last = complaint.strip().splitlines()[-1:] or [""]
-    return {"ending": "exit", "note": f"the script's process ended itself with code {code}{where} {last[0]}".strip()}
+    return {
+        "ending": "exit",
+        "note": f"the script's process ended itself with code {code}{where} {last[0]}".strip(),
+    }
 
 
 def _step(record: dict[str, Any], before: Step | None) -> Step:

@@ -92,7 +92,9 @@ def _grad(found: Explanation, name: str, state: TensorState, step: Step) -> str:
 
 def _backwards(step: Step) -> tuple[str, ...]:
     """The marks of a step that a running backward leaves."""
-    return tuple(m for m in step.marks if m in ("backward/frees-saved", "backward/retain-follows-create-graph"))
+    return tuple(
+        m for m in step.marks if m in ("backward/frees-saved", "backward/retain-follows-create-graph")
+    )
 
 
 def _no_leaf(found: Explanation, name: str, state: TensorState, step: Step) -> str:

@@ -1,0 +1,82 @@
+"""Scripts explained: the facts of each line, the rules behind them, causes of errors, and endings of all kinds."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from conformance import explain
+from conformance.execution.json_form import schema
+from conformance.explanation.as_json import as_json
+
+DROPPED = """import torch
+a = torch.ones(2, requires_grad=True).cuda()
+a.sum().backward()
+"""
+
+
+def test_the_gradient_that_went_to_a_dropped_leaf_is_found():
+    """Nobody names the leaf, and the graph is what keeps it."""
+    told = explain(DROPPED).why("a.grad")
+    assert "a.grad is None because a is no leaf: it is the result of ToCopyBackward0 at line 2" in told
+    assert "it holds grad [1.0, 1.0], and nothing names it. Cure: a.retain_grad()" in told
+
+
+ERRORS = {
+    "save/modified-refused": ("y = w.exp()\ny.add_(1)\ny.sum().backward()", 5, ("y",), (4,)),
+    "save/freed-refused": ("y = w.exp().sum()\ny.backward()\ny.backward()", 5, None, (4,)),
+    "backward/root-needs-grad": ("y = w.detach().sum()\ny.backward()", 4, ("y",), (3,)),
+    "write/leaf-refused": ("w.add_(1)", 3, ("w",), (2,)),
+}
+
+
+@pytest.mark.parametrize("rule", ERRORS)
+def test_an_error_knows_its_rule_its_tensor_and_the_line_that_caused_it(rule):
+    """The cause is the write, the first backward, the line where the flag was lost, or that made the leaf."""
+    text, line, names, causes = ERRORS[rule]
+    error = explain(f"import torch\nw = torch.ones(2, requires_grad=True)\n{text}\n").error
+    assert (rule, line, causes) == (error.rule, error.line, error.causes[:1])
+    assert names is None or names == error.tensors
+
+
+def test_looking_does_not_change_the_story():
+    """A stale view that nobody read is still refused as a leaf, although every line was looked at."""
+    found = explain(
+        "import torch\nx = torch.tensor([1.0], requires_grad=True)\nb = torch.tensor([1.0, 1.0])\n"
+        "v = b[:1]\nb.mul_(x)\nv.mul_(2.0)\n"
+    )
+    assert "write/leaf-refused" == found.error.rule
+    assert found.at(5).tensors[found.at(5).names["v"]].stale
+
+
+def test_the_json_form_obeys_its_schema():
+    """What was found of classes, loops and modules is JSON as the schema has it."""
+    found = explain(
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.l = nn.Linear(2, 1)\n    def forward(self, x):\n"
+        "        return self.l(x)\nnet = Net()\nfor i in range(3):\n    net(torch.ones(1, 2)).sum().backward()\n"
+    )
+    assert "finished" == found.ending
+    assert "net.l.weight" in found.steps[-1].names
+    form = json.loads(json.dumps(as_json(found)))
+    jsonschema.validate(form, schema("explanation"))
+
+
+ENDINGS = {
+    "x = 1\nwhile True: pass\n": "timeout",
+    "import os\nos._exit(3)\n": "exit",
+    "def f(): return f()\nf()\n": "error",
+    "import torch\nx = torch.zeros(10**10)\n": "memory",
+    "x = = 1\n": "syntax error",
+    "import torch\ny = torch.ones(2)\ntorch.compile(y)\n": "not modelled",
+}
+
+
+@pytest.mark.parametrize("text", ENDINGS)
+def test_a_hostile_script_ends_in_words(text):
+    """An endless loop, os._exit, deep recursion, too much memory, no Python, and what is not modelled."""
+    found = explain(text, seconds=2, megabytes=2048)
+    assert ENDINGS[text] == found.ending
+    assert found.note or found.error
