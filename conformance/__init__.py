@@ -1,7 +1,7 @@
 """The harness: programs are drawn, run, observed, compared, reduced and reported.
 
-The public calls are `check`, `explain` and `programs`; nothing is imported before they are called, so that a part costs
-only itself.
+The public calls are `check`, `explain` and `programs`; nothing is imported before they are called, so that a
+part costs only itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.explanation.value import Explanation
+    from conformance.explanation.explanation import Explanation
     from conformance.report.value import Report
 
 
@@ -41,8 +41,8 @@ def programs(capabilities: Any = None) -> Any:
 def explain(script: str | Path, *arguments: str, **limits: int) -> Explanation:
     """Explain a script, given its path or text: what each line did to its tensors, and why.
 
-    The limits are ``seconds`` and ``megabytes``; see `conformance.explanation.run.explain`.
+    The limits are ``seconds`` and ``megabytes``; see `conformance.explanation.run.explain_script`.
     """
-    from conformance.explanation.run import explain as of
+    from conformance.explanation.run import explain_script
 
-    return of(script, *arguments, **limits)
+    return explain_script(script, *arguments, **limits)

@@ -5,6 +5,7 @@ Nothing here fires a rule, warns, or brings a stale view up to date.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from types import TracebackType
@@ -41,7 +42,7 @@ def elements(x: Any) -> Any:
 
 
 class RawFacts:
-    """What a tensor is, read once: see `conformance.explanation.value.TensorState`."""
+    """The raw state of a tensor, read once."""
 
     __slots__ = ("array", "base", "counter", "grad", "is_leaf", "needs", "node", "nr", "retains", "stale",
                  "storage", "version")  # fmt: skip
@@ -100,11 +101,11 @@ def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any]:
 
 def subject_of_warning() -> Any:
     """Return the tensor that a warning which is being given is about."""
-    frame, found = sys._getframe(1), []
+    frame, found = inspect.currentframe(), []
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("reference_impl"):
             found.append(frame.f_locals)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return _subject(found)[0]
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from conformance.explanation.value import FORMAT, Explanation, Step
+from conformance.explanation.value import JSON_FORMAT, ExecutedLine, Story
 
 
-def as_json(found: Explanation) -> dict[str, Any]:
+def as_json(found: Story) -> dict[str, Any]:
     """Return the JSON form: each step lists the tensors and nodes that differ from the step before."""
-    before: Step | None = None
+    before: ExecutedLine | None = None
     steps = []
     for step in found.steps:
         steps.append(_step(step, before))
         before = step
     return {
-        "format": FORMAT,
+        "format": JSON_FORMAT,
         "script": found.script,
         "source": list(found.source),
         "steps": steps,
@@ -27,7 +27,7 @@ def as_json(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _step(step: Step, before: Step | None) -> dict[str, Any]:
+def _step(step: ExecutedLine, before: ExecutedLine | None) -> dict[str, Any]:
     tensors = before.tensors if before else {}
     nodes = before.nodes if before else {}
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.explanation.value import FACTS, Change, Step, TensorState
+from conformance.explanation.value import TOLD_FACTS, Change, ExecutedLine, TensorState
 from specs.rule import RULES
 
 MOST = 3
@@ -26,7 +26,7 @@ _FIRST = {
 """The rules to tell first, by fact."""
 
 
-def explained_step(step: Step, before: Step | None) -> Step:
+def explained_step(step: ExecutedLine, before: ExecutedLine | None) -> ExecutedLine:
     """Return the step with its changes and the rules behind them."""
     changes: list[Change] = []
     told: set[int] = set()
@@ -36,7 +36,7 @@ def explained_step(step: Step, before: Step | None) -> Step:
         told.add(number)
         now = step.tensors[number]
         old = before.tensors.get(number) if before and number in before.names.values() else None
-        for fact in FACTS:
+        for fact in TOLD_FACTS:
             was, value = _told(old, fact), _told(now, fact)
             if old is None and fact in _USUAL and value == _USUAL[fact]:
                 continue
@@ -57,8 +57,8 @@ def _told(state: TensorState | None, fact: str) -> object:
     return getattr(state, fact)
 
 
-def _because(step: Step, fact: str) -> tuple[str, ...]:
-    """Return the marked rules that decide a fact: those told first, then those that decide the fewest facts."""
+def _because(step: ExecutedLine, fact: str) -> tuple[str, ...]:
+    """Return the marked rules that decide a fact: those to tell first, then the most specific."""
     decided = _DECIDED_AS.get(fact, fact)
     found = [mark for mark in dict.fromkeys(step.marks) if mark in RULES and decided in RULES[mark].decides]
     first = _FIRST.get(fact, ())

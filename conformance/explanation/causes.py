@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
-from conformance.explanation.value import Explanation, Mishap, Step
+from conformance.explanation.value import ExecutedLine, Mishap, Story
 from specs.rule import RULES
+
+Some = TypeVar("Some", bound=Story)
 
 CUTS = (
     "detach/cuts", "data/cuts", "nn/parameter-cuts", "copy/tensor-copies", "mode/no-grad-records-nothing",
@@ -14,29 +17,24 @@ CUTS = (
 """The rules by which a tensor loses its history."""
 
 
-def with_causes(found: Explanation) -> Explanation:
+def with_causes(found: Some) -> Some:
     """Return the explanation with names, causing lines and cures of its error and warnings."""
     error = found.error and _explained(found, found.error)
     return replace(found, error=error, warnings=tuple(_explained(found, w) for w in found.warnings))
 
 
-def _explained(found: Explanation, mishap: Mishap) -> Mishap:
-    before = [step for step in found.steps]
+def _explained(found: Story, mishap: Mishap) -> Mishap:
+    before = list(found.steps)
     names = _names(before[-1], mishap.tensor) if before else ()
     causes = tuple(dict.fromkeys(line for line in _lines(found, mishap, before) if line))
-    line = causes[0] if causes else mishap.line
-    template = getattr(RULES.get(mishap.rule or ""), "cure", None) or ""
-    values = {"tensor": names[0] if names else "the tensor", "line": line, "source": found.text_of(line)}
-    sentence = RULES[mishap.rule].statement if mishap.rule in RULES else ""
-    try:
-        cure = template.format(**values)
-    except (KeyError, IndexError):
-        cure = template
+    rule = RULES.get(mishap.rule or "")
+    cure = rule.cure.format(tensor=names[0] if names else "the tensor") if rule and rule.cure else ""
+    sentence = rule.statement if rule else ""
     return replace(mishap, tensors=names, causes=causes, sentence=sentence, cure=cure)
 
 
-def _names(step: Step, tensor: int | None) -> tuple[str, ...]:
-    """Return the names of a tensor, or else of those that share its version counter, as a saved result does."""
+def _names(step: ExecutedLine, tensor: int | None) -> tuple[str, ...]:
+    """Return the names of a tensor, or else of those that share its version counter."""
     state = step.tensors.get(tensor or 0)
     if names := step.named(tensor):
         return names
@@ -47,7 +45,7 @@ def _names(step: Step, tensor: int | None) -> tuple[str, ...]:
     )
 
 
-def _lines(found: Explanation, mishap: Mishap, steps: list[Step]) -> list[int]:
+def _lines(found: Story, mishap: Mishap, steps: list[ExecutedLine]) -> list[int]:
     """Return the lines that led to it, the decisive one first."""
     if not steps:
         return []
@@ -66,7 +64,7 @@ def _lines(found: Explanation, mishap: Mishap, steps: list[Step]) -> list[int]:
     return made
 
 
-def _writes(steps: list[Step], counter: int, since: int) -> list[int]:
+def _writes(steps: list[ExecutedLine], counter: int, since: int) -> list[int]:
     """Return the lines that wrote to what a version counter counts, beyond a version."""
     lines: list[int] = []
     known = since

@@ -40,7 +40,7 @@ def main() -> None:
         return
     names = {"__name__": "__main__", "__file__": name, "__builtins__": builtins}
     tracer = Tracer(name, names, emit)
-    sys.stdout = _Told(tracer.printed_by)  # type: ignore[assignment]
+    sys.stdout = _Told(tracer.printed_by)
     import numpy as np
 
     with np.errstate(all="ignore"):

@@ -16,11 +16,11 @@ from conformance.adapters.reference_state import (
     is_ours,
     saved_by,
 )
-from conformance.explanation.value import GraphNode, SavedTensor, TensorState
+from conformance.explanation.value import GraphNode, SavedOperand, TensorState
 
 _PLAIN = (int, float, str, bytes, bool, complex, type(None), type, ModuleType, FunctionType)
 DEPTH, OBJECTS = 5, 2000
-"""How deep names are followed, and how many objects at most are looked at."""
+"""The depth to which names are followed, and the most objects that are looked at."""
 
 
 class Numbers:
@@ -50,7 +50,7 @@ class Groups:
 
 
 class Peek:
-    """What was seen so far of tensors and nodes, by number."""
+    """The tensors and nodes seen so far, by number."""
 
     def __init__(self) -> None:
         self.numbers, self.node_numbers = Numbers(), Numbers()
@@ -61,7 +61,7 @@ class Peek:
         self.step = 0
 
     def look(self, roots: Mapping[str, Any]) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
-        """Return the names of tensors, the states of all tensors reached, and the nodes that are new or changed."""
+        """Return the tensors' names, the states of all tensors reached, and the nodes that are new or changed."""
         names: dict[str, int] = {}
         found: dict[int, Any] = {}
         for name, x in reached(roots):
@@ -143,7 +143,7 @@ class Peek:
                 number,
                 node.name(),
                 tuple((None if t is None else self.node_numbers.of(t), nr) for t, nr in node.edges),
-                tuple(SavedTensor(slot, self.numbers.of(x), version) for slot, x, version in saved),
+                tuple(SavedOperand(slot, self.numbers.of(x), version) for slot, x, version in saved),
                 None if variable is None else self.numbers.of(variable),
                 self.step,
                 self.step if has_freed(node) else None,
@@ -169,7 +169,7 @@ class Peek:
 
 
 def reached(roots: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give each tensor that a name, a container, an attribute or a module's parameter reaches, with its path."""
+    """Give each tensor that a name, container, attribute or module reaches, with its path."""
     todo = [(name, value, 0) for name, value in roots.items() if not name.startswith("__")]
     met: set[int] = set()
     for (

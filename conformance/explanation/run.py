@@ -15,13 +15,14 @@ from typing import Any
 
 from conformance.explanation.because import explained_step
 from conformance.explanation.causes import with_causes
-from conformance.explanation.value import Explanation, GraphNode, Mishap, SavedTensor, Step, TensorState
+from conformance.explanation.explanation import Explanation
+from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, SavedOperand, TensorState
 
 SECONDS, MEGABYTES = 30, 4096
 """The processor time and the memory that a script may take unless told otherwise."""
 
 
-def explain(
+def explain_script(
     script: str | Path, *arguments: str, seconds: int = SECONDS, megabytes: int = MEGABYTES
 ) -> Explanation:
     """Explain a script, given its path or its text, which is taken as text if it has a line break or no file
@@ -73,7 +74,7 @@ def explain_source(
 def _put_together(
     name: str, source: tuple[str, ...], records: list[Any], code: int | None, complaint: str, seconds: int
 ) -> Explanation:
-    steps: list[Step] = []
+    steps: list[ExecutedLine] = []
     warned: list[Mishap] = []
     found = Explanation(name, source, ())
     for record in records:
@@ -98,28 +99,26 @@ def _put_together(
             found = replace(found, ending="exit", note=f"the script ended itself with {record['exit']}")
     ended = any("end" in r or "syntax" in r for r in records)
     if not ended:
-        found = replace(found, **_death(code, complaint, steps, seconds))
+        ending, note = _death(code, complaint, steps, seconds)
+        found = replace(found, ending=ending, note=note)
     return with_causes(replace(found, steps=tuple(steps), warnings=tuple(warned)))
 
 
-def _death(code: int | None, complaint: str, steps: list[Step], seconds: int) -> dict[str, str]:
-    """Return how the process ended that told no end."""
+def _death(code: int | None, complaint: str, steps: list[ExecutedLine], seconds: int) -> tuple[str, str]:
+    """Return how the process ended that told no end, in a word and in words."""
     where = f" after line {steps[-1].line}" if steps else ""
     if code is None or code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return {"ending": "timeout", "note": f"the script was stopped{where}: it ran longer than {seconds} s"}
+        return "timeout", f"the script was stopped{where}: it ran longer than {seconds} s"
     if "MemoryError" in complaint:
-        return {"ending": "memory", "note": f"the script ran out of memory{where}"}
+        return "memory", f"the script ran out of memory{where}"
     if code < 0:
         name = signal.Signals(-code).name
-        return {"ending": "killed", "note": f"the script's process died of {name}{where}"}
+        return "killed", f"the script's process died of {name}{where}"
     last = complaint.strip().splitlines()[-1:] or [""]
-    return {
-        "ending": "exit",
-        "note": f"the script's process ended itself with code {code}{where} {last[0]}".strip(),
-    }
+    return "exit", f"the script's process ended itself with code {code}{where} {last[0]}".strip()
 
 
-def _step(record: dict[str, Any], before: Step | None) -> Step:
+def _step(record: dict[str, Any], before: ExecutedLine | None) -> ExecutedLine:
     tensors = dict(before.tensors) if before else {}
     nodes = dict(before.nodes) if before else {}
     for number in record["gone"]:
@@ -128,9 +127,9 @@ def _step(record: dict[str, Any], before: Step | None) -> Step:
         tensors[form["number"]] = TensorState(**{**form, "shape": tuple(form["shape"])})
     for form in record["nodes"]:
         form["edges"] = tuple((t, nr) for t, nr in form["edges"])
-        form["saved"] = tuple(SavedTensor(**saved) for saved in form["saved"])
+        form["saved"] = tuple(SavedOperand(**saved) for saved in form["saved"])
         nodes[form["number"]] = GraphNode(**form)
-    step = Step(
+    step = ExecutedLine(
         record["step"], record["line"], record["function"], record["passes"], tuple(record["marks"]),
         (), (), record["printed"], record["names"], tensors, nodes,
     )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.explanation.value import Explanation, Step
+from conformance.explanation.value import ExecutedLine, Story
 from conformance.explanation.why import mishap_told
 from specs.rule import RULES
 
 
-def told(found: Explanation) -> str:
+def told(found: Story) -> str:
     """Return the whole explanation as text."""
     lines: list[str] = []
     last: dict[int, tuple[Any, ...]] = {}
@@ -28,7 +28,7 @@ def told(found: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _step(found: Explanation, step: Step) -> list[str]:
+def _step(found: Story, step: ExecutedLine) -> list[str]:
     passed = f"  (pass {step.passes})" if step.passes > 1 else ""
     lines = [f"line {step.line:<4} {found.text_of(step.line)}{passed}"]
     by_name: dict[str, list[str]] = {}

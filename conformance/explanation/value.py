@@ -1,7 +1,7 @@
 """The values of an explanation: what each line of a script did to the tensors, and the rules behind it.
 
-Tensors and nodes have numbers that last for the whole script. A step knows the state after it: which name holds
-which tensor, each tensor's facts, and the nodes that were there. Steps share what did not change.
+Tensors and nodes have numbers that last for the whole script. A step knows the state after it: which name
+holds which tensor, each tensor's facts, and the nodes that were there. Steps share what did not change.
 """
 
 from __future__ import annotations
@@ -10,10 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FORMAT = 1
+JSON_FORMAT = 1
 """The version of the JSON form, which ``specs/schema/explanation.schema.json`` describes."""
 
-FACTS = ("is_leaf", "requires_grad", "grad_fn", "grad", "version", "device", "retains_grad", "base", "stale")
+TOLD_FACTS = (
+    "is_leaf",
+    "requires_grad",
+    "grad_fn",
+    "grad",
+    "version",
+    "device",
+    "retains_grad",
+    "base",
+    "stale",
+)
 """The facts of a tensor whose changes are told."""
 
 
@@ -49,8 +59,8 @@ class TensorState:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedTensor:
-    """What a node keeps of a tensor for backward: the tensor's number, and its version then."""
+class SavedOperand:
+    """A tensor that a node keeps for backward: its number, and its version then."""
 
     slot: str
     tensor: int
@@ -61,13 +71,13 @@ class SavedTensor:
 class GraphNode:
     """A node of the graph: its edges as (node or None, index), and what it saved.
 
-    ``variable`` is the tensor that an AccumulateGrad fills; ``freed`` is the step that released what was saved.
+    ``variable`` is the tensor that an AccumulateGrad fills; ``freed`` is the step that released the saved.
     """
 
     number: int
     name: str
     edges: tuple[tuple[int | None, int], ...]
-    saved: tuple[SavedTensor, ...]
+    saved: tuple[SavedOperand, ...]
     variable: int | None
     made: int
     freed: int | None = None
@@ -88,7 +98,7 @@ class Change:
 class Mishap:
     """An error or a warning of the script: torch's wording, its rule, what caused it, and the cure.
 
-    ``tensors`` names the tensors it is about; ``causes`` are the lines that led to it, the decisive one first.
+    ``tensors`` names the tensors it is about; ``causes`` are the lines that led to it, the decisive first.
     """
 
     kind: str
@@ -105,7 +115,7 @@ class Mishap:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExecutedLine:
     """One pass of one line: what changed, why, and the state after it."""
 
     number: int
@@ -137,28 +147,28 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """A script explained: its steps in order, its warnings, and the error that ended it, if any."""
+class Story:
+    """A script as it ran: its steps in order, its warnings, and the error that ended it, if any."""
 
     script: str
     source: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ExecutedLine, ...]
     warnings: tuple[Mishap, ...] = ()
     error: Mishap | None = None
     ending: str = "finished"
     """finished, error, not modelled, syntax error, timeout, memory, killed or exit."""
     note: str = ""
-    """What ended the script, in words, where it is neither its end nor an error of autograd."""
+    """The reason in words why the script ended, where it is neither its end nor an error of autograd."""
 
     def text_of(self, line: int) -> str:
         """Return a line of the script, stripped."""
         return self.source[line - 1].strip() if 0 < line <= len(self.source) else ""
 
-    def at(self, line: int) -> Step | None:
+    def at(self, line: int) -> ExecutedLine | None:
         """Return the last step of a line."""
         return next((step for step in reversed(self.steps) if step.line == line), None)
 
-    def told(self) -> Iterator[Step]:
+    def told(self) -> Iterator[ExecutedLine]:
         """Give the steps worth telling: those that changed something, and the first pass of each line."""
         for step in self.steps:
             if step.changes or step.printed or step.passes == 1:
@@ -169,14 +179,3 @@ class Explanation:
         found = [rule for step in self.steps for change in step.changes for rule in change.because]
         found += [mishap.rule for mishap in (*self.warnings, *filter(None, [self.error])) if mishap.rule]
         return tuple(dict.fromkeys(found))
-
-    def why(self, question: str) -> str:
-        """Answer ``a.grad``, ``w.is_leaf``, ``line 10`` or ``error`` in sentences."""
-        from conformance.explanation.why import why
-
-        return why(self, question)
-
-    def __str__(self) -> str:
-        from conformance.explanation.text import told
-
-        return told(self)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from conformance.explanation.causes import CUTS
-from conformance.explanation.value import Explanation, Mishap, Step, TensorState
+from conformance.explanation.value import ExecutedLine, Mishap, Story, TensorState
 from specs.rule import RULES
 
 
-def why(found: Explanation, question: str) -> str:
+def why(found: Story, question: str) -> str:
     """Answer ``a.grad``, ``w.is_leaf``, ``line 10`` or ``error``; raises KeyError for an unknown name."""
     if question == "error":
         return mishap_told(found, found.error) if found.error else "No error ended the script."
@@ -30,7 +30,7 @@ def why(found: Explanation, question: str) -> str:
     return " ".join([text, *(RULES[rule].statement for rule in change.because)])
 
 
-def mishap_told(found: Explanation, mishap: Mishap) -> str:
+def mishap_told(found: Story, mishap: Mishap) -> str:
     """An error or a warning in sentences: torch's words, the tensors, the lines that caused it, the cure."""
     parts = [f"line {mishap.line} `{found.text_of(mishap.line)}`: {mishap.kind}: {mishap.message}"]
     if mishap.tensors:
@@ -45,7 +45,7 @@ def mishap_told(found: Explanation, mishap: Mishap) -> str:
     return " ".join(parts)
 
 
-def _line(found: Explanation, line: int) -> str:
+def _line(found: Story, line: int) -> str:
     step = next((s for s in reversed(found.steps) if s.line == line and s.changes), found.at(line))
     if step is None:
         return f"Line {line} did not run, or changed nothing that a name reaches."
@@ -54,16 +54,16 @@ def _line(found: Explanation, line: int) -> str:
     return " ".join([f"{_at(found, step)}:", *told, *rules])
 
 
-def _at(found: Explanation, step: Step) -> str:
+def _at(found: Story, step: ExecutedLine) -> str:
     return f"line {step.line} `{found.text_of(step.line)}`"
 
 
-def _made(found: Explanation, state: TensorState) -> str:
+def _made(found: Story, state: TensorState) -> str:
     step = next(step for step in found.steps if step.number >= state.made)
     return _at(found, step)
 
 
-def _grad(found: Explanation, name: str, state: TensorState, step: Step) -> str:
+def _grad(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
     if state.grad is not None:
         filled = [(s, c) for s in found.steps for c in s.changes if c.name == name and c.fact == "grad"]
         told = [f"{_at(found, s)} made it {c.after}." for s, c in filled]
@@ -81,7 +81,8 @@ def _grad(found: Explanation, name: str, state: TensorState, step: Step) -> str:
         return f"{name}.grad is None because {_at(found, cleared[-1])} cleared it."
     ran = [s for s in found.steps if any(mark.startswith("backward/") for mark in _backwards(s))]
     if not ran:
-        return f"{name}.grad is None because no backward() ran. Cure: call backward() on what is computed from it."
+        cure = "Cure: call backward() on what is computed from it."
+        return f"{name}.grad is None because no backward() ran. {cure}"
     cuts = [s for s in found.steps if set(CUTS) & set(s.marks) and s.number <= ran[-1].number]
     text = f"{name}.grad is None because no path leads from the root of {_at(found, ran[-1])} to {name}."
     if cuts:
@@ -90,14 +91,14 @@ def _grad(found: Explanation, name: str, state: TensorState, step: Step) -> str:
     return text
 
 
-def _backwards(step: Step) -> tuple[str, ...]:
+def _backwards(step: ExecutedLine) -> tuple[str, ...]:
     """The marks of a step that a running backward leaves."""
     return tuple(
         m for m in step.marks if m in ("backward/frees-saved", "backward/retain-follows-create-graph")
     )
 
 
-def _no_leaf(found: Explanation, name: str, state: TensorState, step: Step) -> str:
+def _no_leaf(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
     """The answer for a result of an op: where its gradient went instead."""
     leaves: list[int] = []
     stack, met = [state.node], set()

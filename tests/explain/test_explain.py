@@ -1,4 +1,4 @@
-"""Scripts explained: the facts of each line, the rules behind them, causes of errors, and endings of all kinds."""
+"""Scripts explained: the facts of each line, the rules behind them, causes of errors, and endings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_looking_does_not_change_the_story():
 
 
 def test_the_json_form_obeys_its_schema():
-    """What was found of classes, loops and modules is JSON as the schema has it."""
+    """Classes, loops and modules are in the JSON form as the schema has it."""
     found = explain(
         "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.l = nn.Linear(2, 1)\n    def forward(self, x):\n"
@@ -80,3 +80,58 @@ def test_a_hostile_script_ends_in_words(text):
     found = explain(text, seconds=2, megabytes=2048)
     assert ENDINGS[text] == found.ending
     assert found.note or found.error
+
+
+QUESTIONS = {
+    "an intermediate result": (
+        "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()",
+        "y.grad",
+        ["y is no leaf", "MulBackward0 at line 3", "computed from x", "went to x", "y.retain_grad()"],
+    ),
+    "a tensor that requires no grad": (
+        "x = torch.ones(2)\ny = torch.ones(2, requires_grad=True)\n(x * y).sum().backward()",
+        "x.grad",
+        ["x does not require grad since line 2", "x.requires_grad_()"],
+    ),
+    "no backward": ("x = torch.ones(2, requires_grad=True)", "x.grad", ["no backward() ran"]),
+    "grads add up": (
+        "x = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (x * 3).sum().backward()",
+        "x.grad",
+        ["made it [3.0, 3.0]", "made it [6.0, 6.0]", "adds to .grad"],
+    ),
+    "backward twice": (
+        "x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()",
+        "error",
+        [
+            "line 5 `y.backward()`: RuntimeError",
+            "second time",
+            "save/freed-refused",
+            "line 4",
+            "retain_graph=True",
+        ],
+    ),
+    "a leaf is written": (
+        "w = torch.ones(2, requires_grad=True)\nw.add_(1)",
+        "error",
+        ["line 3 `w.add_(1)`", "It is about w.", "write/leaf-refused", "torch.no_grad()", "w.clone()"],
+    ),
+    "a root that is no scalar": (
+        "x = torch.ones(2, requires_grad=True)\n(x * 2).backward()",
+        "error",
+        ["backward/implicit-needs-scalar", "sum()"],
+    ),
+    "within a function": (
+        "def make():\n    return torch.ones(2, requires_grad=True) * 1\n\na = make()",
+        "a.is_leaf",
+        ["a.is_leaf is False", "line 5 `a = make()`", "is not a leaf"],
+    ),
+    "an error of the script's own": ("[][1]", "error", ["line 2 `[][1]`: IndexError"]),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_is_answered_by_rule_and_line(name):
+    """The answer names the rule, the line that causes it, the tensors and the cure."""
+    script, question, expected = QUESTIONS[name]
+    answer = explain("import torch\n" + script).why(question)
+    assert [] == [part for part in expected if part not in answer], answer
