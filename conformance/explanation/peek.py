@@ -61,7 +61,7 @@ class Peek:
         self.step = 0
 
     def look(self, roots: Mapping[str, Any]) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
-        """Return the tensors' names, the states of all tensors reached, and the nodes that are new or changed."""
+        """Return the tensors' names, the states of all reached, and the nodes that are new or changed."""
         names: dict[str, int] = {}
         found: dict[int, Any] = {}
         for name, x in reached(roots):

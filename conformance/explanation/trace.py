@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import chain
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -34,7 +35,13 @@ class Tracer:
         self.peek = Peek()
         self.frames: list[FrameType] = []
         self.at: tuple[int, str] | None = None
+        """The line that runs, and its function."""
+        self.depth = 0
+        """The number of frames when it began: more of them mean that it has called a function."""
         self.marks: list[str] = []
+        """The rules marked since marks were last handed to the lines that run."""
+        self.within: list[list[str]] = []
+        """The marks of the line at which each frame stands, with those of the functions that it called."""
         self.step = 0
         self.passes: Counter[tuple[int, str]] = Counter()
         self.seen: dict[int, TensorState] = {}
@@ -73,20 +80,30 @@ class Tracer:
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
         if frame.f_code.co_filename != self.filename:
             return None
+        self._hand_on_marks()
         self.frames.append(frame)
+        self.within.append([])
         return self._traced
+
+    def _hand_on_marks(self) -> None:
+        for marks in self.within:
+            marks += self.marks
+        self.marks = []
 
     def _traced(self, frame: FrameType, event: str, _: Any) -> Any:
         if event == "line":
             self._flush()
+            self.within[-1].clear()
             self.at = frame.f_lineno, frame.f_code.co_name
+            self.depth = len(self.frames)
             self.passes[self.at] += 1
         elif event == "return" and frame in self.frames:
             self._flush()
+            del self.within[self.frames.index(frame)]
             self.frames.remove(frame)
-            if self.frames:
-                above = self.frames[-1]
-                self.at = above.f_lineno, above.f_code.co_name
+            above = self.frames[-1] if self.frames else None
+            self.at = above and (above.f_lineno, above.f_code.co_name)
+            self.depth = len(self.frames)
         return self._traced
 
     def _roots(self) -> dict[str, Any]:
@@ -101,21 +118,31 @@ class Tracer:
         """Tell what the line that ran until now did."""
         if self.at is None:
             return
+        if len(self.within) <= self.depth:  # else they were handed on at the call
+            self._hand_on_marks()
+        calls = len(self.frames) > self.depth
+        marks = list(dict.fromkeys(self.within[self.depth - 1]))
         self.looking = True
         try:
             self.peek.begin(self.step)
             names, states, new = self.peek.look(self._roots())
             changed = [asdict(s) for n, s in states.items() if self.seen.get(n) is not s]
             line, function = self.at
-            if changed or new or names != self.names or self.printed or self.passes[self.at] == 1:
+            if (
+                changed
+                or new
+                or names != self.names
+                or self.printed
+                or (self.passes[self.at] == 1 and not calls)
+            ):
                 self.emit({
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
-                    "marks": self.marks, "printed": "".join(self.printed), "names": names,
+                    "marks": marks, "printed": "".join(self.printed), "names": names,
                     "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
                     "gone": sorted(self.seen.keys() - states.keys()),
                 })  # fmt: skip
                 self.step += 1
-                self.marks, self.printed = [], []
+                self.printed = []
             self.seen, self.names = states, names
         finally:
             self.looking = False
@@ -124,7 +151,7 @@ class Tracer:
         return self.peek.numbers.of(x) if isinstance(x, TENSOR) else None
 
     def _warned(self, message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
-        rule = next((m for m in reversed(self.marks) if RULES[m].warns), None)
+        rule = next((m for m in reversed([*chain(*self.within), *self.marks]) if RULES[m].warns), None)
         line = self.at[0] if self.at else lineno
         self.emit({
             "warning": str(message), "kind": category.__name__, "line": line, "rule": rule, "step": self.step,

@@ -56,7 +56,8 @@ def test_the_json_form_obeys_its_schema():
     found = explain(
         "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.l = nn.Linear(2, 1)\n    def forward(self, x):\n"
-        "        return self.l(x)\nnet = Net()\nfor i in range(3):\n    net(torch.ones(1, 2)).sum().backward()\n"
+        "        return self.l(x)\nnet = Net()\nfor i in range(3):\n"
+        "    net(torch.ones(1, 2)).sum().backward()\n"
     )
     assert "finished" == found.ending
     assert "net.l.weight" in found.steps[-1].names
