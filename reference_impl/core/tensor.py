@@ -84,7 +84,8 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """True if no node made this tensor."""
-        return self.grad_fn is None
+        plain = self.grad_fn is None
+        return plain if self._view is None or by("view/leaf-without-a-history") else not plain
 
     @property
     def requires_grad(self) -> bool:
@@ -149,6 +150,8 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient; warns where none will ever come."""
+        if self._view is not None and not by("view/has-its-own-grad"):
+            return self._view.base._grad
         if self._grad is None and self._node is not None and not self._retains:
             warn("grad/non-leaf-read-warns")
         return self._grad

@@ -83,6 +83,45 @@ def a_no_grad_view_is_a_leaf_that_requires_grad():
     assert x.grad is None and v.grad is None
 
 
+def a_plain_view_is_a_leaf():
+    """A view of what does not require grad has no history. Rule: view/leaf-without-a-history."""
+    v = torch.tensor([1.0, 2.0])[:1]
+    assert v._is_view() is True and v.grad_fn is None and v.is_leaf is True
+
+
+def a_recorded_view_is_no_leaf():
+    """A view of a leaf that requires grad has a history. Rule: view/leaf-without-a-history."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x[:1]
+    assert v._is_view() is True and v.grad_fn is not None and v.is_leaf is False
+
+
+def a_view_does_not_show_the_grad_of_its_base():
+    """The leaf is filled, its view is not. Rules: view/has-its-own-grad, grad/only-leaves-are-filled."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x[:]
+    v.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    assert v.grad is None
+
+
+def a_plain_view_does_not_show_the_grad_of_its_base():
+    """Neither does a view that is a leaf itself. Rule: view/has-its-own-grad."""
+    x = torch.tensor([1.0, 2.0])
+    v = x[:]
+    x.grad = torch.tensor([3.0, 4.0])
+    assert v.is_leaf is True and v.grad is None
+
+
+def a_base_does_not_show_the_grad_of_its_view():
+    """A grad assigned to a view stays there. Rule: view/has-its-own-grad."""
+    x = torch.tensor([1.0, 2.0])
+    v = x[:]
+    v.grad = torch.tensor([3.0, 4.0])
+    assert v.grad.tolist() == [3.0, 4.0]
+    assert x.grad is None
+
+
 def a_no_grad_view_cannot_be_written_to_later():
     """The tag is what makes a later write refuse. Rules: view/no-grad-tag, write/no-grad-view-refused."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)

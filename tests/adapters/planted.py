@@ -201,6 +201,74 @@ def zero_grad_fills_nothing() -> None:
     around(torch.nn.Module, "zero_grad", zero_grad)
 
 
+@breaks("double/create-graph-records")
+def create_graph_ignored() -> None:
+    def backward(own: Wrapper, *args: Any, **kwargs: Any) -> Any:
+        return own(*args[:3], **kwargs | {"create_graph": False})
+
+    def grad(own: Wrapper, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return own(outputs, inputs, *args[:2], **kwargs | {"create_graph": False})
+
+    around(torch.autograd, "backward", backward)
+    around(torch.autograd, "grad", grad)
+
+
+@breaks("detach/shares-storage")
+def detach_copies() -> None:
+    around(torch.Tensor, "detach", lambda own, x: own(x).clone())
+
+
+@breaks("nn/zero-grad-forgets")
+def zero_grad_fills_instead_of_forgetting() -> None:
+    for owner in (torch.optim.Optimizer, torch.nn.Module):
+        around(owner, "zero_grad", lambda own, x, *args, **kwargs: own(x, set_to_none=False))
+
+
+@breaks("grad_call/leaves-grad-alone")
+def grad_call_fills_grads() -> None:
+    def grad(own: Wrapper, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        found = own(outputs, inputs, *args, **kwargs)
+        for x, g in zip([inputs] if isinstance(inputs, torch.Tensor) else inputs, found, strict=True):
+            if g is not None and x.is_leaf and x.grad is None:
+                x.grad = g.detach()
+        return found
+
+    around(torch.autograd, "grad", grad)
+
+
+@breaks("mode/enable-grad-inside")
+def enable_grad_does_nothing() -> None:
+    def enter(self: torch.enable_grad) -> None:
+        self.prev = torch.is_grad_enabled()
+
+    torch.enable_grad.__enter__ = enter  # type: ignore[method-assign]
+
+
+@breaks("backward/inputs-only")
+def inputs_ignored() -> None:
+    def backward(own: Wrapper, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("inputs"):
+            kwargs["inputs"] = None
+        own(*args, **kwargs)
+
+    around(torch.autograd, "backward", backward)
+
+
+@breaks("hook/removed-is-gone")
+def removed_hooks_stay() -> None:
+    torch.utils.hooks.RemovableHandle.remove = lambda self: None  # type: ignore[method-assign]
+
+
+@breaks("version/write-bumps")
+def writes_not_counted() -> None:
+    def write(own: Wrapper, x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        with torch.autograd._unsafe_preserve_version_counter(x):
+            return own(x, *args, **kwargs)
+
+    for name in ("mul_", "add_", "sub_", "div_", "neg_", "zero_", "fill_", "copy_", "abs_", "square_"):
+        around(torch.Tensor, name, write)
+
+
 class Adapters:
     """The adapters of the bugs, as attributes."""
 
