@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +16,7 @@ from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core import engine
 from reference_impl.core.access import memory_of, observed_state, raw_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
@@ -75,12 +76,7 @@ def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
     slots = node.kernel.op.slots if hasattr(node, "kernel") else ()
     for at, value in enumerate(getattr(node, "values", None) or ()):
         if isinstance(value, SavedVariable) and not value.freed and isinstance(value.tensor, TENSOR):
-            slot = slots[at] if at < len(slots) else None
-            yield (
-                str(getattr(slot, "operand", "") or getattr(slot, "source", "")),
-                value.tensor,
-                value.version,
-            )
+            yield (slots[at].name if at < len(slots) else ""), value.tensor, value.version
 
 
 def has_freed(node: Any) -> bool:
@@ -88,6 +84,17 @@ def has_freed(node: Any) -> bool:
     if hasattr(node, "write"):
         return node.write is None
     return any(isinstance(v, SavedVariable) and v.freed for v in getattr(node, "values", None) or ())
+
+
+def watch_engine(note: Callable[[Any, list[Any]], None]) -> None:
+    """Have ``note`` called with each node that the engine reaches, and the elements of its gradients."""
+    evaluate = engine.evaluate_function
+
+    def noted(node: Any, grads: Any, task: Any) -> None:
+        note(node, [None if g is None else elements(g) for g in grads])
+        evaluate(node, grads, task)
+
+    engine.evaluate_function = noted
 
 
 def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any]:

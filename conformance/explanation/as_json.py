@@ -43,4 +43,5 @@ def _step(step: ExecutedLine, before: ExecutedLine | None) -> dict[str, Any]:
         "tensors": [asdict(t) for n, t in step.tensors.items() if tensors.get(n) is not t],
         "gone": sorted(tensors.keys() - step.tensors.keys()),
         "nodes": [asdict(node) for n, node in step.nodes.items() if nodes.get(n) is not node],
+        "ran": [asdict(run) for run in step.ran],
     }

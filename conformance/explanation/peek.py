@@ -59,6 +59,8 @@ class Peek:
         self.nodes: dict[int, GraphNode] = {}
         self.alive: dict[int, Any] = {}
         self.step = 0
+        self._walked: set[int] = set()
+        self._new: set[int] = set()
 
     def look(self, roots: Mapping[str, Any]) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
         """Return the tensors' names, the states of all reached, and the nodes that are new or changed."""
@@ -68,7 +70,7 @@ class Peek:
             names[name] = number = self.numbers.of(x)
             found[number] = x
         states: dict[int, TensorState] = {}
-        new: set[int] = set()
+        new, self._new = self._new, set()
         todo = list(found.values())
         seen = set(map(id, todo))
         while todo:
@@ -150,7 +152,12 @@ class Peek:
             )
             stack += [target for target, _ in node.edges]
 
-    _walked: set[int]
+    def meet(self, node: Any, step: int) -> int:
+        """Return the number of a node that runs, and note what it leads to: nothing else may reach it."""
+        self.step = step
+        for _ in self._walk(node, self._new):
+            pass
+        return self.node_numbers.of(node)
 
     def begin(self, step: int) -> None:
         """Start a snapshot after that step."""

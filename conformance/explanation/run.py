@@ -16,7 +16,7 @@ from typing import Any
 from conformance.explanation.because import explained_step
 from conformance.explanation.causes import with_causes
 from conformance.explanation.explanation import Explanation
-from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, SavedOperand, TensorState
+from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, NodeRun, SavedOperand, TensorState
 
 SECONDS, MEGABYTES = 30, 4096
 """The processor time and the memory that a script may take unless told otherwise."""
@@ -132,6 +132,7 @@ def _step(record: dict[str, Any], before: ExecutedLine | None) -> ExecutedLine:
     step = ExecutedLine(
         record["step"], record["line"], record["function"], record["passes"], tuple(record["marks"]),
         (), (), record["printed"], record["names"], tensors, nodes,
+        tuple(NodeRun(node, tuple(grads)) for node, grads in record["ran"]),
     )  # fmt: skip
     return explained_step(step, before)
 

@@ -17,6 +17,7 @@ from conformance.adapters.reference_state import (
     is_ours,
     subject_of,
     subject_of_warning,
+    watch_engine,
 )
 from conformance.explanation.peek import Peek
 from conformance.explanation.value import TensorState
@@ -48,11 +49,14 @@ class Tracer:
         self.names: dict[str, int] = {}
         self.printed: list[str] = []
         self.looking = False
+        self.ran: list[tuple[int, list[Any]]] = []
+        """The nodes that backward has reached during the line, with the gradients that arrived."""
 
     def run(self, code: CodeType) -> None:
         """Run the script; its exception is told and not raised."""
         warnings.showwarning = self._warned  # type: ignore[assignment]
         warnings.simplefilter("default")
+        watch_engine(self._reached)
         try:
             with recording(self._mark):
                 sys.settrace(self._called)
@@ -71,6 +75,9 @@ class Tracer:
     def _mark(self, rule: str) -> None:
         if not self.looking and (not self.marks or self.marks[-1] != rule):
             self.marks.append(rule)
+
+    def _reached(self, node: Any, grads: list[Any]) -> None:
+        self.ran.append((self.peek.meet(node, self.step), grads))
 
     def printed_by(self, text: str) -> None:
         """Take what the script prints."""
@@ -133,16 +140,17 @@ class Tracer:
                 or new
                 or names != self.names
                 or self.printed
+                or self.ran
                 or (self.passes[self.at] == 1 and not calls)
             ):
                 self.emit({
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
                     "marks": marks, "printed": "".join(self.printed), "names": names,
                     "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
-                    "gone": sorted(self.seen.keys() - states.keys()),
+                    "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran,
                 })  # fmt: skip
                 self.step += 1
-                self.printed = []
+                self.printed, self.ran = [], []
             self.seen, self.names = states, names
         finally:
             self.looking = False

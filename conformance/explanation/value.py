@@ -84,6 +84,17 @@ class GraphNode:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRun:
+    """A node that a backward reached: its number, and the gradients that arrived at it.
+
+    A gradient is nested lists, and None where it is undefined or large.
+    """
+
+    node: int
+    grads: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A fact of a tensor that a step changed, and the rules that decide it; ``name`` is the tensor's name."""
 
@@ -129,6 +140,8 @@ class ExecutedLine:
     names: Mapping[str, int] = field(repr=False)
     tensors: Mapping[int, TensorState] = field(repr=False)
     nodes: Mapping[int, GraphNode] = field(repr=False)
+    ran: tuple[NodeRun, ...] = field(default=(), repr=False)
+    """The nodes that backward reached, in order."""
 
     def named(self, tensor: int | None) -> tuple[str, ...]:
         """Return the names that hold a tensor."""
