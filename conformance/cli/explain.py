@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.pictures import write_pictures
 from conformance.cli.trouble import Trouble
 from conformance.explanation.as_json import as_json
 from conformance.explanation.run import MEGABYTES, SECONDS, explain_source
@@ -27,6 +28,13 @@ def explain(
         str | None, typer.Option(metavar="QUESTION", help="a.grad, w.is_leaf, 'line 10' or error.")
     ] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
+    dot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the graph in Graphviz's language.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the graph as a picture.")] = None,
+    at: Annotated[
+        int | None, typer.Option(metavar="LINE", help="Picture the graph after that line, not at the end.")
+    ] = None,
     seconds: Annotated[int, typer.Option(min=1, help="Processor time the script may take.")] = SECONDS,
     megabytes: Annotated[int, typer.Option(min=256, help="Memory the script may take.")] = MEGABYTES,
 ) -> None:
@@ -37,7 +45,11 @@ def explain(
     name, source = _source(script, command)
     given = [script, *(arguments or [])] if command is not None and script else arguments or []
     found = explain_source(source, name, given, seconds, megabytes)
-    if as_json_:
+    if at is not None and not (dot or svg):
+        raise Trouble("--at is of pictures", f"add --svg FILE, or ask --why 'line {at}'")
+    if dot or svg:
+        write_pictures(found, dot, svg, at)
+    elif as_json_:
         typer.echo(json.dumps(as_json(found), indent=1))
     elif why:
         try:

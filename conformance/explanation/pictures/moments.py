@@ -1,0 +1,47 @@
+"""The moments of a story: each step with the warnings it gave, and the error that ended the script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.explanation.value import ExecutedLine, Mishap, Story
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A line that has run, or failed: the state after it, and its errors and warnings."""
+
+    line: int
+    step: ExecutedLine
+    mishaps: tuple[Mishap, ...] = ()
+    lines: tuple[int, ...] = ()
+    """The line of each step of the script, by number."""
+
+    @property
+    def error(self) -> Mishap | None:
+        """The error that ended the script here."""
+        return next((m for m in self.mishaps if not m.kind.endswith("Warning")), None)
+
+
+def moments(found: Story) -> list[Moment]:
+    """Return the moments of a story, in order; the error comes last, at its own line."""
+    waiting = list(found.warnings)
+    listed: list[Moment] = []
+    lines = tuple(step.line for step in found.steps)
+    for step in found.steps:
+        mine = tuple(warning for warning in waiting if warning.line == step.line)
+        waiting = [warning for warning in waiting if warning not in mine]
+        listed.append(Moment(step.line, step, mine, lines))
+    if found.error is not None and listed:
+        last = listed[-1]
+        if last.line == found.error.line:
+            listed[-1] = Moment(last.line, last.step, (*last.mishaps, found.error), lines)
+        else:
+            listed.append(Moment(found.error.line, last.step, (found.error,), lines))
+    return listed
+
+
+def moment_at(found: Story, line: int | None) -> Moment | None:
+    """Return the last moment of a line, or of the script if none is given."""
+    listed = moments(found)
+    return next((moment for moment in reversed(listed) if line in (None, moment.line)), None)

@@ -1,0 +1,232 @@
+"""What a picture of a moment shows: tensors with their facts, nodes, and the links between them.
+
+It knows nothing of how they are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.explanation.pictures.moments import Moment
+from conformance.explanation.pictures.shown import contents, plain, shown
+from conformance.explanation.value import GraphNode, SavedOperand, TensorState
+
+MOST = 90
+"""The most boxes of a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A row of a box; ``changed`` by this line, or ``refused``."""
+
+    label: str
+    lines: tuple[str, ...]
+    changed: bool = False
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TensorBox:
+    """A tensor: ``kind`` is leaf (it requires grad), result (it has a grad_fn) or outside (of the graph)."""
+
+    number: int
+    title: str
+    kind: str
+    facts: tuple[Fact, ...]
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBox:
+    """A node of the graph; ``order`` is its place in the backward that this line ran, 0 if it did not run."""
+
+    number: int
+    title: str
+    facts: tuple[Fact, ...]
+    edges: tuple[tuple[int | None, int], ...]
+    order: int
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A line of a picture; ``kind`` is grad_fn, fills, saved, view or memory."""
+
+    kind: str
+    source: int
+    target: int
+    label: str = ""
+    marked: bool = False
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The boxes and links of a picture. ``left_out`` boxes had no room."""
+
+    tensors: tuple[TensorBox, ...]
+    nodes: tuple[NodeBox, ...]
+    links: tuple[Link, ...]
+    left_out: int = 0
+
+
+def scene_of(moment: Moment) -> Scene:
+    """Return what a picture of a moment shows."""
+    return _Painter(moment).scene()
+
+
+class _Painter:
+    def __init__(self, moment: Moment) -> None:
+        self.moment, self.step = moment, moment.step
+        self.order = {run.node: at for at, run in reversed(list(enumerate(self.step.ran, 1)))}
+        self.grads = {run.node: run.grads for run in self.step.ran}
+        self.red_tensors = {m.tensor for m in moment.mishaps if m.tensor is not None}
+        self.red_nodes = {m.node for m in moment.mishaps if m.node is not None}
+        self.changed = {(change.name, change.fact) for change in self.step.changes}
+        self.names: dict[int, list[str]] = {}
+        for name, number in self.step.names.items():
+            self.names.setdefault(number, []).append(name)
+
+    def scene(self) -> Scene:
+        nodes = self._nodes()
+        tensors = self._tensors(nodes)
+        kept_tensors, kept_nodes = tensors[:MOST], nodes[: max(0, MOST - len(tensors))]
+        left_out = len(tensors) + len(nodes) - len(kept_tensors) - len(kept_nodes)
+        drawn = {node.number for node in kept_nodes}
+        boxes = tuple(self._node_box(node, drawn) for node in kept_nodes)
+        links = tuple(self._links(kept_tensors, kept_nodes))
+        return Scene(tuple(map(self._tensor_box, kept_tensors)), boxes, links, left_out)
+
+    def _nodes(self) -> list[GraphNode]:
+        """The nodes that tensors lead to and those that ran, what ran first."""
+        known = self.step.graph()
+        todo = [run.node for run in self.step.ran] + sorted(self.red_nodes)
+        while todo:
+            number = todo.pop()
+            node = self.step.nodes.get(number)
+            if node is not None and number not in known:
+                known[number] = node
+                todo += [target for target, _ in node.edges if target is not None]
+        late = len(self.order) + 1
+        return sorted(
+            known.values(),
+            key=lambda n: (n.number not in self.red_nodes, self.order.get(n.number, late), -n.number),
+        )
+
+    def _tensors(self, nodes: list[GraphNode]) -> list[TensorState]:
+        """The tensors that have a name, and those without that the graph or a view of them keeps."""
+        step = self.step
+        grads = {state.grad for state in step.tensors.values()}
+        wanted: set[int | None] = {*self.names, *self.red_tensors}
+        for node in nodes:
+            wanted |= {node.variable, *(saved.tensor for saved in node.saved)}
+        wanted |= {state.base for number, state in step.tensors.items() if number in wanted}
+        states = [
+            state
+            for number, state in step.tensors.items()
+            if number in wanted or (number in grads and state.node is not None)
+        ]
+        changed = {step.names[name] for name, _ in self.changed if name in step.names}
+
+        def rank(state: TensorState) -> tuple[bool, bool, bool, int]:
+            number = state.number
+            return number not in self.red_tensors, number not in changed, number not in self.names, number
+
+        return sorted(states, key=rank)
+
+    def _title(self, number: int) -> str:
+        return plain(", ".join(self.names.get(number, ())) or "(unnamed)")
+
+    def _tensor_box(self, state: TensorState) -> TensorBox:
+        kind = "outside" if not state.requires_grad else "leaf" if state.is_leaf else "result"
+        refused = state.number in self.red_tensors
+        return TensorBox(state.number, self._title(state.number), kind, tuple(self._facts(state)), refused)
+
+    def _facts(self, state: TensorState) -> Iterator[Fact]:
+        names = self.names.get(state.number, ())
+
+        def fact(label: str, *lines: str, of: str = "") -> Fact:
+            return Fact(label, lines, any((name, of or label) in self.changed for name in names))
+
+        yield fact("data", *contents(state.value, state.shape, state.dtype))
+        grad = ["None"] if state.grad is None else contents(state.grad_value, state.shape, state.dtype)
+        yield fact("grad", *grad)
+        yield fact("grad_fn", short(state.grad_fn or "None"))
+        yield fact("is_leaf", str(state.is_leaf))
+        yield fact("requires_grad", str(state.requires_grad))
+        yield fact("version", "untracked" if state.version is None else str(state.version))
+        if state.retains_grad:
+            yield fact("retains_grad", "True")
+        if state.base is not None:
+            yield fact("view of", self._title(state.base), of="base")
+        if state.stale:
+            yield fact("stale", "True: reading renews it")
+        if state.dtype != "float32" and state.value is not None:
+            yield fact("dtype", state.dtype)
+        if state.device != "cpu":
+            yield fact("device", state.device)
+
+    def _node_box(self, node: GraphNode, drawn: set[int]) -> NodeBox:
+        facts: list[Fact] = []
+        grads = self.grads.get(node.number)
+        if grads is not None:
+            arrived = ("undefined or large" if g is None else shown(g) for g in grads)
+            facts.append(Fact("gradient", tuple(arrived), changed=True))
+        for saved in node.saved:
+            refused = self._outdated(node, saved)
+            facts.append(Fact("saved", (self._saved(node, saved),), refused=refused))
+        if node.freed is not None and node.saved:
+            facts.append(Fact("freed", (self._freed(node.freed),), refused=node.number in self.red_nodes))
+        edges = tuple((t if t in drawn else None if t is None else -1, nr) for t, nr in node.edges)
+        order = self.order.get(node.number, 0)
+        return NodeBox(
+            node.number, short(node.name), tuple(facts), edges, order, node.number in self.red_nodes
+        )
+
+    def _freed(self, step: int) -> str:
+        lines = self.moment.lines
+        here = step == self.step.number and self.moment.error is None
+        return "now" if here else f"by line {lines[step]}" if step < len(lines) else "before"
+
+    def _outdated(self, node: GraphNode, saved: SavedOperand) -> bool:
+        state = self.step.tensors.get(saved.tensor)
+        return node.freed is None and state is not None and state.version not in (None, saved.version)
+
+    def _saved(self, node: GraphNode, saved: SavedOperand) -> str:
+        slot = f"{saved.slot} = " if saved.slot else ""
+        told = f"{slot}{self._title(saved.tensor)} at version {saved.version}"
+        if self._outdated(node, saved):
+            told += f", now {self.step.tensors[saved.tensor].version}"
+        return told
+
+    def _links(self, tensors: list[TensorState], nodes: list[GraphNode]) -> Iterator[Link]:
+        known, drawn = {t.number for t in tensors}, {n.number for n in nodes}
+        for state in tensors:
+            if state.node in drawn:
+                label = str(state.output_nr) if state.output_nr else ""
+                yield Link("grad_fn", state.number, state.node or 0, label)
+            if state.base in known:
+                yield Link("view", state.number, state.base or 0, "view of")
+        for node in nodes:
+            if node.variable in known:
+                yield Link("fills", node.number, node.variable or 0, "", node.number in self.order)
+            for saved in node.saved:
+                if saved.tensor in known:
+                    refused = self._outdated(node, saved)
+                    if refused or node.freed is None:
+                        yield Link("saved", node.number, saved.tensor, saved.slot, False, refused)
+        yield from self._shared(tensors)
+
+    def _shared(self, tensors: list[TensorState]) -> Iterator[Link]:
+        """Tensors that share memory and are no views of one another."""
+        first: dict[int, TensorState] = {}
+        for state in sorted(tensors, key=lambda state: state.number):
+            other = first.setdefault(state.storage, state)
+            if other is not state and state.base is None:
+                yield Link("memory", state.number, other.number, "same memory")
+
+
+def short(name: str) -> str:
+    """Return a node's name without its namespace."""
+    return plain(name.rpartition("::")[2])
