@@ -9,7 +9,7 @@ from itertools import pairwise
 from conformance.explanation.pictures.moments import Moment
 from conformance.explanation.pictures.palette import LIGHT
 from conformance.explanation.pictures.scene import Fact, Link, NodeBox, Scene, TensorBox, scene_of
-from conformance.explanation.pictures.shown import cut, plain
+from conformance.explanation.pictures.shown import cut, printable
 from conformance.explanation.value import Story
 
 INK, PAPER, FAINT = LIGHT["ink"], LIGHT["paper"], LIGHT["faint"]
@@ -29,17 +29,17 @@ _STYLE = {
 
 def as_dot(found: Story, moment: Moment) -> str:
     """Return the picture of a moment as DOT, titled with its line and rules."""
-    return "\n".join(["digraph {", *statements(moment, title(found, moment)), "}", ""])
+    return "\n".join(["digraph {", *statements(moment, heading_of(found, moment)), "}", ""])
 
 
-def title(found: Story, moment: Moment) -> list[str]:
+def heading_of(found: Story, moment: Moment) -> list[str]:
     """Return the lines above a picture: the line of the script, the rules behind it, what went wrong."""
     passes = f"  (pass {moment.step.passes})" if moment.step.passes > 1 else ""
-    lines = [f"line {moment.line}: {cut(plain(found.text_of(moment.line)), 90)}{passes}"]
+    lines = [f"line {moment.line}: {cut(printable(found.text_of(moment.line)), 90)}{passes}"]
     if moment.step.line == moment.line and moment.step.because:
         lines.append(f"because {', '.join(moment.step.because)}")
     for mishap in moment.mishaps:
-        lines.append(cut(plain(f"{mishap.kind}: {mishap.message}"), 110))
+        lines.append(cut(printable(f"{mishap.kind}: {mishap.message}"), 110))
         if mishap.rule:
             lines.append(f"rule {mishap.rule}")
         if mishap.causes:

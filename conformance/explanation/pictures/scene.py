@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.explanation.pictures.moments import Moment
-from conformance.explanation.pictures.shown import contents, plain, shown
+from conformance.explanation.pictures.shown import contents, printable, shown
 from conformance.explanation.value import GraphNode, SavedOperand, TensorState
 
 MOST = 90
@@ -136,7 +136,7 @@ class _Painter:
         return sorted(states, key=rank)
 
     def _title(self, number: int) -> str:
-        return plain(", ".join(self.names.get(number, ())) or "(unnamed)")
+        return printable(", ".join(self.names.get(number, ())) or "(unnamed)")
 
     def _tensor_box(self, state: TensorState) -> TensorBox:
         kind = "outside" if not state.requires_grad else "leaf" if state.is_leaf else "result"
@@ -229,4 +229,4 @@ class _Painter:
 
 def short(name: str) -> str:
     """Return a node's name without its namespace."""
-    return plain(name.rpartition("::")[2])
+    return printable(name.rpartition("::")[2])

@@ -17,10 +17,10 @@ def shown(value: Any) -> str:
         return text if set(text) & set(".en") else f"{text}.0"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(shown, value))}]"
-    return plain(str(value))
+    return printable(str(value))
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text without the characters that no document may hold: they are told as escapes."""
     return "".join(c if c.isprintable() else "\\n" if c == "\n" else f"\\u{ord(c):04x}" for c in text)
 

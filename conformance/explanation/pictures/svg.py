@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import as_file, files
 from xml.etree import ElementTree
 
-from conformance.explanation.pictures.dot import as_dot, title
+from conformance.explanation.pictures.dot import as_dot, heading_of
 from conformance.explanation.pictures.moments import Moment
 from conformance.explanation.pictures.palette import recoloured, variables
 from conformance.explanation.value import Story
@@ -36,7 +36,7 @@ class NoLayout(Exception):
 
 def as_svg(found: Story, moment: Moment) -> str:
     """Return the picture of a moment as SVG; raises NoLayout where Graphviz is missing or fails."""
-    told = "; ".join(title(found, moment))
+    told = "; ".join(heading_of(found, moment))
     return styled(layout(as_dot(found, moment)), told)
 
 
