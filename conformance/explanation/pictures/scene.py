@@ -1,4 +1,4 @@
-"""What a picture of a moment shows: tensors with their facts, nodes, and the links between them.
+"""The contents of the picture of a moment: tensors with their facts, nodes, and the links between them.
 
 It knows nothing of how they are drawn.
 """
@@ -72,7 +72,7 @@ class Scene:
 
 
 def scene_of(moment: Moment) -> Scene:
-    """Return what a picture of a moment shows."""
+    """Return the contents of the picture of a moment."""
     return _Painter(moment).scene()
 
 
