@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import reference_impl
-from conformance.adapters.topology import lies
+from conformance.adapters.topology import memory_place
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
@@ -212,10 +212,10 @@ class Reference(TorchShaped):
         return seen
 
     @staticmethod
-    def lies(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
+    def memory_place(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
         """Return what the public attributes show of a tensor's memory, read from raw state."""
         if type(x) is not reference_impl.Tensor:
-            return lies(name, x, shape, owners)
+            return memory_place(name, x, shape, owners)
         array, storage = memory_of(x)
         owner = owners.setdefault(id(storage), name)
         if 0 in shape:

@@ -10,8 +10,8 @@ from typing import Any
 
 from specs.fact import POSITION, UNSEEN
 
-Lies = Callable[[str, Any, Sequence[int], dict[int, str]], tuple[Any, ...]]
-"""The reader of a tensor's memory: `lies`, or a shorter way to the same."""
+MemoryPlace = Callable[[str, Any, Sequence[int], dict[int, str]], tuple[Any, ...]]
+"""The reader of a tensor's memory: `memory_place`, or a shorter way to the same."""
 
 _SHAPE, _NODE, _GRAD = POSITION["shape"], POSITION["grad_fn"], POSITION["grad"]
 _NEW: Any = object()
@@ -19,7 +19,7 @@ _NEW: Any = object()
 
 
 def topology(
-    tensors: Mapping[str, Any], facts: Mapping[str, tuple[Any, ...]], lies: Lies
+    tensors: Mapping[str, Any], facts: Mapping[str, tuple[Any, ...]], memory_place: MemoryPlace
 ) -> dict[str, tuple[Any, ...]]:
     """Return the facts `specs.fact.TOPOLOGY` of each tensor and of its grad, if it has one by the ``facts``
     that were just read.
@@ -42,14 +42,14 @@ def topology(
             else:
                 history = number, ()
         try:
-            memory: Any = lies(name, x, known[_SHAPE], owners)
+            memory: Any = memory_place(name, x, known[_SHAPE], owners)
         except (AttributeError, NotImplementedError):
             memory = UNSEEN
         kept: Any = None
         if known[_GRAD] is not None:
             try:
                 grad = x.grad
-                kept = lies(f"{name}.grad", grad, grad.shape, owners)
+                kept = memory_place(f"{name}.grad", grad, grad.shape, owners)
             except (AttributeError, NotImplementedError):
                 kept = UNSEEN
         seen[name] = history, (), memory, kept
@@ -81,7 +81,7 @@ def _behind(node: Any, numbers: dict[Any, int | None], ages: list[int]) -> tuple
     return number, tuple(nodes)
 
 
-def lies(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
+def memory_place(name: str, x: Any, shape: Sequence[int], owners: dict[int, str]) -> tuple[Any, ...]:
     """The first tensor on the same storage and, if there are elements, where this one of that shape lies in
     it.
 

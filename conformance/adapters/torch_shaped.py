@@ -16,7 +16,7 @@ from typing import Any
 
 from conformance.adapters.capabilities import MOVING, Capabilities, on_device_asked_for
 from conformance.adapters.caught_warnings import IGNORED, RECORDED, WARNINGS, rule_of_warning
-from conformance.adapters.topology import lies, topology
+from conformance.adapters.topology import memory_place, topology
 from conformance.program import OF_OTHERS, SAVING_MODES
 from specs.callbacks import class_of, compiled, custom_function
 from specs.case import Case
@@ -226,7 +226,7 @@ class TorchShaped:
         """Return the topology of the tensors of these facts and their grads; see `specs.fact.TOPOLOGY`."""
         warnings.filters = IGNORED
         try:
-            return topology(tensors, facts, self.lies)
+            return topology(tensors, facts, self.memory_place)
         except Exception:
             if self.whole:
                 raise
@@ -234,7 +234,7 @@ class TorchShaped:
         finally:
             warnings.filters = RECORDED
 
-    lies = staticmethod(lies)
+    memory_place = staticmethod(memory_place)
 
     def gradient(self, grad: Any) -> tuple[Any, ...]:
         """Return the facts of a gradient, in the order of GRAD_FACTS."""

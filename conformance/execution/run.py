@@ -138,14 +138,14 @@ class Runner:
             outcome, _, *rest = self.observations[-1]
             self.observations[-1] = _observed((outcome, self.look(), *rest))
         wiring = getattr(self.adapter, "wiring", None)
-        wired = None
+        topology = None
         if wiring is not None and not crashed and not self._shown.hidden:
             facts = self.observations[-1].facts if self.observations else _NO_FACTS
-            wired = wiring(self.session, self._tensors, facts)
+            topology = wiring(self.session, self._tensors, facts)
         self.close()
         program = Program(tuple(self.steps))
         complete = self._observe is not None and not self._shown.hidden
-        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete, wired)
+        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete, topology)
 
     def _perform(self, step: Step) -> Outcome:
         op, args, kwargs, out, mode = step

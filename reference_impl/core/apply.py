@@ -15,7 +15,8 @@ from reference_impl.base.device import geometry
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.kernel import Kernel
+from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import as_view
 from specs.layout import laid_out_like

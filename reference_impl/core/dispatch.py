@@ -10,7 +10,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place
-from reference_impl.core.record import Kernel
+from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
 from specs.op import Op, Overloads
 from specs.signature import picker

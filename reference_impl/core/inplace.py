@@ -13,7 +13,8 @@ from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core import extension_points
 from reference_impl.core.graph import Node
-from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.kernel import Kernel
+from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor
 from reference_impl.core.views import CopySlices, CreationMeta, change_history, described
 from specs.signature import clash

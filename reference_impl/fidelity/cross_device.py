@@ -13,7 +13,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import check_recorded
-from reference_impl.core.record import Kernel
+from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.inference_kernels import is_made_of_calls
 from reference_impl.fidelity.zero_tensor import ZeroTensor

@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.apply import call
-from reference_impl.core.record import Kernel, all_inference
+from reference_impl.core.kernel import Kernel, all_inference
 from reference_impl.core.tensor import Tensor, wrap
 from specs.errors import Refusal
 from specs.layout import laid_out_like

@@ -16,7 +16,7 @@ from reference_impl.base.rules import Unspecified, refuse_by, warn_or_hold
 from reference_impl.core.as_strided import StridedGeometry
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import as_stored, check_operands, store
-from reference_impl.core.record import Kernel
+from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
 from specs.errors import Refusal
 from specs.index_key import key_of

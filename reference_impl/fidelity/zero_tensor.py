@@ -18,7 +18,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import call_in_place, check_recorded
-from reference_impl.core.record import Kernel
+from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor, hold, wrap
 from specs.layout import laid_out_like
 from specs.op import Op

@@ -33,7 +33,8 @@ from reference_impl.core.access import (
 )
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import gradient_edge
-from reference_impl.core.record import METADATA, Kernel, all_inference, real_part
+from reference_impl.core.kernel import METADATA, Kernel, all_inference
+from reference_impl.core.record import real_part
 from reference_impl.core.tensor import Tensor, alias, wrap
 
 TANGENT, VIEW = "_tangent", "_forward_view"

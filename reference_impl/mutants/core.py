@@ -12,8 +12,9 @@ from reference_impl.core import apply, detach, engine, graph, hooks, tensor, vie
 from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node, RunningTask
 from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
+from reference_impl.core.kernel import Kernel
 from reference_impl.core.ready_queue import NodeTask, ReadyQueue
-from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.record import OpNode
 from reference_impl.core.saved import SavedVariable, SavedVariableHooks
 from reference_impl.core.tensor import Tensor
 from reference_impl.mutants.replacing import without

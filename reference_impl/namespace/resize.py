@@ -33,7 +33,8 @@ from reference_impl.core.access import (
 from reference_impl.core.as_strided import elements_of, window_on
 from reference_impl.core.graph import Node, NotImplementedNode, gradient_edge
 from reference_impl.core.inplace import bump, check_tracked, rebase
-from reference_impl.core.record import Kernel, OpNode
+from reference_impl.core.kernel import Kernel
+from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import AsStridedBackward0, change_history
 from reference_impl.fidelity.zero_tensor import ZeroTensor

@@ -25,7 +25,7 @@ class Public(Reference):
     """The reference, observed by its public attributes as torch is."""
 
     observe, gradient = TorchShaped.observe, TorchShaped.gradient
-    lies = staticmethod(topology.lies)
+    memory_place = staticmethod(topology.memory_place)
 
     def __init__(self) -> None:
         vars(self).update(vars(load("reference")))

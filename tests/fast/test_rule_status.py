@@ -55,6 +55,6 @@ NONE = Status.NOT_EXERCISED
         ),
     ],
 )
-def test_standing(expected, given):
+def test_status(expected, given):
     """A failing case convicts; a divergence makes suspect; a case clears; only what was looked at is held."""
     assert expected == status(**given)
