@@ -79,12 +79,13 @@ def firings(rule: str, programs: int) -> tuple[int, int]:
 
 
 def our_modules() -> tuple[str, ...]:
-    """The project's modules by name, but for the cases, which are PyTorch text and never imported."""
+    """The project's modules by name, but for those that are never imported where programs are drawn: cases,
+    which are PyTorch text, and the adapters of other libraries.
+    """
     packages = [importlib.import_module(name) for name in ("specs", "reference_impl", "conformance")]
     found = (m.name for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}."))
-    return tuple(
-        name for name in found if not name.startswith("specs.cases") and not name.endswith("__main__")
-    )
+    elsewhere = ("specs.cases", "conformance.targets")
+    return tuple(name for name in found if not name.startswith(elsewhere) and not name.endswith("__main__"))
 
 
 @cache
