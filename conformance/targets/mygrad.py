@@ -1,8 +1,8 @@
 """MyGrad: numpy arrays with gradients; views and in-place writes are tracked.
 
-Its documentation says that backward() clears the graph (so nothing is a view any more), that all tensors of a
-graph keep their grads, and that a tensor which is used anew loses its own. So grads are shown of leaves alone,
-and one that is None tells nothing.
+Its documentation says that backward() clears the graph (so nothing is a view any more), that all tensors of
+a graph keep their grads, and that a tensor which is used anew loses its own. So grads are shown of leaves
+alone, and one that is None tells nothing.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ _SAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs
          "ceil", "sign")  # fmt: skip
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "outer": "outer"}
 _REDUCTIONS = {"sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min"}
-_OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+_OPERATORS: dict[str, Callable[..., Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
               "pow": operator.pow, "neg": operator.neg, "matmul": operator.matmul, "mm": operator.matmul,
               "mv": operator.matmul, "dot": operator.matmul}  # fmt: skip
-WRITES = {"add_": operator.iadd, "sub_": operator.isub, "mul_": operator.imul, "div_": operator.itruediv,
+WRITES: dict[str, Callable[..., Any]] = {"add_": operator.iadd, "sub_": operator.isub, "mul_": operator.imul, "div_": operator.itruediv,
           "setitem": operator.setitem}  # fmt: skip
 
 
