@@ -16,8 +16,8 @@ _SAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "outer": "outer"}
 _REDUCTIONS = {"sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min"}
 _OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
-    "neg": operator.neg, **dict.fromkeys(("matmul", "mm", "mv", "dot"), operator.matmul),
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "pow": operator.pow, "neg": operator.neg, **dict.fromkeys(("matmul", "mm", "mv", "dot"), operator.matmul),
 }  # fmt: skip
 WRITES: dict[str, Callable[..., Any]] = {
     "add_": operator.iadd, "sub_": operator.isub, "mul_": operator.imul, "div_": operator.itruediv,
