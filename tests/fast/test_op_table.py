@@ -20,6 +20,7 @@ EVERY = "*"
 INNOCENT = {
     "conformance/adapters/micrograd.py": (EVERY, "the operations of another library"),
     "conformance/execution/json_form.py": ("slice", "the tag of a Python slice"),
+    "conformance/explanation/": (EVERY, "words for people, and Graphviz's; nothing is computed by them"),
     "conformance/generate/steps/": (EVERY, "menus of calls: a step names those that it writes"),
     "conformance/generate/steps/call_op.py": ("", "calls any op, so it knows none"),
     "conformance/generate/steps/inplace.py": ("fill_", "a call that the step writes"),
