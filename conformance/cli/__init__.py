@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
-import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -23,7 +24,7 @@ from conformance.cli.record import record
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.streams import failure_of_output, make_streams_last
-from conformance.cli.trouble import Trouble, one_line
+from conformance.cli.trouble import NOTHING_YET, Trouble, one_line
 from conformance.execution.isolate import ProcessesKilled
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
 from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Ending, Verdict
@@ -47,6 +48,20 @@ The environment variable AUTOGRAD_CONFORMANCE_DEVICE stands for `--device`.
 """
 EPILOG = "\n\n".join(["Exit codes:", *(f"- {int(code)}: {meaning}" for code, meaning in EXIT_CODES.items())])
 
+
+def told(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command say so where it is interrupted before it has anything to report."""
+
+    @functools.wraps(command)
+    def run_it(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt as interrupt:
+            raise Trouble(*NOTHING_YET, INTERRUPTED) from interrupt
+
+    return run_it
+
+
 app = typer.Typer(
     help=HELP,
     epilog=EPILOG,
@@ -56,25 +71,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.command(epilog=EPILOG)(grade)
-app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(run)
+app.command(epilog=EPILOG)(told(grade))
+app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(told(run))
 app.command(
     epilog="Exit codes: 0 the script ended; 1 with an error; 2 wrong usage, or no Python; 3 something is not "
     "modelled; 6 its process was stopped or died.",
     context_settings={"ignore_unknown_options": True},
-)(explain)
-app.command(epilog="Exit codes: 0; 2 no rule matches.")(rules)
-app.command(epilog="Exit codes: 0.")(ops)
+)(told(explain))
+app.command(epilog="Exit codes: 0; 2 no rule matches.")(told(rules))
+app.command(epilog="Exit codes: 0.")(told(ops))
 app.command(
     epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 wrong usage."
-)(observed)
-app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is there already.")(record)
+)(told(observed))
+app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is there already.")(told(record))
 
 
 def main() -> None:
     """Run the command line; what the user can mend is one line with a hint, never a traceback."""
-    # SIGTERM, which cancels a job, counts as Ctrl-C: the report says what was found until then.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     make_streams_last()
     code = _run()
     if (failure := failure_of_output()) is not None:

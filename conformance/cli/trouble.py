@@ -16,6 +16,9 @@ class Trouble(Exception):
         return f"error: {self.what} (hint: {self.hint})"
 
 
+NOTHING_YET = "interrupted before there was anything to report", "no file was written"
+"""The words for a command that ends before it has begun, with their hint."""
+
 LONGEST = 1000
 """Characters of a line that is an error; an adapter may raise a book."""
 

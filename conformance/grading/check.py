@@ -88,10 +88,7 @@ def check(
     subject = adapters.load(spec)
     release = adapters.load(REFERENCE).torch
     chosen = select_for(rules, release)
-    try:
-        witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
-    except ProcessesKilled:
-        witnessed, tally = [], Tally(ended=Ending.KILLED)
+    witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
     after_cases = time.perf_counter()
     if tally.ended or tally.broken or (fail_fast and tally.findings):
         ended = tally.ended or (Ending.BROKEN if tally.broken else Ending.STOPPED)
@@ -202,27 +199,32 @@ def _cases(
     A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
     Where torch is on record as departing from a case's rule, it must fail on torch, and nobody is blamed for
     doing as torch does. A case that they cannot run here, for want of a device, does not count as exercised
-    by the implementation that passes it.
+    by the implementation that passes it. What was found before Ctrl-C stands.
     """
     wanted = set(rules)
     release = adapters.load(REFERENCE).torch
     chosen = [case for case in all_cases() if wanted & set(case.rules) and case.holds_for(release)]
     judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
     total = len(chosen) * (1 + len(judges))
-    done = 0
+    done, ended = 0, Ending.NONE
 
     version = adapters.load(TORCH).version if TORCH in (spec, against) else release
     departed = {case.id for case in chosen if case.departed_by(version)}
 
     def run(side: str) -> list[Witnessed]:
-        nonlocal done
+        nonlocal done, ended
         results: list[Witnessed] = []
-        for result in run_cases(side, chosen, workers, timeout=timeout):
-            results.append(despite_divergence(result, side) if result.case in departed else result)
-            done += 1
-            tick("cases", done, total)
-            if side == spec and (result.adapter or dies_in_every(results)):
-                break
+        try:
+            for result in run_cases(side, () if ended else chosen, workers, timeout=timeout):
+                results.append(despite_divergence(result, side) if result.case in departed else result)
+                done += 1
+                tick("cases", done, total)
+                if side == spec and (result.adapter or dies_in_every(results)):
+                    break
+        except KeyboardInterrupt:
+            ended = Ending.INTERRUPTED
+        except ProcessesKilled:
+            ended = Ending.KILLED
         return results
 
     judged = [(side, result) for side in judges for result in run(side)]
@@ -247,7 +249,7 @@ def _cases(
         raised += (f"it dies in every case: {results[-1].why}",)
     side = adapters.load(spec).name
     found = (broken_case(result, side, blames) for result in results if result.broken and not result.adapter)
-    return results, Tally(findings=(*stale.values(), *found), broken=raised[:1])
+    return results, Tally(findings=(*stale.values(), *found), broken=raised[:1], ended=ended)
 
 
 def dies_in_every(results: Sequence[Witnessed]) -> bool:

@@ -104,10 +104,11 @@ def leaves(item: int) -> None:
 
 
 PARENT = """
-import sys, time
+import signal
 from conformance.execution.isolate import survive
 from tests_killed import work
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `command &` has it ignored
     print(list(survive(work, range(4), workers=2, chunk=1, preload=())))
 """
 WORK = """
@@ -170,6 +171,17 @@ def cancelled(file: Path, after: float) -> tuple[int, bytes, bytes]:
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err
+
+
+@pytest.mark.parametrize("after", [0.8, 2.0, 4.0])
+def test_a_job_cancelled_early_says_so(tmp_path, after):
+    """It is no verdict, and one line or a report; at first Python itself may end of the signal."""
+    code, out, err = cancelled(tmp_path / "report.json", after)
+    if code != -signal.SIGTERM:
+        assert code == 130, (out, err)
+        lines = (err if err else out).decode().strip().splitlines()
+        assert "interrupted" in lines[-1]
+        assert len(lines) == 1 or not err
 
 
 def test_sigterm_gives_the_report_as_ctrl_c_does(tmp_path):
