@@ -29,6 +29,7 @@ INNOCENT = {
         "slice chunk split unbind torch.chunk torch.split torch.unbind",
         "syntax: Python's slices, and the operations that bind a tuple",
     ),
+    "conformance/targets/": (EVERY, "what implementations call the ops"),
     "reference_impl/__init__.py": ("zeros_like", "the names that the namespace exports"),
     "reference_impl/autograd/var_mean.py": ("std var", "one function over two ops"),
     "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
