@@ -24,13 +24,14 @@ _off_outside = _off
 _release = NEWEST
 
 OF_CALLS = frozenset({
-    "detach/cuts", "detach/is-no-view", "detach/shares-storage", "inference/detached-counts",
-    "inference/tag-prevails", "inference/view-tag", "inference/views-are-none", "version/shared-by-detach",
-    "version/shared-by-views", "view/base-is-the-root", "view/multi-output-tag", "view/no-grad-tag",
-    "view/outputs-share-a-node", "view/reshape-copies-when-it-must", "view/shares-storage",
-    "view/tag-is-inherited",
+    "copy/clone-shares-nothing", "detach/cuts", "detach/is-no-view", "detach/shares-storage",
+    "inference/detached-counts", "inference/tag-prevails", "inference/view-tag", "inference/views-are-none",
+    "version/shared-by-detach", "version/shared-by-views", "view/base-is-the-root",
+    "view/multi-output-tag", "view/no-grad-tag", "view/outputs-share-a-node",
+    "view/reshape-copies-when-it-must", "view/shares-storage", "view/tag-is-inherited",
+    "write/returns-its-tensor",
 })  # fmt: skip
-"""The rules of views and of ``detach``. The engine makes such calls too: in those the rules do not fire, and
+"""The rules of views, writes and copies. The engine makes such calls too: in those the rules do not fire, and
 knocking them out changes nothing.
 """
 _off_in_engine: set[str] = set()

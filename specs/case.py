@@ -222,7 +222,9 @@ class _Absent:
 
 @contextlib.contextmanager
 def _plain_state(namespace: Any) -> Iterator[None]:
-    """Turn grad mode on and show every warning each time; restore both afterwards."""
+    """Turn grad mode on and show every warning each time; restore both afterwards, and leave inference mode
+    if the case was left in it.
+    """
     set_enabled = getattr(namespace, "set_grad_enabled", None)
     set_always = getattr(namespace, "set_warn_always", None)
     is_always = getattr(namespace, "is_warn_always_enabled", lambda: False)
@@ -236,6 +238,8 @@ def _plain_state(namespace: Any) -> Iterator[None]:
     finally:
         if set_always:
             set_always(was_always)
+        if getattr(namespace, "is_inference_mode_enabled", bool)():
+            namespace.inference_mode(False).__enter__()
         if set_enabled:
             set_enabled(True)
 

@@ -25,6 +25,11 @@ def is_inference_mode_enabled() -> bool:
     return STATE.inference
 
 
+def _restores(error: object = None, *_: object) -> bool:
+    """Tell whether a block that ends, by an error or without one, restores the mode before it."""
+    return by("mode/restored-at-exit") and (error is None or by("mode/restored-after-an-error"))
+
+
 class _Mode:
     """A grad mode for a block or a function; modes nest."""
 
@@ -38,7 +43,7 @@ class _Mode:
 
     def __exit__(self, *exc: object) -> None:
         previous = self._previous.pop()
-        if by("mode/restored-at-exit"):
+        if _restores(*exc):
             STATE.enabled = previous
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,7 +183,7 @@ class inference_mode(_Mode):
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
         before = self._before.pop()
-        if by("mode/restored-at-exit"):
+        if _restores(*exc):
             STATE.inference = before
 
     @staticmethod

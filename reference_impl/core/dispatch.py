@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
+from specs.kind import NUMBERS
 from specs.op import Op, Overloads
 from specs.signature import picker
 
@@ -72,7 +74,7 @@ def _call_composite(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
     return kernel.op.body(*operands, **attributes)
 
 
-def _planner(overloads: Overloads, plans: dict[Any, Plan]) -> Callable[..., Plan]:
+def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Callable[..., Plan]:
     """Make the function that plans a call and remembers the plan in ``plans``."""
     kernels = {op.key: Kernel(op) for op in overloads.ops}
 
@@ -82,6 +84,8 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan]) -> Callable[..., Plan
             plans[key] = extension_points.plan_with_out(overloads.name, planned, len(args), tuple(kwargs))
         else:
             types = tuple(map(type, args))
+            if operator and _foreign(types):
+                return _left_to_python, kernels[overloads.ops[0].key], None, None
             named = {name: type(value) for name, value in kwargs.items()}
             op = overloads.choose(types, named, Tensor)
             plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
@@ -90,10 +94,25 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan]) -> Callable[..., Plan
     return planned
 
 
-def dispatch(overloads: Overloads) -> Callable[..., Any]:
-    """Make the Python function that runs the overload which takes its arguments."""
+def _foreign(types: tuple[type, ...]) -> bool:
+    """Tell whether an operator is asked of something that is neither a tensor nor a number."""
+    return not all(issubclass(given, (Tensor, *NUMBERS)) for given in types)
+
+
+def _left_to_python(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Leave an operator to its other operand."""
+    if by("op/operators-leave-what-is-foreign"):
+        return NotImplemented
+    kinds = ", ".join(type(each).__name__ for each in operands)
+    refuse_by("op/arguments", name=kernel.op.name, given=kinds)
+
+
+def dispatch(overloads: Overloads, operator: bool = False) -> Callable[..., Any]:
+    """Make the Python function that runs the overload which takes its arguments; an ``operator`` leaves
+    operands that are neither tensors nor numbers to Python.
+    """
     plans: dict[Any, Plan] = {}
-    planned = _planner(overloads, plans)
+    planned = _planner(overloads, plans, operator)
     extension_points.on_switch.append(plans.clear)
 
     def run(*args: Any, **kwargs: Any) -> Any:

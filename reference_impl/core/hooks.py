@@ -35,7 +35,8 @@ class RemovableHandle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.remove()
+        if by("hook/handle-ends-with-its-block"):
+            self.remove()
 
 
 class NodeHooks:

@@ -15,7 +15,7 @@ from reference_impl.core import extension_points
 from reference_impl.core.graph import Node
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.record import OpNode
-from reference_impl.core.tensor import Tensor
+from reference_impl.core.tensor import Tensor, alias
 from reference_impl.core.views import CopySlices, CreationMeta, change_history, described
 from specs.signature import clash
 
@@ -53,7 +53,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
         node.add_output(target)
         rebase(target, node)
         node.save_output(target, written_view=target._view is not None)
-    return target
+    return target if by("write/returns-its-tensor") else alias(target)
 
 
 def bump(tensor: Tensor, operands: tuple[Any, ...] = (), told: bool = False) -> None:

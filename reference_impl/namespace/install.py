@@ -72,8 +72,9 @@ def _install_ops() -> None:
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     METHODS["reshape"] = _reshaping(vars(Tensor)["reshape"])
     for operator, name in ops.OPERATORS.items():
+        brackets = operator in ("__getitem__", "__setitem__")
         method = getattr(Tensor, name)
-        setattr(Tensor, operator, _operator(method) if operator in _COMPARISONS else method)
+        setattr(Tensor, operator, method if brackets else dispatch(ops.overloads(name), operator=True))
 
 
 def _install_variants() -> None:
@@ -120,17 +121,15 @@ def _install_functions() -> None:
     )
     FUNCTIONS.update(as_strided.FUNCTIONS)
     for operator, name in non_differentiable.OPERATORS.items():
-        setattr(Tensor, operator, getattr(Tensor, name))
-
-
-_COMPARISONS = frozenset({"__eq__", "__ne__"})
+        setattr(Tensor, operator, _operator(getattr(Tensor, name)))
 
 
 def _operator(method: Any) -> Any:
-    """Leave ``==`` with anything but tensors and numbers to Python."""
+    """Leave an operator with anything but tensors and numbers to Python."""
 
-    def operator(self: Tensor, other: Any) -> Any:
-        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+    def operator(self: Tensor, *other: Any) -> Any:
+        foreign = not all(isinstance(each, (Tensor, *NUMBERS)) for each in other)
+        return NotImplemented if foreign else method(self, *other)
 
     return operator
 

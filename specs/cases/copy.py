@@ -299,3 +299,29 @@ def shallow_copy_of_a_result():
     with torch.no_grad():
         y.fill_(3.0)
     assert z.tolist() == [3.0, 3.0]
+
+
+def a_clone_shares_nothing():
+    """Neither elements nor versions of a clone are those of the original. Rule: copy/clone-shares-nothing."""
+    x = torch.tensor([1.0, 2.0])
+    y = x.clone()
+    y.mul_(5)
+    x.add_(1)
+    x.add_(1)
+    assert x.tolist() == [3.0, 4.0] and y.tolist() == [5.0, 10.0]
+    assert x._version == 2 and y._version == 1
+
+
+def a_clone_can_be_written_after_the_original_was_saved():
+    """A write to the clone of a saved tensor does not disturb backward, nor one to a view of the clone.
+
+    Rules: copy/clone-shares-nothing, save/modified-refused.
+    """
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    x = torch.tensor([3.0, 4.0])
+    y = x.clone()
+    z = (w * x).sum()
+    y.mul_(5)
+    y[:1].zero_()
+    z.backward()
+    assert w.grad.tolist() == [3.0, 4.0] and y.tolist() == [0.0, 20.0]

@@ -69,6 +69,33 @@ def removed_hook_is_not_called():
     assert x.grad.tolist() == [1.0, 1.0]
 
 
+def the_other_hook_stays():
+    """Of two hooks the one goes whose handle is removed. Rule: hook/removed-is-gone."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    h = x.register_hook(lambda g: g * 2)
+    x.register_hook(lambda g: -g)
+    h.remove()
+    x.sum().backward()
+    assert x.grad.tolist() == [-1.0, -1.0]
+    y = torch.tensor([1.0, 2.0], requires_grad=True)
+    y.register_hook(lambda g: g * 2)
+    h = y.register_hook(lambda g: -g)
+    h.remove()
+    y.sum().backward()
+    assert y.grad.tolist() == [2.0, 2.0]
+
+
+def a_hook_lasts_as_long_as_its_block():
+    """A handle is a context manager; other hooks stay. Rule: hook/handle-ends-with-its-block."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda g: -g)
+    with x.register_hook(lambda g: g * 2):
+        x.sum().backward()
+    assert x.grad.tolist() == [-2.0, -2.0]
+    x.sum().backward()
+    assert x.grad.tolist() == [-3.0, -3.0]
+
+
 def removal_reaches_the_old_history():
     """A hook can be taken off after its tensor was written. Rule: hook/removed-is-gone."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)

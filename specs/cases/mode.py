@@ -144,6 +144,66 @@ def the_mode_ends_with_a_refusal_too():
     assert y.requires_grad is True
 
 
+def a_block_that_fails_ends_its_mode():
+    """The refusal passes through the block of no_grad, and recording goes on.
+
+    Rule: mode/restored-after-an-error.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("backward/root-needs-grad"):
+        with torch.no_grad():
+            (x * 2).sum().backward()
+    y = x * 2
+    assert y.requires_grad is True
+
+
+def a_function_that_fails_under_no_grad_ends_its_mode():
+    """The refusal passes through the decorated call, and recording goes on.
+
+    Rule: mode/restored-after-an-error.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("op/reshape-size"):
+        torch.no_grad()(lambda: x.view(3))()
+    y = x * 2
+    assert y.requires_grad is True
+    with refused("op/reshape-size"):
+        torch.set_grad_enabled(False)(lambda: x.view(3))()
+    z = x * 2
+    assert z.requires_grad is True
+
+
+def a_function_that_fails_while_it_records_ends_its_mode():
+    """Inside no_grad a decorated call that records and is refused leaves no_grad as it was.
+
+    Rule: mode/restored-after-an-error.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        with refused("op/reshape-size"):
+            torch.enable_grad()(lambda: x.view(3))()
+        y = x * 2
+        with refused("op/reshape-size"):
+            torch.set_grad_enabled(True)(lambda: x.view(3))()
+        z = x * 2
+    assert y.requires_grad is False and z.requires_grad is False
+
+
+def a_function_that_fails_in_inference_mode_ends_its_mode():
+    """After a refusal in a decorated call, tensors are ordinary again and recording goes on.
+
+    Rule: mode/restored-after-an-error.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("op/reshape-size"):
+        torch.inference_mode()(lambda: x.view(3))()
+    y = x * 2
+    z = torch.ones(2, requires_grad=True)
+    assert y.requires_grad is True
+    (y * z).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0] and z.grad.tolist() == [2.0, 4.0]
+
+
 def factories_are_not_silenced():
     """requires_grad=True counts under no_grad. Rule: mode/creation-unaffected."""
     with torch.no_grad():

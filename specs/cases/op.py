@@ -268,3 +268,21 @@ def strides_of_single_rows_do_not_count():
     y = m.transpose(1, 2) @ torch.tensor([1.0, 1.0])
     assert y.tolist() == [[4.0, 6.0]]
     assert y.grad_fn.next_functions[0][0].name() == "MvBackward0"
+
+
+def operators_leave_foreign_operands_to_python():
+    """A tensor of one integer repeats a str or a list, as an int does; nothing equals what is no number.
+
+    Rules: op/operators-leave-what-is-foreign, op/arguments.
+    """
+    n = torch.tensor(2)
+    assert n * "ab" == "abab" and [1.0] * n == [1.0, 1.0]
+    assert (n == "ab") is False and (n != None) is True  # noqa: E711 - the operator is what is asked
+    assert n.__add__("ab") is NotImplemented and n.__iadd__([]) is NotImplemented
+    assert n.__lt__(None) is NotImplemented and n.__matmul__("ab") is NotImplemented
+    with refused("op/arguments"):
+        n + "ab"
+    with refused("op/arguments"):
+        n -= None
+    with refused("op/arguments"):
+        n.add("ab")

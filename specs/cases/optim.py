@@ -296,3 +296,24 @@ def training_a_model():
     assert w.tolist() == [[0.5, 1.0]]
     o.zero_grad()
     assert w.grad is None
+
+
+def after_zero_grad_a_step_sees_its_own_gradient_alone():
+    """Dropped or filled with zeros, the old gradient has no part in the next step.
+
+    Rules: nn/zero-grad-fills-in-place, nn/zero-grad-forgets, optim/step-is-not-recorded.
+    """
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    o = torch.optim.SGD([w], lr=1.0)
+    (w * 3).sum().backward()
+    g = w.grad
+    o.zero_grad(set_to_none=False)
+    assert w.grad is g and g.tolist() == [0.0, 0.0]
+    (w * 2).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0]
+    o.step()
+    o.zero_grad()
+    assert w.grad is None and g.tolist() == [2.0, 2.0]
+    (w * 5).sum().backward()
+    o.step()
+    assert w.tolist() == [-6.0, -5.0]

@@ -140,3 +140,21 @@ def assigning_data_goes_unnoticed():
     w.data = torch.tensor([5.0, 6.0])
     y.backward()
     assert x.grad.tolist() == [5.0, 6.0]
+
+
+def a_copy_into_a_leafs_view_counts_for_all():
+    """Under no_grad a copy into a view of a leaf counts for the view, the leaf and what was saved of it.
+
+    Rules: version/write-bumps, version/shared-by-views, save/modified-refused.
+    """
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = w[:1]
+    z = (w * w).sum()
+    with torch.no_grad():
+        v.copy_(torch.tensor([5.0]))
+    assert w._version == 1 and v._version == 1 and w.tolist() == [5.0, 2.0]
+    with torch.no_grad():
+        w[1:].copy_(torch.tensor([6.0]))
+    assert w._version == 2 and v._version == 2 and w.tolist() == [5.0, 6.0]
+    with refused("save/modified-refused"):
+        z.backward()

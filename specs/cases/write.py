@@ -292,3 +292,21 @@ def zeros_without_memory_fill_what_they_are_copied_to():
     assert y.tolist() == [0.0, 0.0, 0.0]
     with refused("op/shapes-broadcast"):
         y.copy_(z.clone())
+
+
+def a_write_returns_its_tensor():
+    """An in-place op returns the tensor itself: flags set on it are set. Rule: write/returns-its-tensor."""
+    x = torch.ones(2)
+    y = x.mul_(2)
+    assert y is x
+    y.requires_grad_()
+    assert x.requires_grad is True
+    z = x * 1
+    w = z.add_(x)
+    w.retain_grad()
+    assert w is z and z.retains_grad is True and w.is_leaf is False
+    v = z[:1]
+    u = v.zero_()
+    assert u is v and u._is_view() is True
+    c = torch.zeros(2).copy_(x)
+    assert c.fill_(3.0) is c
