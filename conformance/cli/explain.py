@@ -32,6 +32,9 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Write the graph in Graphviz's language.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the graph as a picture.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page to step through the script.")
+    ] = None,
     at: Annotated[
         int | None, typer.Option(metavar="LINE", help="Picture the graph after that line, not at the end.")
     ] = None,
@@ -45,10 +48,10 @@ def explain(
     name, source = _source(script, command)
     given = [script, *(arguments or [])] if command is not None and script else arguments or []
     found = explain_source(source, name, given, seconds, megabytes)
-    if at is not None and not (dot or svg):
+    if at is not None and not (dot or svg or html):
         raise Trouble("--at is of pictures", f"add --svg FILE, or ask --why 'line {at}'")
-    if dot or svg:
-        write_pictures(found, dot, svg, at)
+    if dot or svg or html:
+        write_pictures(found, dot, svg, html, at)
     elif as_json_:
         typer.echo(json.dumps(as_json(found), indent=1))
     elif why:

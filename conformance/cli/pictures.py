@@ -10,12 +10,19 @@ import typer
 from conformance.cli.trouble import Trouble, one_line
 from conformance.explanation.pictures.dot import as_dot
 from conformance.explanation.pictures.moments import Moment, moment_at
+from conformance.explanation.pictures.page import as_page
 from conformance.explanation.pictures.svg import NoLayout, as_svg
 from conformance.explanation.value import Story
 
 
-def write_pictures(found: Story, dot: Path | None, svg: Path | None, at: int | None) -> None:
+def write_pictures(
+    found: Story, dot: Path | None, svg: Path | None, html: Path | None, at: int | None
+) -> None:
     """Write what is asked for, each to its file or, for ``-``, to standard output."""
+    if html:
+        if at is not None:
+            _moment(found, at)
+        _write(html, as_page(found, at))
     if dot:
         _write(dot, as_dot(found, _moment(found, at)))
     if svg:

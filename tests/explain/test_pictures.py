@@ -155,26 +155,34 @@ def test_an_error_at_a_line_that_changed_nothing_is_a_moment_of_its_own():
     assert (5, "save/freed-refused") == (last.line, last.error.rule)
 
 
-ODD = {
-    "markup in a key": 'd = {"<b>&\\"</b>": torch.ones(1, requires_grad=True)}\n',
-    "beyond ASCII": "größe = torch.ones(1, requires_grad=True)\nπ = größe * 2  # 🙂\n",
-    "a control character": 'd = {"\\x00\\x1b[1m": torch.ones(1)}\n',
-    "no tensor": "n = 1\n",
-    "no numbers": "x = torch.tensor([float('nan'), float('inf')], requires_grad=True)\n",
-    "complex and integers": "z = torch.tensor(1 + 2j, requires_grad=True)\ni = torch.arange(3)\n",
-    "empty": "e = torch.ones(0, 3)\n",
-}
+ODD = """import torch
+markup = {"<b>&\\"</b>": torch.ones(1, requires_grad=True)}
+größe = torch.ones(1, requires_grad=True)
+π = größe * 2  # 🙂
+control = {"\\x00\\x1b[1m": torch.ones(1)}
+n = 1
+no_numbers = torch.tensor([float('nan'), float('inf')], requires_grad=True)
+z = torch.tensor(1 + 2j, requires_grad=True)
+i = torch.arange(3)
+empty = torch.ones(0, 3)
+"""
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_scripts_are_drawn(name):
-    """Names, texts and values that a picture must escape."""
-    found = story("import torch\n" + ODD[name])
-    dot = as_dot(found, moment_at(found, None))
-    assert dot.isascii() or "größe" in dot
+def test_odd_names_and_values_are_drawn():
+    """A picture escapes markup, letters beyond ASCII and control characters."""
+    moment = moment_at(story(ODD), None)
+    dot = as_dot(story(ODD), moment)
     assert [] == [c for c in dot if ord(c) < 32 and c != "\n"]
+    titles = [box.title for box in scene_of(moment).tensors]
+    assert {"größe", "π", "markup['<b>&\"</b>']", "control['\\x00\\x1b[1m']"} <= set(titles), titles
     if shutil.which("dot"):
-        as_svg(found, moment_at(found, None))
+        assert "größe" in as_svg(story(ODD), moment)
+
+
+def test_a_script_without_tensors_has_a_picture():
+    """It holds the line alone."""
+    found = story("n = 1\n")
+    assert "line 1: n = 1" in as_dot(found, moment_at(found, None))
 
 
 @pytest.mark.parametrize("way", ["dot", "node"])

@@ -53,7 +53,7 @@ def statements(moment: Moment, heading: Sequence[str] = ()) -> Iterator[str]:
     yield 'graph [rankdir=BT, bgcolor="transparent", nodesep=0.3, ranksep=0.45];'
     yield 'graph [fontname="Courier", fontsize=12];'
     yield 'node [shape=plain, fontname="Courier", fontsize=11];'
-    yield 'edge [fontname="Courier", fontsize=10, arrowsize=0.7];'
+    yield f'edge [fontname="Courier", fontsize=10, arrowsize=0.7, color="{INK}"];'
     if scene.left_out:
         heading = [*heading, f"{scene.left_out} more tensors and nodes are not drawn"]
     if heading:

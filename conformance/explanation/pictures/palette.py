@@ -27,6 +27,8 @@ PALETTE = {
     "way": Tint("#7b2fc9", "#c59bf5"),
     "new": Tint("#fff3c4", "#4a3d10"),
     "here": Tint("#0a58ca", "#6cb2ff"),
+    "string": Tint("#116329", "#7ee787"),
+    "cure": Tint("#116329", "#7ee787"),
 }
 """The colours by what they are for: ``leaf``, ``result`` and ``outside`` are tensors, ``way`` is the
 gradient's, ``new`` a fact that the line changed, ``here`` the current line.
