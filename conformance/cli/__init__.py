@@ -21,6 +21,7 @@ from conformance.cli.grade import grade
 from conformance.cli.observed import observed
 from conformance.cli.ops import ops
 from conformance.cli.record import record
+from conformance.cli.report import report
 from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.streams import failure_of_output, make_streams_last
@@ -40,6 +41,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 - `autograd-conformance explain script.py --why a.grad` tells the reason for a leaf, a gradient or an error
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
 - `autograd-conformance ops` lists the operations, features and facts that an adapter may claim
+- `autograd-conformance report diff OLD.json NEW.json` tells what is worse or better since an earlier report
 - `autograd-conformance observed` finds programs whose result depends on how they are observed
 - `autograd-conformance record --device cuda` puts on record what torch does on a device
 - `autograd-conformance grade --against recorded` holds the reference against the recordings, without torch
@@ -84,6 +86,7 @@ app.command(
     epilog="Exit codes: 0 all are explained; 1 some are not, or torch crashed off the record; 2 wrong usage."
 )(told(observed))
 app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is there already.")(told(record))
+app.add_typer(report, name="report")
 
 
 def main() -> None:

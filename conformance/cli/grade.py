@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from conformance.cli.expecting import expectations_of, write_expectations
 from conformance.cli.loading import (
     DeviceChoice,
     DeviceOption,
@@ -111,6 +112,20 @@ def grade(
         number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
     device: DeviceOption = DeviceChoice.AUTO,
+    expect: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Differences that are by design: they are run and fail nothing, unless they are gone.",
+        ),
+    ] = None,
+    write_expect: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what differs to such a file, or bring it up to date; you fill in the reasons.",
+        ),
+    ] = None,
     times: Annotated[
         bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")
     ] = False,
@@ -121,7 +136,7 @@ def grade(
     been another. It is **broken** if it is one of the fewest rules that explain the failed cases, **blocked**
     behind a broken one, **suspect** if it explains a divergence although a case held it, **flaky** if a
     repetition gave another answer, **unsupported** if the adapter says that it lacks what the rule speaks of;
-    else **not exercised**.
+    else **not exercised**. If only what is by design (`--expect`) breaks it, it is **expected** not to hold.
 
     Each divergence is reduced to a few lines that run by themselves under torch. Programs that crash torch in
     a way that is on record (specs/known.toml) are counted and do not fail the run; any other crash does.
@@ -130,12 +145,14 @@ def grade(
     its leaves on the device, where it must come to the same verdict.
     """
     matching(rules)
-    check_writable(json=json, junit=junit, markdown=markdown, reads=[Path(impl), *(recording or ())])
+    read = [Path(impl), *(recording or ()), *filter(None, [expect])]
+    check_writable(json=json, junit=junit, markdown=markdown, reads=read)
+    entries = expectations_of(expect, write_expect)
     use(device)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:
-        _has_no_say(context, against)
+        _has_no_say(context, against, expect or write_expect)
         recordings = load_recordings(recording)
         with progress_bar() as tick, readable():
             report = replay.grade_recorded(impl, recordings=recordings, progress=tick, **how)
@@ -143,6 +160,7 @@ def grade(
         judge = str(against) if against else ("reference" if impl == "torch" else "torch")
         load_adapter(judge)
         how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
+        how |= {"expect": entries, "update": write_expect is not None}
         with progress_bar() as tick:
             report = check(impl, against=judge, progress=tick, **how)
     if not times:
@@ -150,11 +168,15 @@ def grade(
     terminal.print_report(report, console(), first=findings, all_rules=all_rules, file=json)
     forms = ((json, as_json), (junit, as_junit), (markdown, as_markdown))
     write_reports({file: form.render(report) for file, form in forms if file is not None})
+    if write_expect is not None:
+        write_expectations(write_expect, entries, report)
     raise typer.Exit(report.exit_code)
 
 
-def _has_no_say(context: typer.Context, against: Against | None) -> None:
-    """Refuse what cannot go with recordings: another judge, and how programs are drawn."""
+def _has_no_say(context: typer.Context, against: Against | None, expect: Path | None) -> None:
+    """Refuse what cannot go with recordings: another judge, expectations, and how programs are drawn."""
+    if expect is not None:
+        raise Trouble("what is by design is run against torch or the reference", "leave out --expect")
     if against not in (None, Against.RECORDED):
         raise Trouble(f"a recording is no {against}", "leave out --against, or --recording")
     for name in ("programs", "seed", "source", "cases"):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,18 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
+from conformance.grading.by_design import Evidence, Settled, Show, Evidenced, excused, proposed, settle, show
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
 from conformance.grading.chunks import Progress, in_chunks
+from conformance.grading.expectations import read_expectations
 from conformance.grading.participants import REFERENCE, TORCH
-from conformance.grading.rule_status import rule_statuses, unconfirmed
+from conformance.grading.rule_status import unconfirmed
 from conformance.grading.selection import ALL, select_for
+from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
+from conformance.report.expectation import Expectation
 from conformance.report.value import (
     BROKEN,
     CASE_STATUSES,
@@ -63,6 +68,8 @@ def check(
     workers: int | None = None,
     timeout: float = TIMEOUT,
     progress: Progress | None = None,
+    expect: str | Path | Sequence[Expectation] = (),
+    update: bool = False,
 ) -> Report:
     """Grade an implementation: the witness cases, then ``programs`` drawn ones; the same seed gives the same
     report.
@@ -71,15 +78,18 @@ def check(
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
     ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
     ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs.
+    ``expect`` are differences that are by design, or the path of their file: they fail nothing, unless they
+    are gone. With ``update`` they are made to be what is found, and the report has them under ``expected``.
 
-    Raises TypeError or ValueError for a wrong argument, or if no rule matches, before any process starts, and
-    AdapterError where an adapter cannot be loaded.
+    Raises TypeError or ValueError for a wrong argument (a file that holds no expectations too), or if no rule
+    matches, before any process starts, and AdapterError where an adapter cannot be loaded.
     """
     check_arguments(programs=programs, seed=seed, source=source, rules=rules, fail_fast=fail_fast)
     check_arguments(cases=cases, workers=workers, timeout=timeout, progress=progress, against=against)
     if against not in (TORCH, REFERENCE):
         raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
     spec = name_of(adapter)
+    entries = read_expectations(Path(expect)) if isinstance(expect, str | Path) else tuple(expect)
     if spec == against:
         against = REFERENCE if spec == TORCH else TORCH
     started = time.perf_counter()
@@ -90,24 +100,36 @@ def check(
     chosen = select_for(rules, release)
     witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
     after_cases = time.perf_counter()
-    if tally.ended or tally.broken or (fail_fast and tally.findings):
+    device = _device(adapters.load(TORCH) if TORCH in (spec, against) else subject)
+    entries = tuple(entry for entry in entries if entry.applies(subject.version, device))
+    whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout, expected=entries)
+    shows = partial(show, whole=whole, witnessed=witnessed, workers=workers, tick=tick)
+    evidence: Evidence = {}
+    if not (tally.ended or tally.broken):
+        tally, evidence = _with_evidence(tally, entries, shows)
+    if tally.ended or tally.broken or (fail_fast and not all(map(whole.excuses, tally.findings))):
         ended = tally.ended or (Ending.BROKEN if tally.broken else Ending.STOPPED)
         tally = replace(tally, unrun=programs, ended=ended)
     else:
-        whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout)
         tally += in_chunks(replace(whole, unconfirmed=unconfirmed(chosen, witnessed)), workers, tick)
+    by_themselves: Collection[Finding] = ()
+    if not (tally.broken or tally.ended.from_outside):
+        if update:
+            entries, evidence = _updated(entries, evidence, tally, shows)
+        by_themselves = excused(entries, tally.findings, shows)
     return reported(
         subject,
         tally,
         witnessed,
         chosen,
+        settled=settle(entries, evidence, tally.findings, bool(tally.ended), by_themselves),
         selection=rules,
         subject=Subject(subject.name, subject.version),
         against=against,
         asked=programs,
         seed=seed,
         source=source,
-        device=_device(adapters.load(TORCH) if TORCH in (spec, against) else subject),
+        device=device,
         versions=versions_of(spec, against),
         times={"cases": after_cases - started, "programs": time.perf_counter() - after_cases},
     )
@@ -119,15 +141,17 @@ def reported(
     witnessed: Sequence[Witnessed],
     rules: Sequence[str],
     selection: str,
+    settled: Settled | None = None,
     **fields: Any,
 ) -> Report:
     """Return the report of what was found about an adapter, with the status of each of the rules that the
-    glob ``selection`` selects. Findings about other rules are set apart; ``fields`` are the rest of it.
+    glob ``selection`` selects. Findings about other rules are set apart, and so is what is ``settled`` to be
+    by design; ``fields`` are the rest of it.
     """
-    by_rule = {rule: [result for result in witnessed if rule in result.rules] for rule in rules}
-    tally = replace(tally, findings=by_cause(tally.findings))
-    statuses = rule_statuses(rules, tally, by_rule, limited=adapters.capabilities(adapter).limited)
-    findings = ordered_findings(tally)
+    settled = settled or settle((), {}, tally.findings, over=True)
+    limited = adapters.capabilities(adapter).limited
+    statuses = standing(rules, tally, settled, witnessed, limited)
+    findings = ordered_findings(replace(tally, findings=by_cause(settled.left)))
     elsewhere = () if selection == ALL else tuple(f for f in findings if not set(f.concerns) & set(rules))
     return Report(
         totals=tally.totals,
@@ -135,6 +159,9 @@ def reported(
         rules=statuses,
         findings=tuple(finding for finding in findings if finding not in elsewhere),
         elsewhere=elsewhere,
+        by_design=settled.by_design,
+        expected=settled.expected,
+        unmet=settled.unmet,
         selection=selection,
         crashes=tally.crashes,
         incomparable=tally.incomparable,
@@ -144,6 +171,41 @@ def reported(
         ended=tally.ended,
         **fields,
     )
+
+
+def _with_evidence(tally: Tally, entries: Sequence[Expectation], shows: Show) -> tuple[Tally, Evidence]:
+    """Return what the entries show by themselves, and the tally, which ends where processes go on dying."""
+    try:
+        return tally, shows(entries)
+    except ProcessesKilled:
+        return replace(tally, ended=Ending.KILLED), {}
+    except KeyboardInterrupt:
+        return replace(tally, ended=Ending.INTERRUPTED), {}
+
+
+def _updated(
+    entries: Sequence[Expectation],
+    evidence: Evidence,
+    tally: Tally,
+    shows: Show,
+) -> tuple[tuple[Expectation, ...], Evidence]:
+    """Return the entries that were met and new ones for what is left, with their evidence."""
+    settled = settle(entries, evidence, tally.findings, bool(tally.ended))
+    kept = [entry for entry in entries if entry not in {unmet.entry for unmet in settled.unmet}]
+    found: dict[Expectation, Evidenced] = {}
+
+    def showing(tried: Sequence[Expectation]) -> Evidence:
+        found.update(shows(tried))
+        return found
+
+    new = [entry for entry in proposed(settled.left, showing) if entry not in kept]
+    alone = [entry for entry in new if entry.program or entry.case]
+    shown_else = excused((*kept, *alone), settled.left, shows)
+    still = [finding for finding in settled.left if finding not in shown_else]
+    new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
+    found |= evidence
+    known = {entry: found[entry] for entry in (*kept, *new) if entry in found}
+    return (*kept, *new), known
 
 
 def _device(side: Any) -> str:

@@ -5,8 +5,9 @@ What one chunk does lives in ``campaign``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from conformance import adapters
 from conformance.comparison.known_crashes import issue_of, words_of
@@ -24,7 +25,9 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 
-Work = Callable[[Chunk], Tally]
+C = TypeVar("C", bound=Chunk)
+
+Work = Callable[[Any], Tally]
 """Worker function for one chunk; must be picklable by name."""
 
 
@@ -66,11 +69,19 @@ def in_chunks(
     return replace(tally, unrun=unrun, ended=ended or (Ending.FEWER if unrun else Ending.NONE))
 
 
+def each_alone(chunks: Sequence[C], workers: int, work: Callable[[C], Tally]) -> Iterator[Tally]:
+    """Give the tally of each chunk, whatever becomes of its process."""
+    limit = adapters.patience(chunks[0].subject, chunks[0].timeout) if chunks else 0.0
+    results = survive(work, chunks, workers=workers, chunk=1, timeout=limit, alike=1)
+    for chunk, result in zip(chunks, results, strict=True):
+        yield _surviving(chunk, result, work)
+
+
 def _ending(whole: Chunk, tally: Tally) -> Ending:
     """Return the reason to end a campaign, if what was found is one."""
     if tally.broken:
         return Ending.BROKEN
-    found = tally.findings or any(crash.known is None for crash in tally.crashes)
+    found = not all(map(whole.excuses, tally.findings)) or any(crash.known is None for crash in tally.crashes)
     return Ending.STOPPED if whole.fail_fast and found else Ending.NONE
 
 

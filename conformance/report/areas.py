@@ -79,11 +79,22 @@ def area_of(id: str) -> Area:
 
 
 class Score(NamedTuple):
-    """The rules of an area: those that were held, those that the capabilities do not exclude, and all."""
+    """The rules of an area: those that were held, those expected not to hold, those that the capabilities do
+    not exclude, and all.
+    """
 
     held: int
+    expected: int
     claimed: int
     all: int
+
+
+def table_of_scores(rules: Iterable[RuleResult]) -> list[tuple[str, ...]]:
+    """Return the scores as a heading and rows; a column in which nothing is expected is left out."""
+    found = scores(rules)
+    kept = [name for name in Score._fields if name != "expected" or any(s.expected for s in found.values())]
+    rows = [(str(area), *(str(getattr(score, name)) for name in kept)) for area, score in found.items()]
+    return [("area", *kept), *rows]
 
 
 def scores(rules: Iterable[RuleResult]) -> Mapping[Area, Score]:
@@ -94,6 +105,7 @@ def scores(rules: Iterable[RuleResult]) -> Mapping[Area, Score]:
     return {
         area: Score(
             sum(status is Status.HELD for status in statuses),
+            sum(status is Status.EXPECTED for status in statuses),
             sum(status is not Status.UNSUPPORTED for status in statuses),
             len(statuses),
         )

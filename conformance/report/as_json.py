@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from conformance.report.areas import scores
+from conformance.report.expectation import Expectation
 from conformance.report.observed import Observed
 from conformance.report.value import Report
 
@@ -36,6 +37,11 @@ def report_form(report: Report) -> dict[str, Any]:
         "scores": {area: score._asdict() for area, score in scores(report.rules.values()).items()},
         "findings": [_blamed(finding) for finding in report.findings],
         "elsewhere": [_blamed(finding) for finding in report.elsewhere],
+        "by_design": [_blamed(finding) for finding in report.by_design],
+        "expected": [
+            _entry(met.entry) | {"programs": met.programs, "cases": met.cases} for met in report.expected
+        ],
+        "unmet": [_entry(unmet.entry) | {"why": unmet.why} for unmet in report.unmet],
         "crashes": [_blamed(crash) for crash in report.crashes],
         "incomparable": dict(sorted(report.incomparable.items())),
         "known": dict(sorted(report.known.items())),
@@ -79,6 +85,12 @@ def _rule(rule: Any) -> dict[str, Any]:
     form = asdict(rule)
     form.pop("id")
     return form | {"status": str(rule.status)}
+
+
+def _entry(entry: Expectation) -> dict[str, Any]:
+    form = asdict(entry)
+    when = {key: form.pop(key) for key in ("version", "device")}
+    return form | {"when": when}
 
 
 def _blamed(entry: Any) -> dict[str, Any]:

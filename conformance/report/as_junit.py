@@ -9,6 +9,7 @@ from xml.etree import ElementTree as Xml
 
 from conformance.report import words
 from conformance.report.areas import Area, area_of
+from conformance.report.expectation import Expected
 from conformance.report.value import Crash, Finding, Report, RuleResult, Status
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -18,11 +19,12 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def render(report: Report) -> str:
     """The XML document that ``--junit`` writes; the same report gives the same bytes.
 
-    A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported or not
-    exercised is skipped, with the reason. What generated programs found are failures of type ``divergence``
-    or ``flaky``; what they found about rules that are not selected stands ``elsewhere``. Crashes that are not
-    on record are errors, and so is what is wrong with the adapter. Some test case fails or errs if and only
-    if the check does not conform.
+    A rule that is broken, suspect or flaky is a failure of that type; one that is unsupported, not exercised
+    or expected not to hold is skipped, with the reason. What generated programs found are failures of type
+    ``divergence`` or ``flaky``; what they found about rules that are not selected stands ``elsewhere``.
+    Crashes that are not on record are errors, and so is what is wrong with the adapter. An expectation that
+    was met is skipped, one that was not is a failure. Some test case fails or errs if and only if the check
+    does not conform.
     """
     suites = [(str(area), _rules(area, report)) for area in Area]
     broken = {rule.id for rule in report.rules.values() if rule.status is Status.BROKEN}
@@ -33,6 +35,8 @@ def render(report: Report) -> str:
         complaints = (report.ended,)
     suites.append(("cases", [_finding(finding) for finding in cases]))
     suites.append(("programs", [*map(_finding, programs), *map(_crash, report.unknown_crashes)]))
+    unmet = [_test(label, "failure", "unmet", why) for label, why in words.unmet_by_label(report)]
+    suites.append(("expectations", [*map(_expected, report.expected), *unmet]))
     suites.append(("elsewhere", [_finding(finding) for finding in report.elsewhere]))
     suites.append(("adapter", [_test(problem, "error", "adapter", problem) for problem in complaints]))
     return _document(report, [(name, tests) for name, tests in suites if tests])
@@ -53,7 +57,7 @@ def _rule(rule: RuleResult, findings: tuple[Finding, ...]) -> Xml.Element:
     """A rule as a test case; the first finding that names it, a case's if there is one, stands for all."""
     if rule.status is Status.HELD:
         return _test(rule.id)
-    if rule.status in (Status.UNSUPPORTED, Status.NOT_EXERCISED, Status.BLOCKED):
+    if rule.status in (Status.UNSUPPORTED, Status.NOT_EXERCISED, Status.BLOCKED, Status.EXPECTED):
         return _test(rule.id, "skipped", str(rule.status), rule.why)
     flaky = rule.status is Status.FLAKY
     naming = [finding for finding in findings if rule.id in finding.because and finding.flaky is flaky]
@@ -69,6 +73,11 @@ def _finding(finding: Finding) -> Xml.Element:
     name = f"{finding.where}: {words.fact(finding)}"
     kind = "flaky" if finding.flaky else "divergence"
     return _test(name, "failure", kind, _message(finding), _body(finding))
+
+
+def _expected(met: Expected) -> Xml.Element:
+    """An expectation that was met, as a test case that is skipped for its reason."""
+    return _test(met.entry.label, "skipped", "expected", met.entry.reason)
 
 
 def _message(finding: Finding) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from conformance.report import gaps, words
-from conformance.report.areas import scores
+from conformance.report.areas import table_of_scores
 from conformance.report.value import Report, Status
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$&]")
@@ -31,11 +31,13 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     yield from _list("Adapter", report.broken)
     yield from _list("Not exercised", gaps.not_exercised(report))
     yield from ("### Score", "")
-    areas = scores(report.rules.values()).items()
-    yield from _table(("area", "held", "claimed", "all"), ((area, *map(str, score)) for area, score in areas))
+    heading, *areas = table_of_scores(report.rules.values())
+    yield from _table(heading, areas)
     yield from ("### Rules", "")
     yield from _table(("chapter", *report.statuses), _chapters(report))
     yield from _list("Rules that did not hold", _failed(report))
+    yield from _list("By design", words.by_design(report))
+    yield from _list("Expected, and not found", words.unmet(report))
     yield from _heading("Divergences", len(report.findings), first)
     for finding in report.findings[:first]:
         yield from (f"#### {_plain(words.heading(finding))}", "")

@@ -116,5 +116,11 @@ def left_out(report: Report, first: int, file: Path | None) -> Iterator[tuple[st
             yield "more", f"{words.counted(more, what, plural)}: {where}, --findings {len(found)} prints them"
     for known in (*words.known_divergences(report), *words.known_crashes(report)):
         yield "on record", known
+    for expected in words.by_design(report)[:LISTED]:
+        yield "by design", expected
+    if (more := len(report.expected) - LISTED) > 0:
+        yield "by design", f"{words.counted(more, 'expectation')} more: {where}"
+    for unmet in words.unmet(report):
+        yield "not found", unmet
     for complaint in report.broken:
         yield ADAPTER, complaint

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.report import gaps, words
-from conformance.report.areas import scores
+from conformance.report.areas import table_of_scores
 from conformance.report.observed import Observed
 from conformance.report.value import Crash, Finding, Report, Status, Verdict
 from conformance.report.wrapping import runnable
@@ -31,6 +31,7 @@ STYLES = {
     Status.BLOCKED: "blue",
     Status.SUSPECT: "yellow",
     Status.FLAKY: "magenta",
+    Status.EXPECTED: "bright_cyan",
     Status.UNSUPPORTED: "cyan",
     Status.NOT_EXERCISED: "dim",
 }
@@ -89,9 +90,10 @@ def _rules(report: Report) -> Table:
 
 def _scores(report: Report) -> Table:
     """Return one row an area: how many of its rules were held, how many are claimed, and all."""
-    table = _table("area", "held", "claimed", "all")
-    for area, score in scores(report.rules.values()).items():
-        table.add_row(area, *map(str, score))
+    heading, *rows = table_of_scores(report.rules.values())
+    table = _table(*heading)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 from conformance.report.ending import INTERRUPTED, PROCESSES_KILLED, Ending
+from conformance.report.expectation import Expected, Unmet
+from conformance.report.finding import Crash, Finding, Verdict
 
 
 class Status(StrEnum):
@@ -21,18 +23,9 @@ class Status(StrEnum):
     BLOCKED = "blocked"
     SUSPECT = "suspect"
     FLAKY = "flaky"
+    EXPECTED = "expected"
     UNSUPPORTED = "unsupported"
     NOT_EXERCISED = "not exercised"
-
-
-class Verdict(IntEnum):
-    """The verdict of a check; the number is the exit code of the command."""
-
-    CONFORMS = 0
-    NONCONFORMANCE = 1
-    BAD_USAGE = 2
-    BROKEN_ADAPTER = 3
-    BROKEN_SUITE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class RuleResult:
     """One rule's status: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
-    ``cases``; ``why`` is the reason where it is unsupported, not exercised or blocked.
+    ``cases``; ``why`` is the reason where it is unsupported, not exercised, blocked or expected not to hold.
     It ``explains`` so many failed cases and findings.
     """
 
@@ -152,74 +145,6 @@ class Witnessed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A program or case on which two sides differ: its first divergence, reduced, with what is behind it.
-
-    ``where`` names the program (``case leaf/...`` or ``program 17``); ``script`` runs by itself under torch;
-    ``sides`` are who gave the expected and the actual value; ``blames`` is who is at fault, nobody
-    (``CONFORMS``) when a repetition differed (``flaky``); ``ops`` are the operations left in the reduced
-    program, by which findings are told apart.
-
-    ``explained_by`` are the rules without which the reference does exactly what the actual side did;
-    ``because`` begins with them. ``not_reduced`` is the reason why the program stands as it was drawn.
-    """
-
-    where: str
-    blames: Verdict
-    line: str
-    name: str
-    fact: str
-    expected: str
-    actual: str
-    because: tuple[str, ...]
-    downstream: int
-    script: str
-    sides: tuple[str, str]
-    ops: tuple[str, ...] = ()
-    alike: int = 1
-    flaky: bool = False
-    explained_by: tuple[str, ...] = ()
-    not_reduced: str = ""
-
-    @property
-    def is_of_case(self) -> bool:
-        """True if a case found it, not a generated program."""
-        return self.where.startswith("case ")
-
-    @property
-    def concerns(self) -> tuple[str, ...]:
-        """The rules that it speaks of: those that explain it, else all behind the expected value."""
-        return self.explained_by or self.because
-
-    @property
-    def bucket(self) -> tuple[object, ...]:
-        """The properties that two findings share when they are likely the same defect."""
-        ops = () if self.not_reduced else self.ops
-        return self.blames, self.flaky, self.fact, self.because, self.explained_by, ops
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """A program on which ``side`` died or raised what no rule words; ``known`` links the issue, if one is on
-    record. ``not_reduced`` is the reason why the program is only cut where it crashed.
-    """
-
-    where: str
-    side: str
-    blames: Verdict
-    error: str
-    script: str
-    known: str | None = None
-    alike: int = 1
-    not_reduced: str = ""
-
-    @property
-    def bucket(self) -> tuple[object, ...]:
-        """The properties that two crashes share when they are likely the same defect."""
-        return self.side, self.error, self.known
-
-
-@dataclass(frozen=True, slots=True)
 class Replayed:
     """A recording that took the place of torch: where it comes from, how many ``cases`` and ``programs`` of
     it were held against, and how many ``stale`` ones not, since their text has changed.
@@ -240,6 +165,8 @@ class Report:
     """The results of one check of ``subject``; frozen, and the same for the same seed whatever ran it.
 
     ``rules`` are those that the glob ``selection`` selects; findings about others stand ``elsewhere``.
+    ``expected`` are the expectations that were met, and ``by_design`` what they spoke of: that fails nothing
+    and shows that no rule holds; those that were not met are ``unmet``, and fail the check.
     ``known`` counts the programs with a known divergence of torch, by rule; ``recordings`` are those that
     took torch's place. Of the programs that were ``asked`` for ``unrun`` did not run, for the reason that
     ``ended`` gives; of those on record it is not known how many can be read. Raises ValueError where programs
@@ -258,6 +185,9 @@ class Report:
     rules: Mapping[str, RuleResult] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     elsewhere: tuple[Finding, ...] = ()
+    by_design: tuple[Finding, ...] = ()
+    expected: tuple[Expected, ...] = ()
+    unmet: tuple[Unmet, ...] = ()
     crashes: tuple[Crash, ...] = ()
     incomparable: Mapping[str, int] = field(default_factory=dict)
     known: Mapping[str, int] = field(default_factory=dict)
@@ -285,14 +215,15 @@ class Report:
             return Verdict.BROKEN_SUITE
         if self.broken:
             return Verdict.BROKEN_ADAPTER
-        if blamed or self.broken_rules:
+        if blamed or self.broken_rules or self.unmet:
             return Verdict.NONCONFORMANCE
         return Verdict.BROKEN_ADAPTER if self.nothing_exercised else Verdict.CONFORMS
 
     @property
     def nothing_exercised(self) -> bool:
         """True if nothing was found, nor was any rule held by a case or by programs that compared facts."""
-        found = self.broken or self.findings or self.elsewhere or self.unknown_crashes or self.broken_rules
+        differs = self.findings or self.elsewhere or self.by_design or self.unmet
+        found = self.broken or differs or self.unknown_crashes or self.broken_rules
         compared = self.totals.compared or self.cases.get(HELD)
         return not (found or (compared and self.count(Status.HELD)))
 

@@ -126,6 +126,7 @@ def counts(report: Report) -> dict[str, str]:
         f"{t.incomparable:,} incomparable, {crash_count(t.crashed, report.crashes)}",
         **({"again": _again(t)} if t.placed else {}),
         **({"findings": finding_counts(report.findings)} if report.findings else {}),
+        **({"by design": _expectations(report)} if report.expected or report.unmet else {}),
         **({"alike": _cut_short(t)} if t.stepped_over or t.left_off else {}),
         "steps": f"{t.steps:,}, of them refused {share}",
         "facts": f"{t.compared:,} compared, {t.unseen:,} unseen",
@@ -139,6 +140,12 @@ def counts(report: Report) -> dict[str, str]:
     if report.times:
         rows["times"] = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in report.times.items())
     return rows
+
+
+def _expectations(report: Report) -> str:
+    """Return how many expectations were met, what they stand for, and how many were not."""
+    shown = programs_and_cases(report.by_design) or "nothing"
+    return f"{counted(len(report.expected), 'expectation')} met ({shown}), {len(report.unmet):,} not"
 
 
 def _again(t: Totals) -> str:
@@ -163,6 +170,28 @@ def finding_counts(findings: Sequence[Finding]) -> str:
     programs = programs_and_cases([finding for finding in findings if not finding.is_of_case])
     by_programs = f"{len(findings) - by_cases:,} by programs ({programs})" if programs else ""
     return ", ".join(filter(None, (by_programs, f"{by_cases:,} by cases" if by_cases else "")))
+
+
+def by_design(report: Report) -> list[str]:
+    """Return the expectations that were met, with their reasons and how much of the run they stand for."""
+    told = []
+    for met in report.expected:
+        both = [counted(n, what) for n, what in ((met.programs, "program"), (met.cases, "case")) if n]
+        entry = met.entry
+        link = f" ({entry.link})" if entry.link else ""
+        shown = " and ".join(both) or "no program of this run"
+        told.append(f"{entry.label}: {entry.reason or 'no reason yet'}{link}: {shown}")
+    return told
+
+
+def unmet_by_label(report: Report) -> list[tuple[str, str]]:
+    """Return the expectations that were not met, each with why."""
+    return [(unmet.entry.label, f"expected, and not found: {unmet.why}") for unmet in report.unmet]
+
+
+def unmet(report: Report) -> list[str]:
+    """Return the expectations that were not met, a line each."""
+    return [f"{unmet.entry.label}: {unmet.why}" for unmet in report.unmet]
 
 
 def recording_line(used: Replayed) -> str:

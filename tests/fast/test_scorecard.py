@@ -154,4 +154,4 @@ def test_a_score_is_of_what_is_claimed_and_of_all():
         RuleResult("grad/accumulates", Status.NOT_EXERCISED),
         RuleResult("save/freed-refused", Status.BROKEN),
     ]
-    assert {Area.BOOKKEEPING: Score(1, 2, 3), Area.ERRORS: Score(0, 1, 1)} == scores(rules)
+    assert {Area.BOOKKEEPING: Score(1, 0, 2, 3), Area.ERRORS: Score(0, 0, 1, 1)} == scores(rules)
