@@ -20,7 +20,7 @@ from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
-from conformance.grading.by_design import Evidence, Settled, Show, Evidenced, excused, proposed, settle, show
+from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
