@@ -126,7 +126,8 @@ def _link(link: Link) -> str:
 def _tensor(box: TensorBox) -> str:
     head = f'<td colspan="2" bgcolor="{LIGHT[box.kind]}"><b>{escape(cut(box.title, 40))}</b></td>'
     rows = "".join(map(_row, box.facts))
-    classes = f"tensor {box.kind}{' refused' * box.refused}"
+    changed = any(fact.changed for fact in box.facts)
+    classes = f"tensor {box.kind}{' changed' * changed}{' refused' * box.refused}"
     table = _table(head, rows, INK, box.refused)
     return f't{box.number} [id="tensor-{box.number}", class="{classes}", label=<{table}>];'
 

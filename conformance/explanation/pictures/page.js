@@ -5,7 +5,7 @@
   const moments = view.moments;
   const lines = new Map([...document.querySelectorAll("#source li")].map(li => [Number(li.dataset.line), li]));
   const drawn = new Map();
-  let now = -1, scale = 0, engine = null, waiting = 0;
+  let now = -1, scale = 0, engine = null, waiting = 0, wayIsOpen = false;
 
   /** Make an element of text and children; texts are never read as markup. */
   function make(tag, className, ...children) {
@@ -77,10 +77,14 @@
         make("li", "", `${view.rules[rule] ?? ""} `, make("code", "rule", rule)))));
     }
     if (moment.way.length) {
-      const steps = moment.way.slice(0, 40).map(([node, grads], i) =>
-        make("li", "", i ? " → " : "", make("b", "", `${i + 1}. ${node}`), ` ${grads.map(g => g === "None" ? "undefined" : g).join(", ")}`));
-      if (moment.way.length > 40) steps.push(make("li", "", ` and ${moment.way.length - 40} more`));
-      parts.push(make("div", "way", make("span", "faint", "The gradient's way: "), make("ol", "", ...steps)));
+      const steps = moment.way.slice(0, 60).map(([node, grads]) =>
+        make("li", "", `${node} `, make("code", "", grads.map(g => g === "None" ? "undefined" : g).join(", "))));
+      if (moment.way.length > 60) steps.push(make("li", "", `and ${moment.way.length - 60} more`));
+      const count = `${moment.way.length} node${moment.way.length === 1 ? "" : "s"}`;
+      const way = make("details", "way", make("summary", "", `The gradient's way through ${count}`), make("ol", "", ...steps));
+      way.open = wayIsOpen;
+      way.ontoggle = () => { wayIsOpen = way.open; };
+      parts.push(way);
     }
     if (moment.printed) parts.push(make("p", "faint", "prints"), make("pre", "", moment.printed));
     at("now").replaceChildren(...parts);
@@ -147,6 +151,11 @@
     }
     if (box.firstElementChild !== svg) box.replaceChildren(svg);
     size();
+    const wanted = [".refused", ".changed", ".way", ".tensor"].map(c => svg.querySelector(`g.node${c}`)).find(Boolean);
+    if (!wanted) return;
+    const part = wanted.getBoundingClientRect(), room = box.getBoundingClientRect();
+    box.scrollLeft += part.left + part.width / 2 - room.left - room.width / 2;
+    box.scrollTop += part.top + part.height / 2 - room.top - room.height / 2;
   }
 
   /** Size the picture: by the chosen scale, or so that it fits as long as it stays legible. */

@@ -181,7 +181,7 @@ class _View:
             "printed": cut(step.printed, LONGEST) if own else "",
             "mishaps": [_told(mishap) for mishap in moment.mishaps],
             "way": [
-                [short(step.nodes[run.node].name), [shown(g) for g in run.grads]]
+                [short(step.nodes[run.node].name), [cut(shown(g)) for g in run.grads]]
                 for run in step.ran[:MOST]
                 if run.node in step.nodes
             ],
