@@ -18,6 +18,7 @@ Read the folders from the bottom up; each imports only folders below it.
 import math
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 from reference_impl import autograd
 from reference_impl.autograd import var_mean as _var_mean
@@ -52,7 +53,7 @@ from reference_impl.base.rules import is_warn_always_enabled, set_warn_always
 from reference_impl.base.size import Size, contiguous_format, layout, memory_format, preserve_format, strided
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import cuda, legacy, random, testing
+from reference_impl.namespace import cuda, legacy, random, settings, testing
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -74,6 +75,7 @@ from reference_impl.namespace.factories import (
 )
 from reference_impl.namespace.factories import complex_ as complex
 from reference_impl.namespace.install import FUNCTIONS, install
+from reference_impl.namespace.missing import loading
 from reference_impl.namespace.random import (
     Generator,
     get_rng_state,
@@ -114,13 +116,23 @@ for _module in (cuda, random, testing):  # for `import torch.random`
 
 autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # as in PyTorch
 
-for _name, _function in (legacy.LEGACY | FUNCTIONS).items():
+for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # These need the namespace's functions.
-from reference_impl import fidelity, mutants, nn, optim, utils  # noqa: E402, F401
+from reference_impl import fidelity, linalg, mutants, nn, optim, utils  # noqa: E402, F401
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 
+det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet
+Tensor.det, Tensor.inverse, Tensor.logdet = det, inverse, logdet  # type: ignore[attr-defined]
+
+
+def slogdet(input: Tensor) -> Any:
+    """`torch.linalg.slogdet`, under its old name."""
+    return linalg.slogdet(input, named="slogdet")
+
+
+Tensor.slogdet = slogdet  # type: ignore[attr-defined]
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # hides its module, as in PyTorch
 legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
@@ -128,13 +140,15 @@ legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-define
 )
 autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
 
+__getattr__ = loading(__name__, "distributions")  # other names of PyTorch's are refused by name
+
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",
     "complex", "complex64", "complex128", "contiguous_format", "cuda", "device", "dtype", "empty",
     "empty_like", "empty_strided", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy",
     "full", "full_like", "get_default_dtype", "get_rng_state", "inference_mode", "initial_seed", "int8",
     "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_warn_always_enabled", "layout", "linspace", "load", "logspace",
+    "is_inference_mode_enabled", "is_warn_always_enabled", "layout", "linalg", "linspace", "load", "logspace",
     "manual_seed", "memory_format", "multinomial", "nn", "no_grad", "normal", "ones", "ones_like", "optim",
     "preserve_format", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random",
     "randperm", "save", "seed", "set_default_dtype", "set_grad_enabled", "set_rng_state", "set_torch_release",

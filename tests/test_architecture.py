@@ -98,6 +98,8 @@ ARROWS = {
         "autograd": {"base", "core", "forward", "namespace"},
         "nn": {"base", "core", "fidelity", "namespace"},
         "optim": {"base", "core", "namespace", "nn"},
+        "linalg": {"base", "core", "namespace", "autograd"},
+        "distributions": {"base", "core", "namespace", "nn"},
         "utils": {"base", "core", "namespace", "nn", "autograd"},
         "mutants": {"base", "core", "autograd"},
     },

@@ -8,7 +8,11 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType, TracebackType
 from typing import Any
 
 import reference_impl
@@ -31,9 +35,26 @@ FEW = 24
 def stand_in_as_torch() -> None:
     """Have ``import torch`` and its submodules give the reference."""
     for name, module in list(sys.modules.items()):
-        if name == "reference_impl" or name.startswith("reference_impl."):
+        if is_ours(name):
             sys.modules["torch" + name.removeprefix("reference_impl")] = module
+    sys.meta_path.insert(0, _Finder())
     STATE.begin()
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds in the reference the submodules of ``torch`` that are not loaded yet."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        ours = "reference_impl" + fullname.removeprefix("torch")
+        if not fullname.startswith("torch.") or find_spec(ours) is None:
+            return None
+        return ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return import_module("reference_impl" + spec.name.removeprefix("torch"))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: it was executed under its own name."""
 
 
 def elements(x: Any) -> Any:

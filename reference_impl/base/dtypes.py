@@ -112,6 +112,11 @@ def differentiable(numpy: np.dtype) -> bool:
     return numpy.kind in DIFFERENTIABLE
 
 
+def limits(numpy: np.dtype) -> Any:
+    """Numpy's description of a floating-point dtype; of a complex one, that of its parts."""
+    return ml_dtypes.finfo(np.empty(0, numpy).real.dtype)
+
+
 def complex_of(numpy: np.dtype) -> np.dtype:
     """The complex dtype with the precision of a real one."""
     if numpy not in _COMPLEX or (numpy == bfloat16.numpy and not by("op/bfloat16-meets-complex")):

@@ -12,6 +12,18 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 
+@dataclass(slots=True)
+class PrintOptions:
+    """Settings of how tensors are printed; the defaults are PyTorch's."""
+
+    precision: int = 4
+    threshold: int = 1000
+    edgeitems: int = 3
+    """The number of elements shown at either end of a dimension of a tensor of more than ``threshold``."""
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Session:
     """Modes, open calls and settings, by the wing of the reference that owns them."""
@@ -68,6 +80,8 @@ class Session:
     warn_always: bool = False
     warned: set[str] = field(default_factory=set)
     """The rules that have warned, of those that warn once a process."""
+
+    printing: PrintOptions = field(default_factory=PrintOptions)
 
     # dtypes and devices
     default_dtype: Any = None

@@ -1,4 +1,4 @@
-"""``repr`` of a tensor, in PyTorch's default print options; there are no others."""
+"""``repr`` of a tensor, with the print options of the session."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ from reference_impl.core.access import array_of
 
 if TYPE_CHECKING:
     from reference_impl.core.tensor import Tensor
-
-DIGITS = 4
-WIDTH = 80
-MANY = 1000
-EDGE = 3
-"""The number of elements shown at either end of a dimension of a tensor with more than `MANY` elements."""
 
 Form = Callable[[Any], str]
 
@@ -46,21 +40,25 @@ def _float_form(values: np.ndarray) -> Form:
         return lambda value: f"{value:.0f}." if math.isfinite(value) else str(value)
     low, high = sizes.min(), sizes.max()
     whole = bool(np.all(sizes == np.ceil(sizes)))
-    if high / low > 1000 or high > 1e8 or (not whole and low < 1e-4):
-        written: Form = lambda value: f"{value:.{DIGITS}e}"  # noqa: E731 -- one of three, side by side
+    wide, digits = STATE.printing.sci_mode, STATE.printing.precision
+    if wide is None:
+        wide = bool(high / low > 1000 or high > 1e8 or (not whole and low < 1e-4))
+    if wide:
+        written: Form = lambda value: f"{value:.{digits}e}"  # noqa: E731 -- one of three, side by side
     elif whole:
         written = lambda value: f"{value:.0f}."  # noqa: E731
     else:
-        written = lambda value: f"{value:.{DIGITS}f}"  # noqa: E731
+        written = lambda value: f"{value:.{digits}f}"  # noqa: E731
     return lambda value: written(value) if math.isfinite(value) else str(value)
 
 
 def _shown(array: np.ndarray) -> np.ndarray:
     """Cut each long dimension down to its ends."""
+    edge = STATE.printing.edgeitems
     for axis, size in enumerate(array.shape):
-        if size > 2 * EDGE:
+        if size > 2 * edge:
             array = np.concatenate(
-                [np.take(array, range(EDGE), axis), np.take(array, range(size - EDGE, size), axis)], axis
+                [np.take(array, range(edge), axis), np.take(array, range(size - edge, size), axis)], axis
             )
     return array
 
@@ -69,14 +67,15 @@ def _rows(array: np.ndarray, form: Form, width: int, indent: int, cut: bool) -> 
     """Write elements in nested brackets, with broken and indented lines."""
     if not array.ndim:
         return form(array.item())
-    cut_here = cut and len(array) > 2 * EDGE
-    at = [*range(EDGE), None, *range(len(array) - EDGE, len(array))] if cut_here else list(range(len(array)))
+    edge, size = STATE.printing.edgeitems, len(array)
+    cut_here = cut and size > 2 * edge
+    at = [*range(edge), None, *range(size - edge, size)] if cut_here else list(range(size))
     if array.ndim > 1:
         parts = ["..." if i is None else _rows(array[i], form, width, indent + 1, cut) for i in at]
         between = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
         return "[" + between.join(parts) + "]"
     words = [" ..." if i is None else form(array[i].item()) for i in at]
-    fitting = max(1, (WIDTH - indent) // (width + 2))
+    fitting = max(1, (STATE.printing.linewidth - indent) // (width + 2))
     lines = [", ".join(words[n : n + fitting]) for n in range(0, len(words), fitting)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -94,7 +93,7 @@ def tensor_repr(tensor: Tensor) -> str:
     if tangent is not None:
         suffixes.append(f"tangent={tensor_repr(tangent)}")
     if array.size:
-        cut = array.size > MANY
+        cut = array.size > STATE.printing.threshold
         form, width = form_of((_shown(array) if cut else array).reshape(-1))
         body = _rows(array, form, width, len("tensor("), cut)
     else:
@@ -117,7 +116,7 @@ def _joined(text: str, suffixes: list[str]) -> str:
     """Append the suffixes, on new lines where a line would be too long."""
     line = len(text) - text.rfind("\n") - 1
     for suffix in suffixes:
-        broken = line + len(suffix) + 2 > WIDTH
+        broken = line + len(suffix) + 2 > STATE.printing.linewidth
         text += ",\n       " + suffix if broken else ", " + suffix
         line = 7 + len(suffix) if broken else line + len(suffix) + 2
     return text + ")"

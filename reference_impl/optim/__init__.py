@@ -1,7 +1,15 @@
-"""``torch.optim``: SGD, Adam, AdamW."""
+"""``torch.optim``: optimizers; ``lr_scheduler`` and ``swa_utils`` are loaded when they are asked for."""
 
+from reference_impl.namespace.missing import loading
 from reference_impl.optim.adam import Adam, AdamW
+from reference_impl.optim.lbfgs import LBFGS
 from reference_impl.optim.optimizer import Optimizer
+from reference_impl.optim.rates import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop
 from reference_impl.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+__getattr__ = loading(__name__, "lr_scheduler", "swa_utils")
+
+__all__ = [
+    "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "Rprop",
+]  # fmt: skip

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.namespace.factories import zeros_like
-from reference_impl.optim.optimizer import Optimizer, Update
+from reference_impl.optim.optimizer import Optimizer, Update, check_path
 
 
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015), with ``amsgrad`` as an option; weight decay is added to the gradient."""
-
-    decoupled = False
 
     def __init__(
         self,
@@ -23,10 +21,23 @@ class Adam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        decoupled_weight_decay: bool = False,
+        **how: Any,
     ) -> None:
+        check_path(f"optim.{type(self).__name__}", how)
         if lr < 0:
             raise ValueError(f"Invalid learning rate: {lr}")
+        if eps < 0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for at, beta in enumerate(betas):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {at}: {beta}")
+        if weight_decay < 0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+        settings |= {"maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}
         super().__init__(params, settings)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
@@ -39,10 +50,12 @@ class Adam(Optimizer):
         x, g, state = update
         first, second = group["betas"]
         decay = group["weight_decay"]
+        if group["maximize"]:
+            g = g.neg()
         if not state:
             state |= {"step": 0, "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
         state["step"] += 1
-        if decay and self.decoupled:
+        if decay and group["decoupled_weight_decay"]:
             x.mul_(1 - group["lr"] * decay)
         elif decay:
             g = g.add(x, alpha=decay)
@@ -59,9 +72,14 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
-    decoupled = True
-
     def __init__(
-        self, params: Iterable[Any], lr: float = 1e-3, weight_decay: float = 1e-2, **more: Any
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        **how: Any,
     ) -> None:
-        super().__init__(params, lr, weight_decay=weight_decay, **more)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **how)

@@ -8,14 +8,22 @@ from typing import Any, NamedTuple
 
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
+from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.module import clear_grads
 
 MIXED = frozenset({"float32", "float64"})
 """Dtypes of gradients and states that a parameter of any dtype accepts."""
+
+
+def check_path(optimizer: str, how: dict[str, Any]) -> None:
+    """Take the arguments that choose among PyTorch's implementations of one update; refuse the rest."""
+    chosen = {name: value for name, value in how.items() if name not in ("foreach", "fused")}
+    refuse_unless_default(optimizer, chosen, capturable=False, differentiable=False)
 
 
 class Update(NamedTuple):
@@ -102,6 +110,17 @@ class Optimizer:
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         """Apply the updates, each part of the computation to all of them before the next."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__} ("
+        for at, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {at}\n"
+            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+        return text + ")"
+
+    def __getattr__(self, name: str) -> Any:
+        refuse_name("optim.Optimizer", name, self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return settings and states; parameters are numbered in order."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
-from reference_impl.optim.optimizer import Optimizer, Update
+from reference_impl.optim.optimizer import Optimizer, Update, check_path
 
 
 class SGD(Optimizer):
@@ -23,7 +23,9 @@ class SGD(Optimizer):
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        **how: Any,
     ) -> None:
+        check_path("optim.SGD", how)
         if lr < 0:
             raise ValueError(f"Invalid learning rate: {lr}")
         if nesterov and (momentum <= 0 or dampening):

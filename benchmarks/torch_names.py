@@ -1,0 +1,71 @@
+"""List PyTorch's public names, so that the reference can say by name what it does not model.
+
+``python -m benchmarks.torch_names`` writes ``specs/torch_names.json`` with the installed torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PLACES = (
+    "", "Tensor", "Generator", "autograd", "autograd.forward_ad", "autograd.functional", "autograd.graph",
+    "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "nn.Module", "nn.functional",
+    "nn.init", "nn.parameter", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize",
+    "nn.utils.rnn", "optim", "optim.Optimizer", "optim.lr_scheduler", "optim.swa_utils", "random",
+    "special", "testing", "utils", "utils.checkpoint", "utils.data",
+)  # fmt: skip
+"""Modules and classes of torch whose names are listed; the root is the empty name."""
+
+FILE = Path(__file__).parents[1] / "specs/torch_names.json"
+
+
+def listed() -> dict[str, Any]:
+    """Return the release and the names of each place, in order."""
+    import torch
+
+    names = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place in PLACES:
+            owner = _at(torch, place)
+            names[place] = [n for n in sorted(dir(owner)) if not n.startswith("_") and _own(owner, n)]
+    return {"torch": torch.__version__.partition("+")[0], "names": names}
+
+
+def _own(owner: Any, name: str) -> bool:
+    """Tell a name of torch's own from what its modules import from elsewhere."""
+    value = getattr(owner, name, None)
+    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return not isinstance(home, str) or home.partition(".")[0] == "torch" or home == "builtins"
+
+
+def _at(torch: Any, place: str) -> Any:
+    if not place:
+        return torch
+    try:
+        return import_module(f"torch.{place}")
+    except ImportError:  # a class
+        module, _, name = f"torch.{place}".rpartition(".")
+        return getattr(import_module(module), name)
+
+
+def text() -> str:
+    """Return the file as it should be."""
+    return json.dumps(listed(), indent=0) + "\n"
+
+
+def main() -> None:
+    """Write the file."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    FILE.write_text(text(), encoding="utf-8")
+    print(f"wrote {FILE.relative_to(FILE.parents[1])}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Kullback-Leibler divergences in closed form, by the types of the two distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.tensor import Tensor
+from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
+from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
+from reference_impl.distributions.distribution import Distribution, Independent, sum_rightmost
+
+
+def _normals(p: Normal, q: Normal) -> Tensor:
+    ratio = p.scale.div(q.scale).pow(2)
+    apart = p.loc.sub(q.loc).div(q.scale).pow(2)
+    return ratio.add(apart).sub(1).sub(ratio.log()).mul(0.5)
+
+
+def _laplaces(p: Laplace, q: Laplace) -> Tensor:
+    ratio, apart = p.scale.div(q.scale), p.loc.sub(q.loc).abs()
+    return ratio.log().neg().add(apart.div(q.scale)).add(ratio.mul(apart.neg().div(p.scale).exp())).sub(1)
+
+
+def _uniforms(p: Uniform, q: Uniform) -> Tensor:
+    found = q.high.sub(q.low).div(p.high.sub(p.low)).log()
+    return found.masked_fill(q.low.gt(p.low).logical_or(q.high.lt(p.high)), math.inf)
+
+
+def _exponentials(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate.div(p.rate)
+    return ratio.log().neg().add(ratio).sub(1)
+
+
+def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
+    yes = p.probs.mul(q.logits.neg().softplus().sub(p.logits.neg().softplus()))
+    yes = yes.masked_fill(q.probs.eq(0), math.inf).masked_fill(p.probs.eq(0), 0)
+    no = p.probs.neg().add(1).mul(q.logits.softplus().sub(p.logits.softplus()))
+    return yes.add(no.masked_fill(q.probs.eq(1), math.inf).masked_fill(p.probs.eq(1), 0))
+
+
+def _categoricals(p: Categorical, q: Categorical) -> Tensor:
+    found = p.probs.mul(p.logits.sub(q.logits))
+    found = found.masked_fill(q.probs.eq(0).expand_as(found), math.inf)
+    return found.masked_fill(p.probs.eq(0).expand_as(found), 0).sum(-1)
+
+
+def _independents(p: Independent, q: Independent) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
+    return _categoricals(p._categorical, q._categorical)
+
+
+_CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
+    (Normal, Normal): _normals,
+    (Laplace, Laplace): _laplaces,
+    (Uniform, Uniform): _uniforms,
+    (Exponential, Exponential): _exponentials,
+    (Bernoulli, Bernoulli): _bernoullis,
+    (Categorical, Categorical): _categoricals,
+    (OneHotCategorical, OneHotCategorical): _one_hots,
+    (Independent, Independent): _independents,
+}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Register the divergence of two types of distributions."""
+
+    def register(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        _CLOSED[type_p, type_q] = function
+        return function
+
+    return register
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """Compute the divergence of ``p`` from ``q``."""
+    for one in type(p).__mro__:
+        for other in type(q).__mro__:
+            if (one, other) in _CLOSED:
+                return _CLOSED[one, other](p, q)
+    raise NotModelled(f"torch.distributions.kl_divergence of {type(p).__name__} and {type(q).__name__}")

@@ -1,0 +1,185 @@
+"""Decompositions with several results of one node: slogdet, eigh, svd, qr."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap
+from specs.ops.linalg import by_column, need_matrix, need_square
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "linalg_slogdet": ("sign", "logabsdet"), "linalg_eigh": ("eigenvalues", "eigenvectors"),
+    "linalg_svd": ("U", "S", "Vh"), "linalg_qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"),
+}  # fmt: skip
+_RESULTS: dict[str, Any] = {name: namedtuple(name, fields) for name, fields in _FIELDS.items()}
+
+
+def _named(name: str) -> Any:
+    """Give the node of a function its name in PyTorch."""
+
+    def name_it(function: type[Function]) -> type[Function]:
+        function._backward_cls = type(name, (FunctionNode,), {"_forward_cls": function})
+        return function
+
+    return name_it
+
+
+def _scaled(x: Tensor, by: Tensor) -> Tensor:
+    """Scale the columns."""
+    return x.mul(by.unsqueeze(-2))
+
+
+def _differences(x: Tensor) -> Tensor:
+    """The differences of all pairs, with ones in place of the zeros on the diagonal."""
+    apart = x.unsqueeze(-2).sub(x.unsqueeze(-1))
+    return apart.add(x.new_zeros(x.shape[-1]).add(1).diag_embed())
+
+
+def _without_diagonal(x: Tensor) -> Tensor:
+    return x.sub(x.diagonal(0, -2, -1).diag_embed())
+
+
+@_named("LinalgSlogdetBackward0")
+class _Slogdet(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Any:
+        sign, log = np.linalg.slogdet(array_of(x))
+        ctx.save_for_backward(x)
+        sign = wrap(np.asarray(sign))
+        if not x.is_complex():
+            ctx.mark_non_differentiable(sign)
+        return sign, wrap(np.asarray(log))
+
+    @staticmethod
+    def backward(ctx: Any, g_sign: Tensor, g: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        if x.is_complex():
+            raise NotModelled("the gradient of torch.linalg.slogdet of complex matrices")
+        return x._linalg_inv().mH.mul(g.unsqueeze(-1).unsqueeze(-1))
+
+
+@_named("LinalgEighBackward0")
+class _Eigh(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, lower: Any) -> Any:
+        found = np.linalg.eigh(array_of(x), lower)
+        values, vectors = wrap(found[0]), wrap(by_column(found[1]))
+        ctx.save_for_backward(values, vectors)
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx: Any, g_values: Tensor, g: Tensor) -> Any:
+        values, vectors = ctx.saved_tensors
+        inner = _without_diagonal(vectors.mH.matmul(g)).div(_differences(values))
+        inner = inner.add(g_values.diag_embed())
+        return vectors.matmul(inner.matmul(vectors.mH)), None
+
+
+@_named("LinalgSvdBackward0")
+class _Svd(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, full: bool) -> Any:
+        u, s, vh = (wrap(by_column(part) if part.ndim > 1 else part)
+                    for part in np.linalg.svd(array_of(x), full))  # fmt: skip
+        ctx.full = full
+        ctx.save_for_backward(u, s, vh)
+        return u, s, vh
+
+    @staticmethod
+    def backward(ctx: Any, gu: Tensor, gs: Tensor, gvh: Tensor) -> Any:
+        u, s, vh = ctx.saved_tensors
+        k = s.shape[-1]
+        if u.is_complex():
+            raise NotModelled("the gradient of torch.linalg.svd of complex matrices")
+        if ctx.full and (u.shape[-1] != k or vh.shape[-2] != k):
+            raise NotModelled(
+                "the gradient of torch.linalg.svd(full_matrices=True) of matrices that are not square"
+            )
+        v, gv = vh.mH, gvh.mH
+        squares = _differences(s.mul(s))
+        left, right = (_skew(a.mH.matmul(b)).div(squares) for a, b in ((u, gu), (v, gv)))
+        inner = _scaled(left, s).add(s.unsqueeze(-1).mul(right)).add(gs.diag_embed())
+        found = u.matmul(inner).matmul(vh)
+        if u.shape[-2] > k:
+            found = found.add(_scaled(gu.sub(u.matmul(u.mH.matmul(gu))), s.reciprocal()).matmul(vh))
+        if vh.shape[-1] > k:
+            rest = gvh.sub(gvh.matmul(v).matmul(vh))
+            found = found.add(u.matmul(s.reciprocal().unsqueeze(-1).mul(rest)))
+        return found, None
+
+
+def _skew(x: Tensor) -> Tensor:
+    return x.sub(x.mH)
+
+
+@_named("LinalgQrBackward0")
+class _Qr(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mode: Any) -> Any:
+        q, r = (wrap(by_column(factor)) for factor in np.linalg.qr(array_of(x), mode))
+        ctx.save_for_backward(q, r)
+        ctx.tall = array_of(x).shape[-2] >= array_of(x).shape[-1]
+        ctx.square = q.shape[-1] == r.shape[-1]
+        return q, r
+
+    @staticmethod
+    def backward(ctx: Any, gq: Tensor, gr: Tensor) -> Any:
+        q, r = ctx.saved_tensors
+        if not (ctx.tall and ctx.square):
+            raise NotModelled("the gradient of torch.linalg.qr of wide matrices or with mode='complete'")
+        inner = r.matmul(gr.mH).sub(gq.mH.matmul(q))
+        inner = inner.tril().add(inner.tril(-1).mH)
+        return r.mH._linalg_solve_triangular(gq.add(q.matmul(inner)), upper=False, left=False), None
+
+
+def slogdet(A: Tensor, *, named: str = "linalg_slogdet") -> Any:
+    """The sign and the logarithm of the size of the determinant."""
+    need_square("linalg.slogdet", array_of(A))
+    return _RESULTS[named](*_Slogdet.apply(A))
+
+
+def logdet(A: Tensor) -> Tensor:
+    """The logarithm of the determinant; NaN where that is negative."""
+    need_square("linalg.slogdet", array_of(A))
+    sign, log = _Slogdet.apply(A)
+    return log.where(sign.detach().ge(0), log.new_full((), math.nan))
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """The eigenvalues, ascending, and the eigenvectors of symmetric or Hermitian matrices.
+
+    One triangle is read, ``UPLO``. The gradient is that of a function of the whole matrix.
+    """
+    need_square("linalg.eigh", array_of(A))
+    return _RESULTS["linalg_eigh"](*_Eigh.apply(A, UPLO))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of symmetric or Hermitian matrices."""
+    return eigh(A, UPLO)[0]
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
+    """Singular vectors and values: ``U``, ``S`` descending, ``Vh``."""
+    need_matrix("linalg.svd", array_of(A))
+    return _RESULTS["linalg_svd"](*_Svd.apply(A, full_matrices))
+
+
+def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
+    """The singular values, descending."""
+    return svd(A, False)[1]
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Any:
+    """An orthogonal and an upper triangular factor."""
+    need_matrix("linalg.qr", array_of(A))
+    if mode not in ("reduced", "complete"):
+        raise NotModelled(f"torch.linalg.qr(mode={mode!r})")
+    return _RESULTS["linalg_qr"](*_Qr.apply(A, mode))

@@ -1,0 +1,104 @@
+"""Norms of vectors and matrices, and what follows from singular values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.linalg.decompositions import svdvals
+from reference_impl.linalg.solving import inv
+from specs.ops.helpers import axes_of
+from specs.ops.linalg import need_matrix
+
+
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """The p-norm of all elements, or of vectors along dimensions."""
+    x = x if dtype is None else x.to(dtype)
+    if array_of(x).dtype.kind in "iub":
+        got = {"int64": "Long", "int32": "Int", "bool": "Bool"}.get(str(array_of(x).dtype), "Int")
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {got}"
+        )
+    return x.vector_norm(ord, dim, keepdim)
+
+
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
+    A = A if dtype is None else A.to(dtype)
+    need_matrix("linalg.matrix_norm", array_of(A))
+    rows, columns = axes_of(dim, A.ndim)
+    if ord == "fro":
+        return vector_norm(A, 2, dim, keepdim)
+    if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if ord in ("nuc", 2, -2):
+        values = svdvals(_last(A, rows, columns))
+        found = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+        return _kept(found, rows, columns) if keepdim else found
+    if abs(ord) == math.inf:
+        rows, columns = columns, rows
+    sums = vector_norm(A, 1, rows, keepdim)
+    at = columns if keepdim or columns < rows else columns - 1
+    return sums.amax(at, keepdim) if ord > 0 else sums.amin(at, keepdim)
+
+
+def _last(x: Tensor, rows: int, columns: int) -> Tensor:
+    rest = [d for d in range(x.ndim) if d not in (rows, columns)]
+    return x.permute((*rest, rows, columns))
+
+
+def _kept(x: Tensor, rows: int, columns: int) -> Tensor:
+    """The result with the two dimensions back as ones."""
+    for d in sorted((rows, columns)):
+        x = x.unsqueeze(d)
+    return x
+
+
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The norm of vectors, or of matrices if two dimensions are given or ``ord`` is of a matrix."""
+    if (
+        ord is None
+        or isinstance(dim, int)
+        or (dim is not None and len(dim) == 1 and not isinstance(ord, str))
+    ):
+        return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if dim is None:
+        if A.ndim not in (1, 2):
+            raise RuntimeError(
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
+            )
+        if A.ndim == 1:
+            return vector_norm(A, ord, None, keepdim, dtype=dtype)
+        dim = (0, 1)
+    return matrix_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """The condition number in a norm, by default from the singular values."""
+    if p in (None, 2):
+        values = svdvals(A)
+        return values.select(-1, 0).div(values.select(-1, -1))
+    if p == -2:
+        values = svdvals(A)
+        return values.select(-1, -1).div(values.select(-1, 0))
+    return matrix_norm(A, p).mul(matrix_norm(inv(A), p))
+
+
+def matrix_rank(
+    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+) -> Tensor:
+    """The number of singular values above a bound; it has no gradient."""
+    values = svdvals(A.detach())
+    array = array_of(values)
+    eps = np.finfo(array.dtype).eps * max(A.shape[-2:])
+    share = rtol if rtol is not None else 0.0 if atol else eps
+    least = np.maximum(0.0 if atol is None else atol, share * array.max(-1, keepdims=True))
+    return wrap(np.asarray((array > least).sum(-1), np.int64))

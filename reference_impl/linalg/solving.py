@@ -1,0 +1,110 @@
+"""Inverse, determinant, systems of equations, products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import eye
+from specs.ops.linalg import need_square
+
+
+def inv(A: Tensor) -> Tensor:
+    """The inverse of square matrices; `LinAlgError` if there is none."""
+    return A._linalg_inv()
+
+
+def det(A: Tensor) -> Tensor:
+    """The determinant of square matrices."""
+    return A._linalg_det()
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """The solution of ``A X = B``, or of ``X A = B``."""
+    return A._linalg_solve(B, left=left)
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """The solution of ``A X = B`` for a triangular ``A``."""
+    return A._linalg_solve_triangular(B, upper=upper, left=left, unitriangular=unitriangular)
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower or upper triangular factor of positive definite matrices."""
+    return A._linalg_cholesky(upper=upper)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The cross product of vectors of three elements."""
+    return input._linalg_cross(other, dim=dim)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """The inner product of vectors along a dimension."""
+    return (x.conj() if x.is_complex() else x).mul(y).sum(dim)
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The diagonal, of the last two dimensions by default."""
+    return A.diagonal(offset, dim1, dim2)
+
+
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """The product of a matrix with itself, or with its inverse if ``n`` is negative."""
+    need_square("linalg.matrix_power", array_of(A))
+    if n == 0:
+        return A.clone().copy_(eye(A.shape[-1], dtype=A.dtype, device=A.device).expand_as(A))
+    if n < 0:
+        A, n = inv(A), -n
+    if n == 1:
+        return A.clone()
+    power: Tensor | None = None
+    while n:
+        if n & 1:
+            power = A if power is None else power.matmul(A)
+        n >>= 1
+        if n:
+            A = A.matmul(A)
+    assert power is not None
+    return power
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of matrices, in the order that needs the fewest multiplications; vectors may end it.
+
+    Raises RuntimeError for less than two tensors.
+    """
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    parts = list(tensors)
+    first, last = parts[0].ndim == 1, parts[-1].ndim == 1
+    if first:
+        parts[0] = parts[0].unsqueeze(0)
+    if last:
+        parts[-1] = parts[-1].unsqueeze(-1)
+    product = _best(parts)
+    shape = (() if first else (product.shape[0],)) + (() if last else (product.shape[1],))
+    return product.view(shape)
+
+
+def _best(parts: list[Tensor]) -> Tensor:
+    sizes = [parts[0].shape[0], *(x.shape[1] for x in parts)]
+    cost: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(parts))}
+    for span in range(1, len(parts)):
+        for i in range(len(parts) - span):
+            j = i + span
+            cost[i, j] = min(
+                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            )
+
+    def product(i: int, j: int) -> Tensor:
+        if i == j:
+            return parts[i]
+        k = cost[i, j][1]
+        return product(i, k).mm(product(k + 1, j))
+
+    return product(0, len(parts) - 1)

@@ -1,0 +1,75 @@
+"""Names that are not bound: modules loaded when asked for, and PyTorch's names that are not modelled.
+
+The list of PyTorch's names is data, ``specs/torch_names.json``, made by ``python -m benchmarks.torch_names``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import specs
+from reference_impl.base.not_modelled import NoSuchName, NotModelled
+
+ROOT = "reference_impl"
+_IMPORT = re.compile(rf"cannot import name '(\w+)' from '(?:{ROOT}|torch)([\w.]*)'")
+
+
+@cache
+def torch_names() -> dict[str, frozenset[str]]:
+    """PyTorch's public names by module and class: ``nn``, ``Tensor``; the root is the empty name."""
+    path = Path(specs.__file__).with_name("torch_names.json")
+    listed = json.loads(path.read_text("utf-8"))["names"]
+    return {place: frozenset(names) for place, names in listed.items()}
+
+
+def refuse_name(place: str, name: str, owner: Any) -> None:
+    """Raise `NoSuchName` for a name that PyTorch has at ``place``."""
+    if not name.startswith("__") and name in torch_names().get(place, ()):
+        raise NoSuchName(".".join(filter(None, ("torch", place, name))), owner)
+
+
+def loading(module: str, *parts: str) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a module, which loads ``parts`` when they are asked for."""
+    place = module.removeprefix(ROOT).removeprefix(".")
+
+    def missing(name: str) -> Any:
+        if name in parts:
+            return import_module(f"{module}.{name}")
+        refuse_name(place, name, import_module(module))
+        raise AttributeError(
+            f"module {module!r} has no attribute {name!r}", name=name, obj=import_module(module)
+        )
+
+    return missing
+
+
+def missing_of_class(place: str) -> Callable[[Any, str], Any]:
+    """Make the ``__getattr__`` of a class that PyTorch has at ``place``."""
+
+    def missing(self: Any, name: str) -> Any:
+        refuse_name(place, name, self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    return missing
+
+
+def name_not_modelled(error: BaseException) -> str | None:
+    """Return what of PyTorch's an exception says is missing here, by its name in PyTorch."""
+    if isinstance(error, NotModelled):
+        return error.what
+    if isinstance(error, ImportError):
+        found = _IMPORT.match(str(error))
+        if found:
+            name, place = found[1], found[2].removeprefix(".")
+            known = name in torch_names().get(place, ())
+            return ".".join(filter(None, ("torch", place, name))) if known else None
+        name = (error.name or "").replace(ROOT, "torch")
+        if name == "torch" or name.startswith("torch."):
+            return name
+    return None

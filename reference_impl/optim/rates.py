@@ -1,0 +1,317 @@
+"""Optimizers with a rate for each element: RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop.
+
+Adam and AdamW are in ``adam``, L-BFGS in ``lbfgs``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import full_like, zeros_like
+from reference_impl.optim.optimizer import Optimizer, Update, check_path
+
+
+def _need(held: bool, text: str) -> None:
+    if not held:
+        raise ValueError(text)
+
+
+class _Rates(Optimizer):
+    """An optimizer that changes one parameter at a time; subclasses say how, in `one`."""
+
+    def __init__(self, params: Iterable[Any], settings: dict[str, Any], more: dict[str, Any]) -> None:
+        check_path(f"optim.{type(self).__name__}", more)
+        _need(settings["lr"] >= 0, f"Invalid learning rate: {settings['lr']}")
+        decay = settings.get("weight_decay", 0)
+        _need(decay >= 0, f"Invalid weight_decay value: {decay}")
+        super().__init__(params, settings)
+
+    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        for x, g, state in updates:
+            if not state:
+                state |= {"step": 0} | self.begun(x, group)
+            state["step"] += 1
+            g = g.neg() if group["maximize"] else g
+            if group.get("weight_decay") and not group.get("decoupled_weight_decay"):
+                g = g.add(x, alpha=group["weight_decay"])
+            self.one(x, g, state, group)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Make the state of a parameter that has none."""
+        raise NotImplementedError
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Change one parameter."""
+        raise NotImplementedError
+
+
+class RMSprop(_Rates):
+    """The gradient over the root of a running mean of its square (Hinton), optionally centred."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        _need(momentum >= 0, f"Invalid momentum value: {momentum}")
+        _need(alpha >= 0, f"Invalid alpha value: {alpha}")
+        settings = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
+        settings |= {"weight_decay": weight_decay, "maximize": maximize}
+        more = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable}
+        super().__init__(params, settings, more)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        names = [
+            "square_avg",
+            *["momentum_buffer"] * (group["momentum"] > 0),
+            *["grad_avg"] * group["centered"],
+        ]
+        return {name: zeros_like(x) for name in names}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        square = state["square_avg"]
+        square.mul_(group["alpha"]).addcmul_(g, g, value=1 - group["alpha"])
+        if group["centered"]:
+            mean = state["grad_avg"]
+            mean.lerp_(g, 1 - group["alpha"])
+            size = square.addcmul(mean, mean, value=-1).sqrt().add(group["eps"])
+        else:
+            size = square.sqrt().add(group["eps"])
+        if group["momentum"] > 0:
+            moving = state["momentum_buffer"]
+            moving.mul_(group["momentum"]).addcdiv_(g, size)
+            x.add_(moving, alpha=-group["lr"])
+        else:
+            x.addcdiv_(g, size, value=-group["lr"])
+
+
+class Adagrad(_Rates):
+    """The gradient over the root of the sum of its squares (Duchi et al. 2011)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(lr_decay >= 0, f"Invalid lr_decay value: {lr_decay}")
+        begin = initial_accumulator_value
+        _need(begin >= 0, f"Invalid initial_accumulator_value value: {begin}")
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        settings = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
+        settings |= {"initial_accumulator_value": begin, "maximize": maximize}
+        super().__init__(params, settings, {"foreach": foreach, **more})
+        for group in self.param_groups:
+            for x in group["params"]:
+                self.state[x] = {"step": 0} | self.begun(x, group)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"sum": full_like(x, group["initial_accumulator_value"])}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        total = state["sum"]
+        total.addcmul_(g, g, value=1)
+        rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
+        x.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)
+
+
+class Adadelta(_Rates):
+    """The gradient times the ratio of a running mean of steps to one of gradients (Zeiler 2012)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(0 <= rho <= 1, f"Invalid rho value: {rho}")
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        settings = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, settings, {"foreach": foreach, **more})
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"square_avg": zeros_like(x), "acc_delta": zeros_like(x)}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        rho, eps = group["rho"], group["eps"]
+        square, steps = state["square_avg"], state["acc_delta"]
+        square.mul_(rho).addcmul_(g, g, value=1 - rho)
+        step = steps.add(eps).sqrt().div(square.add(eps).sqrt()).mul(g)
+        steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+        x.add_(step, alpha=-group["lr"])
+
+
+def _need_betas(betas: tuple[float, float]) -> None:
+    for at, beta in enumerate(betas):
+        _need(0 <= beta < 1, f"Invalid beta parameter at index {at}: {beta}")
+
+
+class Adamax(_Rates):
+    """Adam with the largest past gradient instead of the mean square (Kingma and Ba 2015)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        _need_betas(betas)
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, settings, {"foreach": foreach, **more})
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"exp_avg": zeros_like(x), "exp_inf": zeros_like(x)}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        first, second = group["betas"]
+        mean, largest = state["exp_avg"], state["exp_inf"]
+        mean.lerp_(g, 1 - first)
+        largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))
+        x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** state["step"]))
+
+
+class NAdam(_Rates):
+    """Adam with Nesterov's momentum, whose share grows with the steps (Dozat 2016)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        _need_betas(betas)
+        _need(momentum_decay >= 0, f"Invalid momentum_decay value: {momentum_decay}")
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        settings |= {"momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay}
+        super().__init__(params, settings, more)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"mu_product": 1.0, "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        (first, second), rate, step = group["betas"], group["lr"], state["step"]
+        if group["decoupled_weight_decay"] and group["weight_decay"]:
+            x.mul_(1 - rate * group["weight_decay"])
+        share, next_share = (
+            first * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (step, step + 1)
+        )
+        state["mu_product"] *= share
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(g, 1 - first)
+        square.mul_(second).addcmul_(g, g, value=1 - second)
+        size = square.div(1 - second**step).sqrt().add(group["eps"])
+        product = state["mu_product"]
+        x.addcdiv_(g, size, value=-rate * (1 - share) / (1 - product))
+        x.addcdiv_(mean, size, value=-rate * next_share / (1 - product * next_share))
+
+
+class RAdam(_Rates):
+    """Adam that begins without the mean square until it is known well enough (Liu et al. 2020)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        _need_betas(betas)
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, settings | {"decoupled_weight_decay": decoupled_weight_decay}, more)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        (first, second), step = group["betas"], state["step"]
+        if group["decoupled_weight_decay"] and group["weight_decay"]:
+            x.mul_(1 - group["lr"] * group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(g, 1 - first)
+        square.mul_(second).addcmul_(g, g, value=1 - second)
+        direction = mean.div(1 - first**step)
+        most = 2 / (1 - second) - 1
+        known = most - 2 * step * second**step / (1 - second**step)
+        if known > 5:
+            share = (known - 4) * (known - 2) * most / ((most - 4) * (most - 2) * known)
+            root = math.sqrt(1 - second**step)
+            direction = direction.mul(math.sqrt(share) * root).div(square.sqrt().add(group["eps"]))
+        x.add_(direction, alpha=-group["lr"])
+
+
+class Rprop(_Rates):
+    """Steps that grow while the gradient keeps its sign and shrink when it changes (Riedmiller 1993)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        maximize: bool = False,
+        **more: Any,
+    ) -> None:
+        _need(0 < etas[0] < 1 < etas[1], f"Invalid eta values: {etas[0]}, {etas[1]}")
+        settings = {"lr": lr, "etas": etas, "step_sizes": step_sizes, "maximize": maximize}
+        super().__init__(params, settings, more)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"prev": zeros_like(x), "step_size": full_like(x, group["lr"])}
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        (less, more), (least, most) = group["etas"], group["step_sizes"]
+        sign = g.mul(state["prev"]).sign()
+        factor = sign.ne(1).to(g.dtype).mul(1 - more).add(more)
+        factor = factor.masked_fill(sign.eq(-1), less).masked_fill(sign.eq(0), 1)
+        state["step_size"].mul_(factor).clamp_(least, most)
+        g = g.masked_fill(sign.eq(-1), 0)
+        x.addcmul_(g.sign(), state["step_size"], value=-1)
+        state["prev"].copy_(g)

@@ -1,0 +1,318 @@
+"""Schedules that look at a metric, restart, or change the momentum with the rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.optim.optimizer import Optimizer
+from reference_impl.optim.scheduler import LRScheduler, set_rate
+
+
+def for_each_group(name: str, optimizer: Optimizer, given: Any) -> list[Any]:
+    """Return one value for each group: those given, or the one that was given for all."""
+    count = len(optimizer.param_groups)
+    if not isinstance(given, (list, tuple)):
+        return [given] * count
+    if len(given) != count:
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups. "
+                         f"{name} has {len(given)} values, param_groups has {count}.")  # fmt: skip
+    return list(given)
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """The rate times ``factor`` once a metric has not improved for more than ``patience`` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.cooldown_counter, self.eps = cooldown, 0, eps
+        self.min_lrs = for_each_group("min_lrs", optimizer, min_lr)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.last_epoch = 0
+        self._last_lr = self.rates
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
+
+    def step(self, metrics: Any, epoch: Any = None) -> None:  # type: ignore[override]
+        """Take the metric of an epoch, and lower the rates if it is stuck."""
+        current = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(current, self.best):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self.rates
+
+    def _reduce(self) -> None:
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+            old = float(group["lr"])
+            new = max(old * self.factor, least)
+            if old - new > self.eps:
+                set_rate(group, new)
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Tell whether epochs are not counted after a reduction."""
+        return self.cooldown_counter > 0
+
+    def _is_better(self, value: float, best: float) -> bool:
+        sign = -1 if self.mode == "min" else 1
+        if self.threshold_mode == "rel":
+            bound = best * (1 + sign * self.threshold)
+        else:
+            bound = best + sign * self.threshold
+        return value < bound if self.mode == "min" else value > bound
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Cosine annealing that starts again after ``T_0`` epochs, then after ``T_mult`` times as many."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min = T_mult, eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
+
+    def step(self, epoch: Any = None) -> None:
+        """Go on to the next epoch, or to the given one, which may be a fraction."""
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        else:
+            self._go_to(epoch)
+        self.last_epoch = math.floor(epoch)
+        self.set_rates(self.get_lr())
+
+    def _go_to(self, epoch: float) -> None:
+        if epoch < self.T_0 or self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+            self.T_i = self.T_0 if epoch < self.T_0 else self.T_i
+            return
+        n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+        self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+        self.T_i = self.T_0 * self.T_mult**n
+
+
+def _cosine(start: float, end: float, share: float) -> float:
+    return end + (start - end) / 2 * (1 + math.cos(math.pi * share))
+
+
+def _line(start: float, end: float, share: float) -> float:
+    return (end - start) * share + start
+
+
+class _WithMomentum(LRScheduler):
+    """A schedule that moves the momentum, or the first beta, against the rate."""
+
+    def take_momentum(self, optimizer: Optimizer, base: Any, most: Any, last_epoch: int, begin: Any) -> None:
+        """Remember the bounds of the momentum in each group, and set it to the first."""
+        if not {"momentum", "betas"} & optimizer.defaults.keys():
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        self.use_beta1 = "betas" in optimizer.defaults
+        lows, highs = (
+            for_each_group(name, optimizer, given)
+            for name, given in (("base_momentum", base), ("max_momentum", most))
+        )
+        for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
+            if last_epoch == -1:
+                self.set_momentum(group, begin(low, high))
+                group["base_momentum"], group["max_momentum"] = low, high
+
+    def set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        """Set the momentum of a group, or its first beta."""
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+
+class OneCycleLR(_WithMomentum):
+    """Up to ``max_lr`` and down to almost nothing in ``total_steps`` (Smith and Topin 2018)."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: Any,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.total_steps = _total(total_steps, epochs, steps_per_epoch)
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        self._anneal = _cosine if anneal_strategy == "cos" else _line
+        self._phases = self._planned(pct_start, three_phase)
+        for high, group in zip(
+            for_each_group("max_lr", optimizer, max_lr), optimizer.param_groups, strict=True
+        ):
+            if last_epoch == -1:
+                group["initial_lr"], group["max_lr"] = high / div_factor, high
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch, lambda low, high: high)
+        super().__init__(optimizer, last_epoch)
+
+    def _planned(self, share: float, three: bool) -> list[tuple[float, str, str, str, str]]:
+        """The phases: their last step, the rates and the momentums between which they go."""
+        up = (share * self.total_steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        last = self.total_steps - 1
+        if not three:
+            return [up, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        down = (2 * share * self.total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+        return [up, down, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+
+    def get_lr(self) -> list[float]:
+        n = self.last_epoch
+        if n > self.total_steps:
+            raise ValueError(
+                f"Tried to step {n} times. The specified number of total steps is {self.total_steps}"
+            )
+        start: float = 0
+        phases = iter(self._phases)
+        end, low, high, from_momentum, to_momentum = next(phases)
+        for phase in phases:
+            if n > end:
+                start, (end, low, high, from_momentum, to_momentum) = end, phase
+        share, rates = (n - start) / (end - start), []
+        for group in self.optimizer.param_groups:
+            rates.append(self._anneal(group[low], group[high], share))
+            if self.cycle_momentum:
+                self.set_momentum(group, self._anneal(group[from_momentum], group[to_momentum], share))
+        return rates
+
+
+def _total(total: Any, epochs: Any, each: Any) -> int:
+    if total is not None:
+        if total <= 0 or not isinstance(total, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total}")
+        return total
+    if epochs is None or each is None:
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    for name, count in (("epochs", epochs), ("steps_per_epoch", each)):
+        if not isinstance(count, int) or count <= 0:
+            raise ValueError(f"Expected positive integer {name}, but got {count}")
+    return epochs * each
+
+
+class CyclicLR(_WithMomentum):
+    """Up and down between two rates, again and again (Smith 2017)."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        for low, group in zip(
+            for_each_group("base_lr", optimizer, base_lr), optimizer.param_groups, strict=True
+        ):
+            if last_epoch == -1:
+                set_rate(group, low)
+        self.max_lrs = for_each_group("max_lr", optimizer, max_lr)
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma = mode, gamma
+        self.scale_mode = scale_mode if scale_fn else "iterations" if mode == "exp_range" else "cycle"
+        self._scale = (
+            scale_fn
+            or {
+                "triangular": lambda n: 1.0,
+                "triangular2": lambda n: 1 / 2.0 ** (n - 1),
+                "exp_range": lambda n: self.gamma**n,
+            }[mode]
+        )
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch, lambda low, high: high)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = for_each_group("base_lr", optimizer, base_lr)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in super().state_dict().items() if name != "_scale"}
+
+    def get_lr(self) -> list[float]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        share = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self._scale(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for group in self.optimizer.param_groups:
+                low, high = group["base_momentum"], group["max_momentum"]
+                self.set_momentum(group, high - (high - low) * share * scale)
+        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [low + (high - low) * share * scale for low, high in pairs]
