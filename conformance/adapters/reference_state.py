@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -20,7 +20,6 @@ from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
-from reference_impl.core import engine
 from reference_impl.core.access import memory_of, observed_state, raw_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
@@ -107,17 +106,6 @@ def has_freed(node: Any) -> bool:
     return any(isinstance(v, SavedVariable) and v.freed for v in getattr(node, "values", None) or ())
 
 
-def watch_engine(note: Callable[[Any, list[Any]], None]) -> None:
-    """Have ``note`` called with each node that the engine reaches, and the elements of its gradients."""
-    evaluate = engine.evaluate_function
-
-    def noted(node: Any, grads: Any, task: Any) -> None:
-        note(node, [None if g is None else elements(g) for g in grads])
-        evaluate(node, grads, task)
-
-    engine.evaluate_function = noted
-
-
 def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any]:
     """Return the tensor, node and saved tensor that an exception is about, as far as they can be told."""
     frames = []
@@ -146,7 +134,18 @@ def _subject(frames: Any) -> tuple[Any, Any, Any]:
         if node is None:
             node = next((names[n] for n in ("self", "node") if isinstance(names.get(n), Node)), None)
         if tensor is None:
-            for name in ("target", "tensor", "leaf", "root", "self", "x", "variable"):
+            for name in (
+                "target",
+                "tensor",
+                "leaf",
+                "root",
+                "self",
+                "x",
+                "variable",
+                "param",
+                "data",
+                "output",
+            ):
                 if isinstance(names.get(name), TENSOR):
                     tensor = names[name]
                     break

@@ -13,6 +13,7 @@ from conformance.cli.pictures import write_pictures
 from conformance.cli.trouble import Trouble
 from conformance.explanation.as_json import as_json
 from conformance.explanation.run import MEGABYTES, SECONDS, explain_source
+from conformance.explanation.why import Unknown
 
 ENDINGS = {"finished": 0, "exit": 0, "error": 1, "not modelled": 3, "syntax error": 2}
 """The exit code by the ending of the script; any other exits with 6."""
@@ -57,10 +58,8 @@ def explain(
     elif why:
         try:
             typer.echo(found.why(why))
-        except KeyError as unknown:
-            names = sorted({name for step in found.steps for name in step.names})
-            hint = f"one of {', '.join(names)}" if names else "no name holds a tensor"
-            raise Trouble(f"no tensor goes by {unknown.args[0]!r}", hint) from unknown
+        except Unknown as unknown:
+            raise Trouble(unknown.what, unknown.hint) from unknown
     else:
         typer.echo(str(found))
     raise typer.Exit(ENDINGS.get(found.ending, 6))

@@ -44,4 +44,5 @@ def _step(step: ExecutedLine, before: ExecutedLine | None) -> dict[str, Any]:
         "gone": sorted(tensors.keys() - step.tensors.keys()),
         "nodes": [asdict(node) for n, node in step.nodes.items() if nodes.get(n) is not node],
         "ran": [asdict(run) for run in step.ran],
+        "flows": [asdict(flow) for flow in step.flows],
     }

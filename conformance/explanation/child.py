@@ -10,14 +10,21 @@ import io
 import json
 import math
 import sys
+import types
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 
 def main() -> None:
-    """Run the script under the tracer."""
+    """Run the script under the tracer, within limits."""
     records, script, name, seconds, megabytes, *arguments = sys.argv[1:]
     _limit(int(seconds), int(megabytes))
+    play(Path(records), Path(script).read_bytes(), name, arguments)
+
+
+def play(records: Path, source: bytes, name: str, arguments: Sequence[str]) -> None:
+    """Run a script in this process, which it may leave in any state, and write the records."""
     out = open(records, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  open until the process ends
 
     def emit(record: dict[str, Any]) -> None:
@@ -27,10 +34,8 @@ def main() -> None:
     from conformance.explanation.trace import Tracer
 
     stand_in_as_torch()
-    source = Path(script).read_bytes()
     sys.argv = [name, *arguments]
-    folder = str(Path(name).resolve().parent) if name not in ("-", "-c") else ""
-    sys.path[0] = folder
+    sys.path[0] = str(Path(name).resolve().parent) if name not in ("-", "-c") else ""
     try:
         code = compile(source, name, "exec")
     except (SyntaxError, ValueError) as error:
@@ -38,8 +43,10 @@ def main() -> None:
             {"syntax": getattr(error, "msg", None) or str(error), "line": getattr(error, "lineno", None) or 0}
         )
         return
-    names = {"__name__": "__main__", "__file__": name, "__builtins__": builtins}
-    tracer = Tracer(name, names, emit)
+    main = types.ModuleType("__main__")
+    main.__dict__.update({"__file__": name, "__builtins__": builtins})
+    sys.modules["__main__"] = main
+    tracer = Tracer(name, main.__dict__, emit)
     sys.stdout = _Told(tracer.printed_by)
     import numpy as np
 

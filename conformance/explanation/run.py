@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import tokenize
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conformance.explanation.because import explained_step
+from conformance.explanation.because import Reasons
 from conformance.explanation.causes import with_causes
 from conformance.explanation.explanation import Explanation
-from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, NodeRun, SavedOperand, TensorState
+from conformance.explanation.value import (
+    ExecutedLine,
+    Flow,
+    GraphNode,
+    Mishap,
+    NodeRun,
+    SavedOperand,
+    TensorState,
+)
 
 SECONDS, MEGABYTES = 30, 4096
 """The processor time and the memory that a script may take unless told otherwise."""
@@ -37,49 +47,72 @@ def explain_script(
     return explain_source(text.encode(), "-c", arguments, seconds, megabytes)
 
 
+Start = Callable[[Path, Path, str, Sequence[str], int, int], tuple[int | None, str]]
+"""Runs a script so that its records are in a file: given that file, the script's, its name, its arguments and
+the limits; returns the exit code (None if it took too long) and what stands on standard error.
+"""
+
+
 def explain_source(
     source: bytes,
     name: str,
     arguments: Sequence[str] = (),
     seconds: int = SECONDS,
     megabytes: int = MEGABYTES,
+    start: Start | None = None,
 ) -> Explanation:
-    """Explain the text of a script that goes by ``name``."""
+    """Explain the text of a script that goes by ``name``; ``start`` runs it elsewhere than usual."""
     with tempfile.TemporaryDirectory(prefix="explain-") as folder:
         records, script = Path(folder, "records"), Path(folder, "script")
         script.write_bytes(source)
         records.touch()
-        command = [sys.executable, "-m", "conformance.explanation.child", str(records), str(script), name]
-        root = str(Path(__file__).parents[2])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        code: int | None
-        try:
-            done = subprocess.run(
-                [*command, str(seconds), str(megabytes), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=2 * seconds + 10,
-                env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                check=False,
-            )
-            code, complaint = done.returncode, done.stderr.decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            code, complaint = None, ""
-        found = [json.loads(line) for line in records.read_text("utf-8").splitlines() if line.endswith("}")]
-    lines = tuple(source.decode(errors="replace").splitlines())
-    return _put_together(name, lines, found, code, complaint, seconds)
+        code, complaint = (start or _in_a_process)(records, script, name, arguments, seconds, megabytes)
+        lines = records.read_text("utf-8", errors="replace").splitlines()
+    found = [json.loads(line) for line in lines if line.endswith("}")]
+    text = tuple(_decoded(source).splitlines())
+    return _put_together(name, text, found, code, complaint, seconds)
+
+
+def _decoded(source: bytes) -> str:
+    """Return the text of a script, in the encoding that it declares."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        return source.decode(encoding, errors="replace")
+    except (SyntaxError, LookupError):
+        return source.decode(errors="replace")
+
+
+def _in_a_process(
+    records: Path, script: Path, name: str, arguments: Sequence[str], seconds: int, megabytes: int
+) -> tuple[int | None, str]:
+    command = [sys.executable, "-m", "conformance.explanation.child", str(records), str(script), name]
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    try:
+        done = subprocess.run(
+            [*command, str(seconds), str(megabytes), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=2 * seconds + 10,
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None, ""
+    return done.returncode, done.stderr.decode(errors="replace")
 
 
 def _put_together(
     name: str, source: tuple[str, ...], records: list[Any], code: int | None, complaint: str, seconds: int
 ) -> Explanation:
     steps: list[ExecutedLine] = []
+    reasons = Reasons()
     warned: list[Mishap] = []
     found = Explanation(name, source, ())
     for record in records:
         if "step" in record and "names" in record:
-            steps.append(_step(record, steps[-1] if steps else None))
+            steps.append(_step(record, steps[-1] if steps else None, reasons))
         elif "warning" in record:
             warned.append(_mishap(record, record["warning"]))
         elif "error" in record:
@@ -118,7 +151,7 @@ def _death(code: int | None, complaint: str, steps: list[ExecutedLine], seconds:
     return "exit", f"the script's process ended itself with code {code}{where} {last[0]}".strip()
 
 
-def _step(record: dict[str, Any], before: ExecutedLine | None) -> ExecutedLine:
+def _step(record: dict[str, Any], before: ExecutedLine | None, reasons: Reasons) -> ExecutedLine:
     tensors = dict(before.tensors) if before else {}
     nodes = dict(before.nodes) if before else {}
     for number in record["gone"]:
@@ -133,8 +166,9 @@ def _step(record: dict[str, Any], before: ExecutedLine | None) -> ExecutedLine:
         record["step"], record["line"], record["function"], record["passes"], tuple(record["marks"]),
         (), (), record["printed"], record["names"], tensors, nodes,
         tuple(NodeRun(node, tuple(grads)) for node, grads in record["ran"]),
+        tuple(Flow(how, tuple(gives), tuple(takes), lost) for how, gives, takes, lost in record["flows"]),
     )  # fmt: skip
-    return explained_step(step, before)
+    return reasons.explained(step, {int(n): marks for n, marks in record["subjects"].items()})
 
 
 def _mishap(record: dict[str, Any], message: str) -> Mishap:

@@ -17,13 +17,16 @@ from conformance.adapters.reference_state import (
     is_ours,
     subject_of,
     subject_of_warning,
-    watch_engine,
 )
+from conformance.adapters.reference_watch import Watch, base_of, mode_rule, needs_grad
 from conformance.explanation.peek import Peek
 from conformance.explanation.value import TensorState
 from specs.active_rules import recording
 from specs.errors import Refusal
 from specs.rule import RULES
+
+FLOWS = 2000
+"""The most ops of one line that are told."""
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -51,12 +54,19 @@ class Tracer:
         self.looking = False
         self.ran: list[tuple[int, list[Any]]] = []
         """The nodes that backward has reached during the line, with the gradients that arrived."""
+        self.open: list[list[str]] = []
+        """The marks of each op that runs."""
+        self.flows: list[tuple[str, list[int], list[int], bool]] = []
+        self.subjects: dict[int, list[str]] = {}
+        """The marks of the ops that gave or wrote each tensor during the line."""
 
     def run(self, code: CodeType) -> None:
         """Run the script; its exception is told and not raised."""
         warnings.showwarning = self._warned  # type: ignore[assignment]
         warnings.simplefilter("default")
-        watch_engine(self._reached)
+        watch = Watch(self._op_begins, self._op_ends)
+        watch.start()
+        watch.watch_engine(self._reached)
         try:
             with recording(self._mark):
                 sys.settrace(self._called)
@@ -73,8 +83,32 @@ class Tracer:
             self._failed(error)
 
     def _mark(self, rule: str) -> None:
-        if not self.looking and (not self.marks or self.marks[-1] != rule):
+        if self.looking:
+            return
+        if not self.marks or self.marks[-1] != rule:
             self.marks.append(rule)
+        for marks in self.open:
+            marks.append(rule)
+
+    def _op_begins(self) -> None:
+        self.open.append([])
+
+    def _op_ends(self, how: str, gives: list[Any], takes: list[Any]) -> None:
+        marks = self.open.pop()
+        if self.looking:
+            return
+        number = self.peek.numbers.of
+        lost = any(map(needs_grad, takes)) and (how == "nn.Parameter" or not any(map(needs_grad, gives)))
+        off = mode_rule() if lost and not any(map(needs_grad, gives)) else ""
+        if off:
+            marks.append(off)
+            self.marks.append(off)
+        for x in gives:
+            base = base_of(x) if any(x is y for y in takes) else None
+            for subject in (x,) if base is None else (x, base):
+                self.subjects.setdefault(number(subject), []).extend(marks)
+        if len(self.flows) < FLOWS:
+            self.flows.append((how, list(map(number, gives)), list(map(number, takes)), lost))
 
     def _reached(self, node: Any, grads: list[Any]) -> None:
         self.ran.append((self.peek.meet(node, self.step), grads))
@@ -141,16 +175,18 @@ class Tracer:
                 or names != self.names
                 or self.printed
                 or self.ran
+                or self.flows
                 or (self.passes[self.at] == 1 and not calls)
             ):
                 self.emit({
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
                     "marks": marks, "printed": "".join(self.printed), "names": names,
                     "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
-                    "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran,
+                    "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran, "flows": self.flows,
+                    "subjects": {n: list(dict.fromkeys(m)) for n, m in self.subjects.items() if n in states},
                 })  # fmt: skip
                 self.step += 1
-                self.printed, self.ran = [], []
+                self.printed, self.ran, self.flows, self.subjects = [], [], [], {}
             self.seen, self.names = states, names
         finally:
             self.looking = False

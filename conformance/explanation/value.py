@@ -95,6 +95,20 @@ class NodeRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Flow:
+    """A call that takes tensors and gives tensors, by number; ``how`` is its name.
+
+    It gives none if its result is a number or an array. ``lost``: some tensor that it takes requires grad,
+    and nothing that it gives does.
+    """
+
+    how: str
+    gives: tuple[int, ...]
+    takes: tuple[int, ...]
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A fact of a tensor that a step changed, and the rules that decide it; ``name`` is the tensor's name."""
 
@@ -142,6 +156,8 @@ class ExecutedLine:
     nodes: Mapping[int, GraphNode] = field(repr=False)
     ran: tuple[NodeRun, ...] = field(default=(), repr=False)
     """The nodes that backward reached, in order."""
+    flows: tuple[Flow, ...] = field(default=(), repr=False)
+    """The ops that were called, in order."""
 
     def named(self, tensor: int | None) -> tuple[str, ...]:
         """Return the names that hold a tensor."""

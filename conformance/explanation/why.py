@@ -2,128 +2,130 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
-from conformance.explanation.causes import CUTS
-from conformance.explanation.value import ExecutedLine, Mishap, Story, TensorState
-from specs.rule import RULES
+from conformance.explanation.history import last_with
+from conformance.explanation.text import mishap_told
+from conformance.explanation.value import ExecutedLine, Story
+from conformance.explanation.why_fact import FACTS, fact_told
+from conformance.explanation.why_grad import grad_answer
+from conformance.explanation.words import at, elements, fact, statement
+
+SYNONYMS = {"_version": "version", "_base": "base", "_is_view": "base", "is_view": "base",
+            "leaf": "is_leaf",
+            "requires_grad_": "requires_grad", "retain_grad": "retains_grad",
+            "is_cuda": "device"}  # fmt: skip
+EXAMPLES = "a.grad, 'w.is_leaf', 'line 10', error or warning"
+
+
+class Unknown(KeyError):
+    """A question about something that the script does not have: what is wrong, and a hint."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(what)
+        self.what, self.hint = what, hint
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.hint})"
 
 
 def why(found: Story, question: str) -> str:
-    """Answer ``a.grad``, ``w.is_leaf``, ``line 10`` or ``error``; raises KeyError for an unknown name."""
-    if question == "error":
-        return mishap_told(found, found.error) if found.error else "No error ended the script."
-    if line := re.fullmatch(r"line (\d+)", question):
+    """Answer ``a.grad``, ``w.is_leaf``, ``line 10``, ``error`` or ``warning``, also within a sentence.
+
+    Raises Unknown, a KeyError, where no tensor goes by the name.
+    """
+    asked = question.strip().rstrip("?").strip()
+    if re.fullmatch(r"(the )?(error|exception)", asked, re.IGNORECASE):
+        if found.error is None or found.ending == "not modelled":
+            return found.note or "No error ended the script."
+        return mishap_told(found, found.error)
+    if warned := re.fullmatch(r"(?:the )?warnings?(?: (\d+))?", asked, re.IGNORECASE):
+        chosen = found.warnings[int(warned[1]) - 1 :][:1] if warned[1] else found.warnings
+        return "\n\n".join(mishap_told(found, w) for w in chosen) or "The script did not warn."
+    if line := re.fullmatch(r"line (\d+)", asked, re.IGNORECASE):
         return _line(found, int(line[1]))
-    name, _, fact = question.rpartition(".")
-    step = next((step for step in reversed(found.steps) if name in step.names), None)
-    if step is None:
-        raise KeyError(name)
+    name, asked_fact = _subject(found, asked)
+    step = last_with(found, name)
+    assert step is not None  # _subject found the name
     state = step.tensors[step.names[name]]
-    if fact == "grad":
-        return _grad(found, name, state, step)
-    changed = [(s, c) for s in found.steps for c in s.changes if c.name == name and c.fact == fact]
-    if not changed:
-        return f"{question} is {getattr(state, fact, 'unknown')}: no line changed it."
-    at, change = changed[-1]
-    text = f"{question} is {change.after} since {_at(found, at)}."
-    return " ".join([text, *(RULES[rule].statement for rule in change.because)])
-
-
-def mishap_told(found: Story, mishap: Mishap) -> str:
-    """An error or a warning in sentences: torch's words, the tensors, the lines that caused it, the cure."""
-    parts = [f"line {mishap.line} `{found.text_of(mishap.line)}`: {mishap.kind}: {mishap.message}"]
-    if mishap.tensors:
-        parts.append(f"It is about {' alias '.join(mishap.tensors)}.")
-    if mishap.rule:
-        parts.append(f"Rule {mishap.rule}: {mishap.sentence}")
-    if mishap.causes:
-        lines = ", ".join(f"line {line} `{found.text_of(line)}`" for line in mishap.causes)
-        parts.append(f"Caused by {lines}.")
-    if mishap.cure:
-        parts.append(f"Cure: {mishap.cure}")
-    return " ".join(parts)
-
-
-def _line(found: Story, line: int) -> str:
-    step = next((s for s in reversed(found.steps) if s.line == line and s.changes), found.at(line))
-    if step is None:
-        return f"Line {line} did not run, or changed nothing that a name reaches."
-    told = [f"{c.name}.{c.fact} became {c.after}." for c in step.changes]
-    rules = [f"{RULES[rule].statement} ({rule})" for rule in step.because]
-    return " ".join([f"{_at(found, step)}:", *told, *rules])
-
-
-def _at(found: Story, step: ExecutedLine) -> str:
-    return f"line {step.line} `{found.text_of(step.line)}`"
-
-
-def _made(found: Story, state: TensorState) -> str:
-    step = next(step for step in found.steps if step.number >= state.made)
-    return _at(found, step)
-
-
-def _grad(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
-    if state.grad is not None:
-        filled = [(s, c) for s in found.steps for c in s.changes if c.name == name and c.fact == "grad"]
-        told = [f"{_at(found, s)} made it {c.after}." for s, c in filled]
-        rules = dict.fromkeys(rule for _, c in filled for rule in c.because)
-        return " ".join([f"{name}.grad is set:", *told, *(RULES[rule].statement for rule in rules)])
-    if not state.is_leaf:
-        return _no_leaf(found, name, state, step)
-    if not state.requires_grad:
-        return (
-            f"{name}.grad is None because {name} does not require grad since {_made(found, state)}. "
-            f"Cure: {name}.requires_grad_() before it is used."
-        )
-    cleared = [s for s in found.steps if "grad" in [c.fact for c in s.changes if c.name == name]]
-    if cleared:
-        return f"{name}.grad is None because {_at(found, cleared[-1])} cleared it."
-    ran = [s for s in found.steps if any(mark.startswith("backward/") for mark in _backwards(s))]
-    if not ran:
-        cure = "Cure: call backward() on what is computed from it."
-        return f"{name}.grad is None because no backward() ran. {cure}"
-    cuts = [s for s in found.steps if set(CUTS) & set(s.marks) and s.number <= ran[-1].number]
-    text = f"{name}.grad is None because no path leads from the root of {_at(found, ran[-1])} to {name}."
-    if cuts:
-        rule = next(mark for mark in cuts[-1].marks if mark in CUTS)
-        text += f" {_at(found, cuts[-1])} cut it: {RULES[rule].statement}"
-    return text
-
-
-def _backwards(step: ExecutedLine) -> tuple[str, ...]:
-    """The marks of a step that a running backward leaves."""
-    return tuple(
-        m for m in step.marks if m in ("backward/frees-saved", "backward/retain-follows-create-graph")
+    if asked_fact == "grad":
+        return grad_answer(found, name, state, step)
+    if asked_fact:
+        return fact_told(found, name, asked_fact, state, step)
+    return "\n".join(
+        [fact_told(found, name, f, state, step) for f in ("is_leaf", "requires_grad")]
+        + [grad_answer(found, name, state, step)]
     )
 
 
-def _no_leaf(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
-    """The answer for a result of an op: where its gradient went instead."""
-    leaves: list[int] = []
-    stack, met = [state.node], set()
-    while stack:
-        node = step.nodes.get(stack.pop() or 0)
-        if node is not None and node.number not in met:
-            met.add(node.number)
-            stack += [target for target, _ in node.edges]
-            if node.variable is not None:
-                leaves.append(node.variable)
-    named = [step.named(leaf)[0] for leaf in leaves if step.named(leaf)]
-    unnamed = [leaf for leaf in leaves if not step.named(leaf)]
-    origin = " and ".join(named + ["an unnamed leaf which requires grad"] * bool(unnamed)) or "constants"
-    parts = [
-        f"{name}.grad is None because {name} is no leaf: it is the result of {state.grad_fn} at "
-        f"{_made(found, state)}, computed from {origin}. backward() fills leaves only."
-    ]
-    for leaf in unnamed:
-        grad = step.tensors[leaf].grad if leaf in step.tensors else None
-        if grad is not None:
-            value = step.tensors[leaf].grad_value
-            parts.append(
-                "The gradient went to the leaf that line made and dropped: "
-                f"it holds grad {value if value is not None else '(a large tensor)'}, and nothing names it."
-            )
-    parts += [f"The gradient went to {leaf}." for leaf in named]
-    parts.append(f"Cure: {name}.retain_grad() before backward(); or make the leaf itself there.")
-    return " ".join(parts)
+def known_names(found: Story) -> list[str]:
+    """Return all names by which a tensor went."""
+    return sorted({name for step in found.steps for name in step.names})
+
+
+def _subject(found: Story, question: str) -> tuple[str, str]:
+    """Return the name and the fact that a question is about; no fact if it names a tensor alone."""
+    known = {_plain(name): name for name in known_names(found)}
+    words = [question, *question.split()]
+    for word in words:
+        text = _plain(word.strip("`'\",;:!") if word.count("[") == 0 else word.strip("`,;:!"))
+        text = text.rstrip("()")
+        name, _, last = text.rpartition(".")
+        wanted = SYNONYMS.get(last, last)
+        if wanted in FACTS and name in known:
+            return known[name], wanted
+        if text in known and (word == question or len(text) > 1):
+            return known[text], ""
+    for word in words:
+        name, _, last = _plain(word).rpartition(".")
+        if name in known:
+            raise Unknown(f"{name} has no fact {last!r} to explain", f"one of {', '.join(FACTS)}")
+    raise _unknown(found, words[-1] if len(words) > 2 else question, list(known))
+
+
+def _unknown(found: Story, question: str, known: list[str]) -> Unknown:
+    name = question
+    for ending in (*FACTS, *SYNONYMS):
+        name = name.removesuffix(f".{ending}")
+    what = f"no tensor goes by {name!r}"
+    if not known:
+        return Unknown(what, "no name of the script holds a tensor")
+    near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+    if re.search(rf"\b{re.escape(name.split('.')[0])}\b", "\n".join(found.source)) and not near:
+        what += ", or the script ended before it did"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known[:12])}"
+    return Unknown(what, f"{hint}; ask for instance {EXAMPLES}" if len(name.split()) > 1 else hint)
+
+
+def _plain(name: str) -> str:
+    return name.replace('"', "'").replace(" ", "")
+
+
+def _line(found: Story, line: int) -> str:
+    steps = [step for step in found.steps if step.line == line]
+    mishaps = [m for m in (*found.warnings, *filter(None, [found.error])) if m.line == line]
+    if not steps and not mishaps:
+        if not 0 < line <= len(found.source):
+            raise Unknown(f"there is no line {line}", f"the script has lines 1 to {len(found.source)}")
+        return f"{at(found, line).capitalize()} did not run, or changed nothing that a name reaches."
+    told = [f"{at(found, line).capitalize()}:"]
+    for step in (steps[0], steps[-1]) if len(steps) > 1 else steps:
+        text = _did(step)
+        if text:
+            told.append(f"in pass {step.passes}, {text}" if len(steps) > 1 else text)
+    if len(told) == 1 and not mishaps:
+        told.append("it changed nothing that a name reaches.")
+    rules = dict.fromkeys(rule for step in steps for rule in step.because)
+    told += [f"{statement(rule)} ({rule})" for rule in list(rules)[:3]]
+    return "\n".join([" ".join(told), *(mishap_told(found, m) for m in mishaps)])
+
+
+def _did(step: ExecutedLine) -> str:
+    by_name: dict[str, list[str]] = {}
+    for change in step.changes:
+        by_name.setdefault(change.name, []).append(fact(change, step))
+    parts = [f"{name}: {', '.join(facts)}" for name, facts in by_name.items()]
+    if step.printed.strip():
+        parts.append(f"it printed {elements(step.printed.strip().splitlines()[0])}")
+    return f"{'; '.join(parts)}." if parts else ""

@@ -1,0 +1,293 @@
+"""Answers to the question that is asked most: why a grad is None, or what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.explanation.history import (
+    backwards,
+    changes_of,
+    cuts_after,
+    grad_told,
+    leaves_of,
+    made_at,
+    origin,
+    root_of,
+    sources,
+    uses,
+    way_out,
+)
+from conformance.explanation.value import ExecutedLine, Story, TensorState
+from conformance.explanation.words import at, elements, names, statement
+
+
+def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
+    """Answer why the grad of a tensor is what it is: the first account that applies."""
+    for account in ACCOUNTS:
+        parts = account(found, name, state, step)
+        if parts:
+            return " ".join(part for part in parts if part)
+    return f"{name}.grad is None, and no rule says why."
+
+
+def _rule(rule: str) -> str:
+    return f"{statement(rule)} ({rule})"
+
+
+def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a grad that is there: which line made it, and what each added."""
+    if state.grad is None:
+        return []
+    changed = list(changes_of(found, state.number, "grad"))
+    told = [f"{name}.grad is {grad_told(state)}:"]
+    sentences = [_added(found, s, c.before, c.after, c.because) for s, c in changed]
+    if len(sentences) > 6:
+        sentences = [*sentences[:3], f"{len(sentences) - 4} more lines changed it", sentences[-1]]
+    told.append("; ".join(sentences) + "." if sentences else "it had that before the script's first line.")
+    rules = list(dict.fromkeys(rule for _, c in changed for rule in c.because[:1]))
+    told += [_rule(rule) for rule in rules[-2:]]
+    several = [s for s, c in changed if "grad/accumulates" in c.because or "retain/accumulates" in c.because]
+    if several:
+        told.append(
+            f"Cure, unless the sum is wanted: {name}.grad = None, or optimizer.zero_grad(), "
+            "before the next backward()."
+        )
+    if not state.is_leaf and not state.retains_grad:
+        told.append("It is no leaf, so backward() leaves that grad as it is.")
+    return told
+
+
+def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: tuple[str, ...]) -> str:
+    """The sentence of one change of a grad."""
+    place = at(found, step.line) + (f" in pass {step.passes}" if step.passes > 1 else "")
+    if after is None:
+        return f"{place} cleared it"
+    if "grad/assigned-as-is" in because:
+        return f"{place} assigned {elements(after)}"
+    if not step.ran:
+        return f"{place} made it {elements(after)}"
+    if before is None:
+        root = root_of(step)[1]
+        return f"{place} set it to {elements(after)}, the gradient of {root}"
+    difference = _minus(after, before)
+    if difference is None:
+        return f"{place} added to it"
+    return f"{place} added {elements(difference)}, which makes {elements(after)}"
+
+
+def _minus(one: Any, other: Any) -> Any:
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        parts = [_minus(x, y) for x, y in zip(one, other, strict=True)]
+        return None if any(part is None for part in parts) else parts
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return float(f"{one - other:.6g}")
+    return None
+
+
+def _renamed(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a name that held a leaf before, and was assigned a result of it."""
+    if state.is_leaf and state.requires_grad:
+        return []
+    held = [(s, s.names[name]) for s in found.steps if s.names.get(name, state.number) != state.number]
+    old = [(s, n) for s, n in held if s.tensors[n].is_leaf and s.tensors[n].requires_grad]
+    if not old or not sources(found, state.number) & {n for _, n in old}:
+        return []
+    before, number = old[-1]
+    line = next(s.line for s in found.steps if s.number > before.number and s.names.get(name) == state.number)
+    leaf = before.tensors[number]
+    known = step.tensors.get(number, leaf)
+    grad = f"; that leaf's grad is {grad_told(known)}" if known.grad is not None else ""
+    if state.is_leaf:
+        what = "is a leaf that does not require grad"
+    else:
+        what = f"is no leaf but the result of {state.grad_fn}"
+    return [
+        f"{name}.grad is None because {at(found, line)} gave the name {name} to a new tensor, which {what}.",
+        f"Before, {name} was the leaf of line {made_at(found, leaf).line}{grad}.",
+        _rule("grad/only-leaves-are-filled" if not state.is_leaf else "grad/plain-leaves-get-none"),
+        f"Cure: change the leaf in place, under torch.no_grad(): for instance {name} -= lr * {name}.grad; "
+        f"or give the result another name.",
+    ]
+
+
+def _no_leaf(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a result of an op: where its gradient went instead."""
+    if state.is_leaf:
+        return []
+    leaves = leaves_of(step, state.node)
+    unnamed = [leaf for leaf in leaves if not step.named(leaf)]
+    parts = [
+        f"{name}.grad is None because {name} is no leaf: it is the result of {state.grad_fn} at "
+        f"{at(found, _since(found, state).line)}, computed from {origin(found, step, state)}.",
+        "backward() fills leaves only (grad/only-leaves-are-filled).",
+    ]
+    if state.grad_fn == "ToCopyBackward0":
+        parts.append("A copy to another device is an op like any other (device/copy-is-an-op).")
+    for leaf in unnamed:
+        at_leaf = step.tensors.get(leaf)
+        if at_leaf is not None and at_leaf.grad is not None:
+            parts.append(
+                f"The gradient went to the leaf that line {made_at(found, at_leaf).line} made and dropped: "
+                f"it holds grad {grad_told(at_leaf)}, and nothing names it."
+            )
+    filled = [leaf for leaf in leaves if leaf in step.tensors and step.tensors[leaf].grad is not None]
+    went = [step.named(leaf)[0] for leaf in filled if step.named(leaf)]
+    if went:
+        parts.append(f"The gradient went to {names(went)}.")
+    if not backwards(found):
+        parts.append("Besides, no backward() ran.")
+    cure = f"Cure: {name}.retain_grad() before backward()"
+    if state.grad_fn == "ToCopyBackward0" and state.device != "cpu":
+        cure += f"; or make the leaf there: {name} = torch.rand(..., device='cuda', requires_grad=True)"
+    elif unnamed and not went:
+        cure += f"; or make {name} the leaf: compute it first, then {name}.requires_grad_()"
+    elif went:
+        cure += f"; or read {names([f'{leaf}.grad' for leaf in went])}"
+    parts.append(cure + ".")
+    return parts
+
+
+def _since(found: Story, state: TensorState) -> ExecutedLine:
+    changed = [s for s, _ in changes_of(found, state.number, "grad_fn")]
+    return changed[-1] if changed else made_at(found, state)
+
+
+def _plain(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a tensor that does not require grad."""
+    if state.requires_grad:
+        return []
+    changed = [(s, c) for s, c in changes_of(found, state.number, "requires_grad")]
+    since = changed[-1][0] if changed else made_at(found, state)
+    rule = changed[-1][1].because[0] if changed and changed[-1][1].because else "grad/plain-leaves-get-none"
+    cut = next((c for c in cuts_after_all(found, state.number)), None)
+    parts = [f"{name}.grad is None because {name} does not require grad since {at(found, since.line)}."]
+    if cut is not None:
+        parts.append(way_out(found, cut))
+    parts.append(_rule(rule))
+    if "int" in state.dtype or state.dtype == "bool":
+        parts.append(f"Cure: make it of floats: {name} = {name}.float().requires_grad_().")
+    elif len(changed) > 1 and changed[-1][1].before:
+        parts.append(f"Cure: leave requires_grad of {name} True until backward() has run.")
+    elif cut is not None:
+        parts.append(f"Cure: do not leave the graph there; or {name}.requires_grad_() for a leaf of its own.")
+    else:
+        parts.append(f"Cure: {name}.requires_grad_() before it is used.")
+    return parts
+
+
+def cuts_after_all(found: Story, tensor: int) -> list[Any]:
+    """Return the call that made a tensor and lost the history of what it is made of, if one did."""
+    from conformance.explanation.history import Cut
+
+    return [Cut(s, f) for s in found.steps for f in s.flows if f.lost and tensor in f.gives]
+
+
+def _cleared(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a grad that was there and was cleared."""
+    cleared = [(s, c) for s, c in changes_of(found, state.number, "grad") if c.before is not None]
+    if not cleared or cleared[-1][1].after is not None:
+        return []
+    at_step, change = cleared[-1]
+    return [
+        (
+            f"{name}.grad is None because {at(found, at_step.line)} cleared it; before, it was "
+            f"{elements(change.before)}."
+        ),
+        *(_rule(rule) for rule in change.because[:1]),
+        "Cure: read the grad after backward() and before it is cleared.",
+    ]
+
+
+def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a leaf of a script in which no backward ran, or none since it is there."""
+    ran = [s for s in backwards(found) if s.number >= state.made]
+    if ran:
+        return []
+    if found.error is not None and (found.error.rule or "").startswith("backward/"):
+        return [
+            (
+                f"{name}.grad is None because the backward() of line {found.error.line} was "
+                f"refused: {found.error.message}"
+            )
+        ]
+    late = " since it was made" if backwards(found) else ""
+    return [f"{name}.grad is None because no backward() ran{late}.",
+            "Cure: call backward() on what is computed from it."]  # fmt: skip
+
+
+def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a backward that leaves grads alone: autograd.grad, or inputs=."""
+    last = backwards(found)[-1]
+    reached = any(
+        last.nodes[run.node].variable == state.number for run in last.ran if run.node in last.nodes
+    ) or state.number in sources(found, root_of(last)[0] or 0)
+    if "grad_call/leaves-grad-alone" in last.marks and reached:
+        return [
+            (
+                f"{name}.grad is None because {at(found, last.line)} calls autograd.grad(), which "
+                "returns the gradients."
+            ),
+            _rule("grad_call/leaves-grad-alone"),
+            "Cure: use what it returns, or call backward().",
+        ]
+    if "backward/inputs-only" in last.marks and reached:
+        return [
+            f"{name}.grad is None because backward(inputs=...) at {at(found, last.line)} fills nothing else.",
+            _rule("backward/inputs-only"),
+            f"Cure: name {name} in inputs=, or leave inputs= out.",
+        ]
+    return []
+
+
+def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
+    """The account of a leaf that no gradient reached: the line where its history was cut."""
+    last = backwards(found)[-1]
+    root, root_name = root_of(last)
+    cuts = [cut for cut in cuts_after(found, state.number, root) if cut.step.number <= last.number]
+    text = (
+        f"{name}.grad is None because no path leads back from {root_name} ({at(found, last.line)}) to {name}."
+    )
+    if cuts:
+        rule = _rule_of(cuts[0].step, cuts[0].flow.how)
+        cure = f"Cure: compute it with torch's ops alone there, without {cuts[0].flow.how.strip('.')}."
+        return [text, way_out(found, cuts[0]), _rule(rule) if rule else "", cure]
+    copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
+    if copied:
+        s = copied[-1][0]
+        return [text, f"{at(found, s.line)} made a copy, a leaf of its own, and the copy was used.",
+                _rule("copy/deepcopy-takes-the-grad-along"), ("Cure: use the original, or "
+"read the copy's grad.")]  # fmt: skip
+    used = [s for s, _ in uses(found, state.number)]
+    if not used:
+        return [text, f"No op took {name}.", f"Cure: compute {root_name} from {name}."]
+    line = at(found, used[-1].line)
+    if used[0].number > last.number:
+        return [text, f"{name} was used only after that, at {line}.", "Cure: call backward() after it."]
+    return [text, f"What {line} computed from {name} did not go into {root_name}.",
+            f"Cure: compute {root_name} from it."]  # fmt: skip
+
+
+def _rule_of(step: ExecutedLine, how: str) -> str:
+    """Return the rule by which a call lost the history."""
+    wanted = {
+        "detach": "detach/cuts", "detach_": "detach/in-place-makes-a-leaf", ".data": "data/cuts",
+        "nn.Parameter": "nn/parameter-cuts", "torch.tensor": "copy/tensor-copies",
+        "numpy": "copy/numpy-shares",
+    }.get(how)  # fmt: skip
+    others = (
+        "mode/no-grad-records-nothing",
+        "inference/records-nothing",
+        "requires_grad/integer-results-never",
+    )
+    if wanted:
+        return wanted
+    found = next((rule for rule in others if rule in step.marks), "")
+    return found or ("" if how in ("item", "tolist", "float", "int", "array") else others[-1])
+
+
+Account = Callable[[Story, str, TensorState, ExecutedLine], list[str]]
+ACCOUNTS: tuple[Account, ...] = (
+    _filled, _renamed, _no_leaf, _plain, _cleared, _no_backward, _other_ways, _lost,
+)  # fmt: skip
+"""The accounts of a grad, in the order in which they are tried."""
