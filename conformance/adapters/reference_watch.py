@@ -26,7 +26,7 @@ Told = Callable[[str, list[Any], list[Any]], None]
 """Called with an op's name, the tensors that it gives and those that it takes."""
 
 
-class Watch:
+class Watcher:
     """Tells of each call of an op by the user: ``begin`` before it runs, ``end`` after."""
 
     def __init__(self, begin: Callable[[], None], end: Told) -> None:
@@ -139,7 +139,7 @@ def mode_rule() -> str:
     return "" if STATE.enabled else "mode/no-grad-records-nothing"
 
 
-def needs_grad(x: Any) -> bool:
+def raw_needs_grad(x: Any) -> bool:
     """Tell whether a tensor requires grad, from raw state."""
     return raw_state(x)[1]
 

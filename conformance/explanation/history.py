@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.explanation.value import Change, ExecutedLine, Flow, Story, TensorState
-from conformance.explanation.words import at, elements, names
+from conformance.explanation.words import at, in_print, names
 
 WAYS_OUT = {
     "detach": "detach() cut the history",
@@ -22,7 +22,7 @@ WAYS_OUT = {
     "int": "int() made a plain number of it",
     "deepcopy": "deepcopy() made a leaf of its own",
 }
-"""How each way out of the graph lost the history."""
+"""The ways out of the graph, and how each lost the history."""
 QUIET = ("format", "tolist", "item", "float", "int")
 """Ways out that often serve printing alone: they count if nothing else does."""
 
@@ -170,4 +170,4 @@ def way_out(found: Story, cut: Cut) -> str:
 
 def grad_told(state: TensorState) -> str:
     """Return a tensor's gradient in words."""
-    return elements(state.grad_value) if state.grad_value is not None else "a large tensor"
+    return in_print(state.grad_value) if state.grad_value is not None else "a large tensor"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conformance.explanation.value import Change, ExecutedLine, Mishap, Story
-from conformance.explanation.words import at, elements, fact, names, statement
+from conformance.explanation.words import at, fact_in_words, in_print, names, stated_by
 from specs.rule import RULES
 
 WIDTH = 80
@@ -69,7 +69,7 @@ def pieces(found: Story, width: int = WIDTH) -> Iterator[Piece]:
 def _body(
     found: Story, line: int, steps: Sequence[ExecutedLine], stated: dict[str, int], width: int
 ) -> Iterator[Piece]:
-    """What a line did: groups of changes with their rules, new names of old tensors, and output."""
+    """Give what a line did: groups of changes with their rules, new names of old tensors, and output."""
     for group in _groups(steps):
         yield from _group(group, len(steps) > 1, width)
         yield from _rules(group.because, line, stated, width)
@@ -91,7 +91,7 @@ def _groups(steps: Sequence[ExecutedLine]) -> list[_Group]:
             by_name[change.name].append(change)
         alike: dict[tuple[object, ...], _Group] = {}
         for name, changes in by_name.items():
-            facts = tuple(fact(change, step) for change in changes)
+            facts = tuple(fact_in_words(change, step) for change in changes)
             because = tuple(dict.fromkeys(r for change in _order(changes) for r in change.because[:1]))
             key = (facts, because)
             alike.setdefault(key, _Group(facts, because, [])).names.append(name)
@@ -110,7 +110,7 @@ def _order(changes: Sequence[Change]) -> list[Change]:
 
 
 def _sort(change: Change) -> object:
-    """What of a change must be equal for two passes to count as alike."""
+    """Return what of a change must be equal for two passes to count as alike."""
     if change.fact in ("grad", "version", "value", "base", "memory"):
         return change.after is None, change.before is None
     return change.after
@@ -135,7 +135,7 @@ def _rules(because: Sequence[str], line: int, stated: dict[str, int], width: int
         if rule in stated:
             continue
         stated[rule] = line
-        yield Piece(_wrapped("  because ", f"{statement(rule)} ({rule})", width), "green")
+        yield Piece(_wrapped("  because ", f"{stated_by(rule)} ({rule})", width), "green")
     known = [rule for rule in because[:3] if stated[rule] != line]
     if known:
         yield Piece(_wrapped("  because of ", ", ".join(known), width), "green")
@@ -162,7 +162,7 @@ def _dropped(found: Story, steps: Sequence[ExecutedLine], width: int) -> Iterato
         if node and state and state.is_leaf and state.grad is not None and not step.named(state.number):
             made = next((s.line for s in found.steps if s.number >= state.made), 0)
             where = f" of line {made}" if made else ""
-            text = f"the gradient {elements(state.grad_value)} went to a leaf{where} that nothing names"
+            text = f"the gradient {in_print(state.grad_value)} went to a leaf{where} that nothing names"
             yield Piece(_wrapped("", text, width), "yellow")
 
 

@@ -18,7 +18,7 @@ from conformance.adapters.reference_state import (
     subject_of,
     subject_of_warning,
 )
-from conformance.adapters.reference_watch import Watch, base_of, mode_rule, needs_grad
+from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
 from conformance.explanation.peek import Peek
 from conformance.explanation.value import TensorState
 from specs.active_rules import recording
@@ -64,7 +64,7 @@ class Tracer:
         """Run the script; its exception is told and not raised."""
         warnings.showwarning = self._warned  # type: ignore[assignment]
         warnings.simplefilter("default")
-        watch = Watch(self._op_begins, self._op_ends)
+        watch = Watcher(self._op_begins, self._op_ends)
         watch.start()
         watch.watch_engine(self._reached)
         try:
@@ -98,8 +98,10 @@ class Tracer:
         if self.looking:
             return
         number = self.peek.numbers.of
-        lost = any(map(needs_grad, takes)) and (how == "nn.Parameter" or not any(map(needs_grad, gives)))
-        off = mode_rule() if lost and not any(map(needs_grad, gives)) else ""
+        lost = any(map(raw_needs_grad, takes)) and (
+            how == "nn.Parameter" or not any(map(raw_needs_grad, gives))
+        )
+        off = mode_rule() if lost and not any(map(raw_needs_grad, gives)) else ""
         if off:
             marks.append(off)
             self.marks.append(off)

@@ -8,9 +8,9 @@ import re
 from conformance.explanation.history import last_with
 from conformance.explanation.text import mishap_told
 from conformance.explanation.value import ExecutedLine, Story
-from conformance.explanation.why_fact import FACTS, fact_told
+from conformance.explanation.why_fact import ASKED, fact_told
 from conformance.explanation.why_grad import grad_answer
-from conformance.explanation.words import at, elements, fact, statement
+from conformance.explanation.words import at, fact_in_words, in_print, stated_by
 
 SYNONYMS = {"_version": "version", "_base": "base", "_is_view": "base", "is_view": "base",
             "leaf": "is_leaf",
@@ -73,20 +73,20 @@ def _subject(found: Story, question: str) -> tuple[str, str]:
         text = text.rstrip("()")
         name, _, last = text.rpartition(".")
         wanted = SYNONYMS.get(last, last)
-        if wanted in FACTS and name in known:
+        if wanted in ASKED and name in known:
             return known[name], wanted
         if text in known and (word == question or len(text) > 1):
             return known[text], ""
     for word in words:
         name, _, last = _plain(word).rpartition(".")
         if name in known:
-            raise Unknown(f"{name} has no fact {last!r} to explain", f"one of {', '.join(FACTS)}")
+            raise Unknown(f"{name} has no fact {last!r} to explain", f"one of {', '.join(ASKED)}")
     raise _unknown(found, words[-1] if len(words) > 2 else question, list(known))
 
 
 def _unknown(found: Story, question: str, known: list[str]) -> Unknown:
     name = question
-    for ending in (*FACTS, *SYNONYMS):
+    for ending in (*ASKED, *SYNONYMS):
         name = name.removesuffix(f".{ending}")
     what = f"no tensor goes by {name!r}"
     if not known:
@@ -117,15 +117,15 @@ def _line(found: Story, line: int) -> str:
     if len(told) == 1 and not mishaps:
         told.append("it changed nothing that a name reaches.")
     rules = dict.fromkeys(rule for step in steps for rule in step.because)
-    told += [f"{statement(rule)} ({rule})" for rule in list(rules)[:3]]
+    told += [f"{stated_by(rule)} ({rule})" for rule in list(rules)[:3]]
     return "\n".join([" ".join(told), *(mishap_told(found, m) for m in mishaps)])
 
 
 def _did(step: ExecutedLine) -> str:
     by_name: dict[str, list[str]] = {}
     for change in step.changes:
-        by_name.setdefault(change.name, []).append(fact(change, step))
+        by_name.setdefault(change.name, []).append(fact_in_words(change, step))
     parts = [f"{name}: {', '.join(facts)}" for name, facts in by_name.items()]
     if step.printed.strip():
-        parts.append(f"it printed {elements(step.printed.strip().splitlines()[0])}")
+        parts.append(f"it printed {in_print(step.printed.strip().splitlines()[0])}")
     return f"{'; '.join(parts)}." if parts else ""

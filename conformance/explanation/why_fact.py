@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from conformance.explanation.history import changes_of, cuts_before, made_at, origin, way_out
 from conformance.explanation.value import ExecutedLine, Story, TensorState
-from conformance.explanation.words import at, name_of, names, statement
+from conformance.explanation.words import at, name_at, names, stated_by
 from specs.rule import RULES
 
-FACTS = ("is_leaf", "requires_grad", "grad", "grad_fn", "version", "device", "base", "retains_grad", "value",
+ASKED = ("is_leaf", "requires_grad", "grad", "grad_fn", "version", "device", "base", "retains_grad", "value",
          "shape", "dtype")  # fmt: skip
 """The facts that can be asked for."""
 
@@ -20,7 +20,7 @@ def fact_told(found: Story, name: str, fact: str, state: TensorState, step: Exec
     for _, change in changes_of(found, state.number, fact):
         rules = list(change.because)
     if rules:
-        parts.append(f"{statement(rules[0])} ({rules[0]})")
+        parts.append(f"{stated_by(rules[0])} ({rules[0]})")
     if cure := _cure(name, fact, state, rules):
         parts.append(f"Cure: {cure}")
     return " ".join(part for part in parts if part)
@@ -138,7 +138,7 @@ def _version(found: Story, name: str, fact: str, state: TensorState, step: Execu
 def _base(found: Story, name: str, fact: str, state: TensorState, step: ExecutedLine) -> str:
     if state.base is not None:
         place = at(found, made_at(found, state).line)
-        return f"{name} is a view of {name_of(step, state.base)} since {place}: they show the same memory."
+        return f"{name} is a view of {name_at(step, state.base)} since {place}: they show the same memory."
     shared = [n for n, t in step.names.items() if t in step.tensors and t != state.number
               and step.tensors[t].storage == state.storage]  # fmt: skip
     if shared:

@@ -19,7 +19,7 @@ from conformance.explanation.history import (
     way_out,
 )
 from conformance.explanation.value import ExecutedLine, Story, TensorState
-from conformance.explanation.words import at, elements, names, statement
+from conformance.explanation.words import at, in_print, names, stated_by
 
 
 def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
@@ -32,7 +32,7 @@ def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine)
 
 
 def _rule(rule: str) -> str:
-    return f"{statement(rule)} ({rule})"
+    return f"{stated_by(rule)} ({rule})"
 
 
 def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
@@ -64,16 +64,16 @@ def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: t
     if after is None:
         return f"{place} cleared it"
     if "grad/assigned-as-is" in because:
-        return f"{place} assigned {elements(after)}"
+        return f"{place} assigned {in_print(after)}"
     if not step.ran:
-        return f"{place} made it {elements(after)}"
+        return f"{place} made it {in_print(after)}"
     if before is None:
         root = root_of(step)[1]
-        return f"{place} set it to {elements(after)}, the gradient of {root}"
+        return f"{place} set it to {in_print(after)}, the gradient of {root}"
     difference = _minus(after, before)
     if difference is None:
         return f"{place} added to it"
-    return f"{place} added {elements(difference)}, which makes {elements(after)}"
+    return f"{place} added {in_print(difference)}, which makes {in_print(after)}"
 
 
 def _minus(one: Any, other: Any) -> Any:
@@ -192,7 +192,7 @@ def _cleared(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
     return [
         (
             f"{name}.grad is None because {at(found, at_step.line)} cleared it; before, it was "
-            f"{elements(change.before)}."
+            f"{in_print(change.before)}."
         ),
         *(_rule(rule) for rule in change.because[:1]),
         "Cure: read the grad after backward() and before it is cleared.",

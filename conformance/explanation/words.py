@@ -14,7 +14,7 @@ LONGEST = 46
 """The characters that the elements of a tensor may take."""
 
 
-def elements(value: Any) -> str:
+def in_print(value: Any) -> str:
     """Return elements as torch prints them, the middle of many left out."""
     if value is None or isinstance(value, str):
         return str(value)
@@ -63,10 +63,10 @@ def _nested(value: Any, told: Any, most: int) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Tell whether two values print the same."""
-    return elements(one) == elements(other)
+    return in_print(one) == in_print(other)
 
 
-def fact(change: Change, step: ExecutedLine) -> str:
+def fact_in_words(change: Change, step: ExecutedLine) -> str:
     """Return a changed fact in words: ``no leaf``, ``requires grad``, ``grad = [3.]``."""
     new, value = change.before is None, change.after
     match change.fact:
@@ -83,17 +83,17 @@ def fact(change: Change, step: ExecutedLine) -> str:
         case "device":
             return f"on {value}"
         case "base":
-            return "no view" if value is None else f"view of {name_of(step, value)}"
+            return "no view" if value is None else f"view of {name_at(step, value)}"
         case "memory":
-            return f"shares memory with {name_of(step, value)}"
+            return f"shares memory with {name_at(step, value)}"
         case "stale":
             return "its history is out of date until it is read" if value else "its history is up to date"
         case "value":
-            return f"values {elements(value)}, unseen by the version counter"
-    return f"{change.fact} = {elements(value)}"
+            return f"values {in_print(value)}, unseen by the version counter"
+    return f"{change.fact} = {in_print(value)}"
 
 
-def name_of(step: ExecutedLine, tensor: int | None) -> str:
+def name_at(step: ExecutedLine, tensor: int | None) -> str:
     """Return a name of a tensor at a step, or words that say it has none."""
     names = step.named(tensor)
     return names[0] if names else "a tensor without a name"
@@ -113,7 +113,7 @@ def names(several: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(several[:-1]), *several[-1:]]))
 
 
-def statement(rule: str) -> str:
+def stated_by(rule: str) -> str:
     """Return the statement of a rule, or what is left of it where it goes on at length."""
     text = RULES[rule].statement
     return (

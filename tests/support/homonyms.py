@@ -12,6 +12,7 @@ SAME = {
         "conformance/generate/state/features.py conformance/grading/selection.py "
         "reference_impl/base/dtypes.py specs/ops/__init__.py",
     ),
+    "BOTH": ("functions that are methods too", "reference_impl/namespace/"),
     "CASTS": (
         "the methods that cast: in a data flow, those that may also return the tensor itself",
         "conformance/comparison/tolerance/op_effects.py reference_impl/namespace/casts.py",
