@@ -74,6 +74,12 @@ def test_cure_is_one_short_sentence_about_a_tensor(rule: Rule) -> None:
     assert len(rule.cure.format(tensor="x")) <= 140
 
 
+@pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
+def test_a_refusal_and_a_warning_have_a_cure(rule: Rule) -> None:
+    """Who is refused or warned is told what to do."""
+    assert rule.cure
+
+
 def test_citations_name_files_and_not_lines() -> None:
     """A source is cited by file and release, so that it can be looked up; line numbers go stale."""
     for rule in RULES.values():
