@@ -16,7 +16,7 @@ import operator
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -25,6 +25,9 @@ from specs.fact import FACTS, TOPOLOGY
 RULES_DIR = Path(__file__).parent / "rules"
 DECIDES_FILE = Path(__file__).parent / "decides.toml"
 """The facts that each rule decides, as ``python -m benchmarks.kills --decides`` measured them."""
+
+TORCH_SAYS_FILE = Path(__file__).parent / "torch_says.toml"
+"""The texts of torch's refusals and warnings, as ``python -m benchmarks.torch_words`` heard them."""
 
 DECIDABLE = (*FACTS, *TOPOLOGY, "outcome", "warnings", "calls")
 """The kinds of what is compared; ``grad`` stands for every fact of a grad."""
@@ -62,7 +65,7 @@ class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
     ``id`` is ``chapter/statement`` and permanent; ``says`` is the reference's own text of a refusal, with
-    ``{fields}``. ``cure`` says what to do about it, with ``{tensor}`` for the name of the tensor to act on.
+    ``{fields}``, and ``torch_says`` is torch's, with ``...`` for what it does not know. ``cure`` says what to do about it, with ``{tensor}`` for the name of the tensor to act on.
     ``decides`` are the kinds of facts that are different without it, of DECIDABLE.
     """
 
@@ -82,6 +85,7 @@ class Rule:
     departs: Departure | None = None
     decides: tuple[str, ...] = ()
     cure: str | None = None
+    torch_says: str = ""
 
     @property
     def chapter(self) -> str:
@@ -149,10 +153,11 @@ def load_decides(file: Path = DECIDES_FILE) -> dict[str, tuple[str, ...]]:
 def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
     """Read all rules below ``folder``, by id, in the order of the files; a repeated id is an error."""
     decides = load_decides()
+    texts = tomllib.loads(TORCH_SAYS_FILE.read_text(encoding="utf-8")) if TORCH_SAYS_FILE.exists() else {}
     rules: dict[str, Rule] = {}
     for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ()):
-            rule = _read(entry, decides)
+            rule = replace(_read(entry, decides), torch_says=texts.get(entry["id"], ""))
             if rule.id in rules:
                 raise ValueError(f"{path.name}: rule {rule.id} is declared twice")
             rules[rule.id] = rule

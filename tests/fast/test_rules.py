@@ -76,7 +76,7 @@ def test_cure_is_one_short_sentence_about_a_tensor(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
 def test_a_refusal_and_a_warning_have_a_cure(rule: Rule) -> None:
-    """Who is refused or warned is told what to do."""
+    """A user who is refused or warned is told what to do."""
     assert rule.cure
 
 

@@ -1,0 +1,120 @@
+"""Put on file how torch words each refusal and warning: ``python -m benchmarks.torch_words``.
+
+Each case is run on torch and on the reference. What both say of the same thing becomes a field that the
+reference fills in; numbers and shapes that it does not know become ``...``. The texts go to
+``specs/torch_says.toml``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from conformance.adapters import load
+from specs.case import Case, cases, functions
+from specs.rule import RULES, TORCH_SAYS_FILE
+
+LONGEST = 400
+"""The characters of a text after which its last sentences are left out."""
+
+Said = tuple[str, str, dict[str, Any]]
+"""A rule, what was said by it, and the details that the reference gives."""
+
+
+class Listener:
+    """A case's ``refused`` and ``warned``: each block is heard, and the case goes on."""
+
+    def __init__(self) -> None:
+        self.said: list[Said] = []
+
+    def __call__(self, rule: str) -> Listener:
+        self.rule = rule
+        return self
+
+    def __enter__(self) -> None:
+        self.catcher = warnings.catch_warnings(record=True)
+        self.caught = self.catcher.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.catcher.__exit__(None, None, None)
+        rule = RULES.get(self.rule)
+        if error is not None:
+            self.said.append((self.rule, str(error), getattr(error, "details", {})))
+        elif rule is not None and rule.warns:
+            for warning in (self.caught or ())[:1]:
+                self.said.append((self.rule, str(warning.message), {}))
+        return True
+
+
+def heard(case: Case, namespace: Any, cuda: str) -> list[Said]:
+    """Return what is said in a case on a namespace; nothing if it cannot be run."""
+    listener = Listener()
+    try:
+        function = functions(case.chapter, namespace, cuda=cuda)[case.name]
+        function.__globals__.update(refused=listener, warned=listener)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function()
+    except Exception:
+        return []
+    return listener.said
+
+
+def template(text: str, details: dict[str, Any], patterns: list[str]) -> str:
+    """Return torch's text with fields for what the reference knows, and ``...`` for other numbers."""
+    literal = set(re.findall(r"\d+", " ".join(re.sub(r"\\d[+*]?", "", p) for p in patterns)))
+    text = text.split("\nException raised from")[0].split(" (Triggered internally at")[0]
+    text = re.sub(r'"/\S*/(\w+\.\w+)":\d+', r"\1", " ".join(text.split())).replace("{", "(").replace("}", ")")
+    if len(text) > LONGEST:
+        text = re.split(r"(?<=\.) (?=[A-Z])", text[:LONGEST])
+        text = " ".join(text[: max(len(text) - 1, 1)])
+    for name, value in sorted(details.items(), key=lambda item: -len(str(item[1]))):
+        shown = f"torch.{value}" if f"torch.{value}" in text else str(value)
+        shown = str(list(value)) if isinstance(value, tuple) else shown
+        places = list(re.finditer(rf"(?<![\w.]){re.escape(shown)}(?![\w])", text))
+        if shown and len(places) == 1 and len(shown) < 60:
+            at = places[0].span()
+            text = f"{text[: at[0]]}{{{name}}}{text[at[1] :]}"
+    text = re.sub(r"\[[\d, ]*\]", "[...]", text)
+    text = re.sub(r"0x[0-9a-f]+", "...", text)
+    kept = literal | {"0", "1", "2"} if len(text) < 60 else literal
+    return re.sub(r"(?<![\w{.#])-?\d+(?![\w}-])(?!\.\d)", lambda m: m[0] if m[0] in kept else "...", text)
+
+
+def main() -> None:
+    """Write the file anew."""
+    torch, reference = load("torch"), load("reference")
+    import reference_impl
+    import torch as real
+
+    real.set_warn_always(True)
+    reference_impl.set_warn_always(True)
+    found: dict[str, list[str]] = defaultdict(list)
+    for case in cases():
+        if not ("refused(" in case.text or "warned(" in case.text) or torch.beyond(case):
+            continue
+        ours = heard(case, reference_impl, reference.stands_for_cuda)
+        theirs = heard(case, real, torch.stands_for_cuda)
+        if [rule for rule, *_ in ours] != [rule for rule, *_ in theirs]:
+            ours = [(rule, "", {}) for rule, *_ in theirs]
+        for (rule, text, _), (_, _, details) in zip(theirs, ours, strict=True):
+            patterns = [wording.pattern for wording in RULES[rule].wordings]
+            if any(re.search(pattern, text, re.DOTALL) for pattern in patterns):
+                found[rule].append(template(text, details, patterns))
+    head = "# What torch says by each rule that refuses or warns. Made by `python -m benchmarks.torch_words`.\n\n"
+    order = [rule for rule in RULES if rule in found]
+    lines = [f'"{rule}" = {json.dumps(max(found[rule], key=found[rule].count), ensure_ascii=False)}' for rule in order]
+    Path(TORCH_SAYS_FILE).write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(order)} rules")
+
+
+if __name__ == "__main__":
+    main()
