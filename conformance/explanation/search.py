@@ -1,0 +1,83 @@
+"""Finding rules by words: a message of torch of any release, or a question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from functools import cache
+
+from specs.rule import RULES, Rule
+
+MOST = 5
+_MEANINGLESS = frozenset(
+    "a an and are as at be but by can cannot do does for from how i if in is it its my no not of on or so that the "
+    "there this to what when where which why will with you your me get gets got".split()
+)
+_SAME = {
+    "gradient": "grad", "gradients": "grad", "grads": "grad", "leaves": "leaf", "inplace": "place",
+    "modified": "write", "modifying": "write", "written": "write", "modify": "write", "writes": "write",
+    "twice": "second", "parameters": "parameter", "params": "parameter", "tensors": "tensor", "empty": "none",
+    "missing": "none", "gpu": "device", "cuda": "device", "warning": "warns", "copied": "copy",
+}  # fmt: skip
+
+
+def rules_saying(message: str) -> list[Rule]:
+    """Return the rules whose wording in some release of torch a message has, or else those that come near."""
+    text = re.sub(r"^\s*(?:\w+\.)*\w*(?:Error|Warning|Exception)\s*:\s*", "", " ".join(message.split()))
+    hits = [
+        rule
+        for rule in RULES.values()
+        if any(wording.regex.search(text) for wording in rule.wordings)
+        or (rule.says and len(text) > 12 and _plain(text) in _plain(rule.says))
+        or (rule.torch_says and len(text) > 12 and _plain(text) in _plain(rule.torch_says))
+    ]
+    return hits or rules_about(text, spoken=True)
+
+
+def rules_about(question: str, spoken: bool = False) -> list[Rule]:
+    """Return the rules that a question is about, the likeliest first; ``spoken``: those that refuse or warn."""
+    words = _words(question)
+    weights = _weights()
+    scores: list[tuple[float, Rule]] = []
+    for rule in RULES.values():
+        if spoken and not (rule.refuses or rule.warns):
+            continue
+        found = _index()[rule.id]
+        score = sum(weights.get(word, 0) * min(found[word], 3.0) for word in words if word in found)
+        score /= 8 + sum(found.values()) ** 0.5
+        if score:
+            scores.append((score, rule))
+    scores.sort(key=lambda pair: -pair[0])
+    best = scores[0][0] if scores else 0
+    return [rule for score, rule in scores[:MOST] if score > best * 0.45]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\W+", " ", text.lower()).strip()
+
+
+def _words(text: str) -> list[str]:
+    found = re.findall(r"[a-z]+", text.lower().replace(".grad", " grad "))
+    return [_SAME.get(word, word) for word in found if word not in _MEANINGLESS]
+
+
+@cache
+def _index() -> dict[str, Counter[str]]:
+    """The words of each rule: those of its id and statement count most."""
+    index: dict[str, Counter[str]] = {}
+    for rule in RULES.values():
+        counts: Counter[str] = Counter()
+        parts = (rule.id.replace("/", " "), 1.5), (rule.statement, 2), (rule.torch_says, 1), (rule.cure or "", 0.5)
+        for text, weight in (*parts, (rule.catches, 0.3)):
+            for word in _words(text):
+                counts[word] += weight  # type: ignore[assignment]  # a weight may be a fraction
+        index[rule.id] = counts
+    return index
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """The weight of each word: the rarer, the more it says."""
+    counts = Counter(word for counts in _index().values() for word in counts)
+    return {word: math.log(len(RULES) / count) for word, count in counts.items()}
