@@ -92,8 +92,9 @@ def template(text: str, details: dict[str, Any], patterns: list[str]) -> str:
 def main() -> None:
     """Write the file anew."""
     torch, reference = load("torch"), load("reference")
-    import reference_impl
     import torch as real
+
+    import reference_impl
 
     real.set_warn_always(True)
     reference_impl.set_warn_always(True)
@@ -109,9 +110,12 @@ def main() -> None:
             patterns = [wording.pattern for wording in RULES[rule].wordings]
             if any(re.search(pattern, text, re.DOTALL) for pattern in patterns):
                 found[rule].append(template(text, details, patterns))
-    head = "# What torch says by each rule that refuses or warns. Made by `python -m benchmarks.torch_words`.\n\n"
+    head = "# The texts of torch's refusals and warnings. Made by `python -m benchmarks.torch_words`.\n\n"
     order = [rule for rule in RULES if rule in found]
-    lines = [f'"{rule}" = {json.dumps(max(found[rule], key=found[rule].count), ensure_ascii=False)}' for rule in order]
+    lines = [
+        f'"{rule}" = {json.dumps(max(found[rule], key=found[rule].count), ensure_ascii=False)}'
+        for rule in order
+    ]
     Path(TORCH_SAYS_FILE).write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(order)} rules")
 

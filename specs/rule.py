@@ -65,8 +65,9 @@ class Rule:
     """A named statement about autograd's behaviour that a program can witness.
 
     ``id`` is ``chapter/statement`` and permanent; ``says`` is the reference's own text of a refusal, with
-    ``{fields}``, and ``torch_says`` is torch's, with ``...`` for what it does not know. ``cure`` says what to do about it, with ``{tensor}`` for the name of the tensor to act on.
-    ``decides`` are the kinds of facts that are different without it, of DECIDABLE.
+    ``{fields}``, and ``torch_says`` is torch's, with ``...`` for what the reference does not know. ``cure``
+    says what to do about it, with ``{tensor}`` for the name of the tensor to act on. ``decides`` are the
+    kinds of facts that are different without it, of DECIDABLE.
     """
 
     id: str

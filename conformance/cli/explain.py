@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.explained import print_answer, print_explanation, print_rules_saying
 from conformance.cli.pictures import write_pictures
 from conformance.cli.trouble import Trouble
 from conformance.explanation.as_json import as_json
@@ -26,7 +27,11 @@ def explain(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")] = None,
     command: Annotated[str | None, typer.Option("-c", metavar="CODE", help="Explain this text.")] = None,
     why: Annotated[
-        str | None, typer.Option(metavar="QUESTION", help="a.grad, w.is_leaf, 'line 10' or error.")
+        str | None, typer.Option(metavar="QUESTION", help="a.grad, w.is_leaf, 'line 10', error or warning.")
+    ] = None,
+    message: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Explain an error or a warning of torch, without a script."),
     ] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
     dot: Annotated[
@@ -46,6 +51,9 @@ def explain(
 
     The script runs unchanged, in a process of its own; torch is not needed.
     """
+    if message is not None:
+        print_rules_saying(message)
+        raise typer.Exit(0)
     name, source = _source(script, command)
     given = [script, *(arguments or [])] if command is not None and script else arguments or []
     found = explain_source(source, name, given, seconds, megabytes)
@@ -57,11 +65,11 @@ def explain(
         typer.echo(json.dumps(as_json(found), indent=1))
     elif why:
         try:
-            typer.echo(found.why(why))
+            print_answer(found.why(why))
         except Unknown as unknown:
             raise Trouble(unknown.what, unknown.hint) from unknown
     else:
-        typer.echo(str(found))
+        print_explanation(found)
     raise typer.Exit(ENDINGS.get(found.ending, 6))
 
 

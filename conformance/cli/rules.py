@@ -12,9 +12,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from conformance.cli.explained import print_rule
 from conformance.cli.loading import number_option
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
+from conformance.explanation.search import rules_about
 from conformance.grading.selection import NothingSelected, select
 from conformance.grading.sources import firings
 from conformance.report.terminal import print_code
@@ -24,15 +26,18 @@ from specs.rule import Rule
 
 def rules(
     glob: Annotated[
-        str, typer.Argument(metavar="GLOB", help="Which rules, e.g. 'view/*' or 'grad/accumulates'.")
+        str, typer.Argument(metavar="GLOB", help="Which rules, e.g. 'view/*', or a question in words.")
     ] = "*",
     programs: Annotated[
         int, number_option("programs", "For one rule: count how often it fires in so many drawn programs.")
     ] = 500,
 ) -> None:
     """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and
-    counts.
+    counts. A GLOB with a blank is a question or a message of torch: the rules that it is about are listed.
     """
+    if " " in glob.strip():
+        _answer(glob, console())
+        return
     chosen = matching(glob)
     if len(chosen) == 1:
         _show(chosen[0], console(), programs)
@@ -46,6 +51,15 @@ def matching(glob: str) -> list[Rule]:
         return select(glob)
     except NothingSelected as none:
         raise Trouble(none.problem, none.hint) from none
+
+
+def _answer(question: str, out: Console) -> None:
+    """List the rules that a question is about, the likeliest first."""
+    found = rules_about(question)
+    if not found:
+        raise Trouble("no rule is about that", "say it in PyTorch's terms, or list a chapter: rules 'grad/*'")
+    for rule in found:
+        print_rule(rule)
 
 
 def witnesses(rule: str) -> list[Case]:

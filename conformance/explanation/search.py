@@ -10,15 +10,16 @@ from functools import cache
 from specs.rule import RULES, Rule
 
 MOST = 5
-_MEANINGLESS = frozenset(
-    "a an and are as at be but by can cannot do does for from how i if in is it its my no not of on or so that the "
-    "there this to what when where which why will with you your me get gets got".split()
-)
+STEM = 6
+"""The letters by which words are told apart: accumulate, accumulates and accumulation are one."""
+_MEANINGLESS = frozenset(["a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "cannot", "do", "does", "for", "from", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not", "of", "on", "or", "so", "that", "the", "there", "this", "to", "what", "when", "where", "which", "why", "will", "with", "you", "your", "me", "get", "gets", "got"])  # fmt: skip
 _SAME = {
     "gradient": "grad", "gradients": "grad", "grads": "grad", "leaves": "leaf", "inplace": "place",
     "modified": "write", "modifying": "write", "written": "write", "modify": "write", "writes": "write",
     "twice": "second", "parameters": "parameter", "params": "parameter", "tensors": "tensor", "empty": "none",
     "missing": "none", "gpu": "device", "cuda": "device", "warning": "warns", "copied": "copy",
+    "deep": "deepcopy",
+    "accumulation": "accumulate", "frozen": "freeze", "detached": "detach", "unused": "depend",
 }  # fmt: skip
 
 
@@ -36,7 +37,10 @@ def rules_saying(message: str) -> list[Rule]:
 
 
 def rules_about(question: str, spoken: bool = False) -> list[Rule]:
-    """Return the rules that a question is about, the likeliest first; ``spoken``: those that refuse or warn."""
+    """Return the rules that a question is about, the likeliest first; ``spoken``: that refuse or warn."""
+    asked = [RULES[r] for words, rules in OFTEN if re.search(words, question.lower()) for r in rules.split()]
+    if asked and not spoken:
+        return list(dict.fromkeys(asked))[:MOST]
     words = _words(question)
     weights = _weights()
     scores: list[tuple[float, Rule]] = []
@@ -45,7 +49,7 @@ def rules_about(question: str, spoken: bool = False) -> list[Rule]:
             continue
         found = _index()[rule.id]
         score = sum(weights.get(word, 0) * min(found[word], 3.0) for word in words if word in found)
-        score /= 8 + sum(found.values()) ** 0.5
+        score *= _COMMON.get(rule.level, 1.0) / (8 + sum(found.values()) ** 0.5)
         if score:
             scores.append((score, rule))
     scores.sort(key=lambda pair: -pair[0])
@@ -59,7 +63,7 @@ def _plain(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     found = re.findall(r"[a-z]+", text.lower().replace(".grad", " grad "))
-    return [_SAME.get(word, word) for word in found if word not in _MEANINGLESS]
+    return [_SAME.get(word, word)[:STEM] for word in found if word not in _MEANINGLESS]
 
 
 @cache
@@ -68,8 +72,13 @@ def _index() -> dict[str, Counter[str]]:
     index: dict[str, Counter[str]] = {}
     for rule in RULES.values():
         counts: Counter[str] = Counter()
-        parts = (rule.id.replace("/", " "), 1.5), (rule.statement, 2), (rule.torch_says, 1), (rule.cure or "", 0.5)
-        for text, weight in (*parts, (rule.catches, 0.3)):
+        parts = (
+            (rule.id.replace("/", " "), 1.5),
+            (rule.statement, 2),
+            (rule.torch_says, 1),
+            (rule.cure or "", 0.5),
+        )
+        for text, weight in (*parts, (rule.cure or "", 0.5), (rule.catches, 0.3)):
             for word in _words(text):
                 counts[word] += weight  # type: ignore[assignment]  # a weight may be a fraction
         index[rule.id] = counts

@@ -8,7 +8,8 @@ from specs.errors import Refusal
 from specs.rule import RULES
 
 _TYPES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-          "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+          "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat",
+          "complex128": "ComplexDouble"}  # fmt: skip
 
 
 class _Details(dict[str, Any]):

@@ -14,12 +14,14 @@ from typing import Any
 from conformance.adapters.reference_state import (
     NOT_MODELLED,
     TENSOR,
+    RawFacts,
     is_ours,
     subject_of,
     subject_of_warning,
 )
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
 from conformance.explanation.peek import Peek
+from conformance.explanation.torch_words import said_by_torch, warned_by_torch
 from conformance.explanation.value import TensorState
 from specs.active_rules import recording
 from specs.errors import Refusal
@@ -200,8 +202,8 @@ class Tracer:
         rule = next((m for m in reversed([*chain(*self.within), *self.marks]) if RULES[m].warns), None)
         line = self.at[0] if self.at else lineno
         self.emit({
-            "warning": str(message), "kind": category.__name__, "line": line, "rule": rule, "step": self.step,
-            "tensor": self._number(subject_of_warning()) if rule else None,
+            "warning": warned_by_torch(message), "kind": category.__name__, "line": line, "rule": rule,
+            "step": self.step, "tensor": self._number(subject_of_warning()) if rule else None,
         })  # fmt: skip
 
     def _failed(self, error: BaseException) -> None:
@@ -209,13 +211,28 @@ class Tracer:
         line = self._line(trace)
         tensor, node, saved = subject_of(trace) if isinstance(error, Refusal) else (None, None, None)
         self.emit({
-            "error": str(error), "kind": _kind(error), "line": line, "step": self.step,
+            "error": self._said(error, tensor), "kind": _kind(error), "line": line, "step": self.step,
             "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
             "tensor": self._number(tensor),
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
             "not_modelled": _not_modelled(error),
         })  # fmt: skip
+
+    def _said(self, error: BaseException, tensor: Any) -> str:
+        """Return the text of an error: torch's, for what the reference refuses."""
+        if not isinstance(error, Refusal) or not hasattr(error, "rule"):
+            return str(error)
+        subject = None
+        if isinstance(tensor, TENSOR):
+            raw = RawFacts(tensor)
+            node = "" if raw.node is None else raw.node.name()
+            counter = self.peek.counters.of(raw.counter)
+            sharing = [s for s in self.seen.values() if s.counter == counter and s.grad_fn]
+            if not node and sharing:
+                node = str(sharing[0].grad_fn)
+            subject = raw.dtype, list(raw.array.shape), node, raw.nr
+        return said_by_torch(error, subject)
 
     def _line(self, trace: TracebackType | None) -> int:
         line = 0
