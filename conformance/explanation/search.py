@@ -12,7 +12,38 @@ from specs.rule import RULES, Rule
 MOST = 5
 STEM = 6
 """The letters by which words are told apart: accumulate, accumulates and accumulation are one."""
-_MEANINGLESS = frozenset(["a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "cannot", "do", "does", "for", "from", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not", "of", "on", "or", "so", "that", "the", "there", "this", "to", "what", "when", "where", "which", "why", "will", "with", "you", "your", "me", "get", "gets", "got"])  # fmt: skip
+_MEANINGLESS = re.compile(
+    r"(an?|and|are|as|at|be|but|by|can|cannot|do|does|for|from|how|i|if|in|is|its?|my|no|not|of|on|or|so|that"
+    r"|the|there|this|to|when|where|which|why|will|with|your?|me|gets?|got)"
+)
+_COMMON = {"core": 1.4, "extended": 1.0, "library": 1.0}
+"""The weight of a rule by its level: a question is likelier about what every user meets."""
+OFTEN = (
+    (r"grad\b.*\bnone|no grad(ient)?s?\b(?! mode)|not get.*grad|grad.*(missing|empty)",
+     "grad/only-leaves-are-filled grad/plain-leaves-get-none device/copy-is-an-op detach/cuts "
+     "nn/zero-grad-forgets"),
+    (r"\bcuda\b.*(leaf|grad)|(leaf|grad).*\b(cuda|gpu|device)\b",
+     "device/copy-is-an-op device/made-there-is-a-leaf nn/to-swaps-data"),
+    (r"freez|frozen",
+     "nn/freezes-the-parameters-themselves optim/steps-what-it-was-given optim/skips-what-has-no-grad"),
+    (r"accumulat|zero_grad|add(s|ed)? up|doubl(e|ing) grad",
+     "grad/accumulates nn/zero-grad-forgets grad/accumulates-in-place"),
+    (r"detach.*\bdata\b|\bdata\b.*detach",
+     "detach/cuts data/cuts version/shared-by-detach version/data-has-its-own"),
+    (r"retain_?\s?graph|second time|backward.*twice",
+     "save/freed-refused backward/retain-graph-keeps backward/frees-saved"),
+    (r"retain_?grad\b", "retain/fills-grad retain/flag retain/needs-requires-grad"),
+    (r"in-?place|modif",
+     "save/modified-refused write/leaf-refused write/view-of-leaf-refused version/write-bumps"),
+    (r"no_grad.*eval|eval.*no_grad", "nn/train-is-a-flag-of-all-modules mode/no-grad-records-nothing"),
+    (r"\bleaf\b",
+     "leaf/op-result-is-no-leaf leaf/no-history-without-requires-grad requires_grad/flag-at-creation "
+     "write/leaf-refused optim/needs-leaves"),
+    (r"numpy", "copy/numpy-refused-with-grad copy/numpy-shares copy/from-numpy-shares"),
+    (r"deep_?copy", "copy/deepcopy-of-a-result-refused copy/deepcopy-takes-the-grad-along"),
+    (r"scalar", "backward/implicit-needs-scalar backward/gradient-is-upstream"),
+)  # fmt: skip
+"""Questions that are often asked, as patterns, and the rules that answer them."""
 _SAME = {
     "gradient": "grad", "gradients": "grad", "grads": "grad", "leaves": "leaf", "inplace": "place",
     "modified": "write", "modifying": "write", "written": "write", "modify": "write", "writes": "write",
@@ -63,7 +94,7 @@ def _plain(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     found = re.findall(r"[a-z]+", text.lower().replace(".grad", " grad "))
-    return [_SAME.get(word, word)[:STEM] for word in found if word not in _MEANINGLESS]
+    return [_SAME.get(word, word)[:STEM] for word in found if not _MEANINGLESS.fullmatch(word)]
 
 
 @cache
