@@ -71,7 +71,11 @@ def heard(case: Case, namespace: Any, cuda: str) -> list[Said]:
 def template(text: str, details: dict[str, Any], patterns: list[str]) -> str:
     """Return torch's text with fields for what the reference knows, and ``...`` for other numbers."""
     literal = set(re.findall(r"\d+", " ".join(re.sub(r"\\d[+*]?", "", p) for p in patterns)))
-    text = text.split("\nException raised from")[0].split(" (Triggered internally at")[0]
+    text = (
+        text.replace("standin", "cuda")
+        .split("\nException raised from")[0]
+        .split(" (Triggered internally at")[0]
+    )
     text = re.sub(r'"/\S*/(\w+\.\w+)":\d+', r"\1", " ".join(text.split())).replace("{", "(").replace("}", ")")
     if len(text) > LONGEST:
         text = re.split(r"(?<=\.) (?=[A-Z])", text[:LONGEST])

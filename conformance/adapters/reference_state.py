@@ -106,23 +106,44 @@ def has_freed(node: Any) -> bool:
     return any(isinstance(v, SavedVariable) and v.freed for v in getattr(node, "values", None) or ())
 
 
-def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any]:
-    """Return the tensor, node and saved tensor that an exception is about, as far as they can be told."""
+def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any, list[Any]]:
+    """Return the tensor, node and saved tensor that an exception is about, as far as they can be told, and
+    the operands of the op that raised it.
+    """
     frames = []
     while trace is not None:
-        frames.append(trace.tb_frame.f_locals)
+        if is_ours(trace.tb_frame.f_globals.get("__name__", "")):
+            frames.append(trace.tb_frame.f_locals)
         trace = trace.tb_next
-    return _subject(reversed(frames))
+    operands = next((names["operands"] for names in reversed(frames) if "operands" in names), ())
+    tensors = [x for x in operands if isinstance(x, TENSOR)] if isinstance(operands, tuple) else []
+    return (*_subject(reversed(frames)), tensors)
 
 
 def subject_of_warning() -> Any:
     """Return the tensor that a warning which is being given is about."""
     frame, found = inspect.currentframe(), []
     while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("reference_impl"):
+        if is_ours(frame.f_globals.get("__name__", "")):
             found.append(frame.f_locals)
         frame = frame.f_back
     return _subject(found)[0]
+
+
+SUBJECTS = (
+    "target",
+    "tensor",
+    "leaf",
+    "root",
+    "self",
+    "x",
+    "variable",
+    "param",
+    "parameter",
+    "data",
+    "output",
+)
+"""The names by which the reference's functions call the tensor that they are about."""
 
 
 def _subject(frames: Any) -> tuple[Any, Any, Any]:
@@ -134,18 +155,7 @@ def _subject(frames: Any) -> tuple[Any, Any, Any]:
         if node is None:
             node = next((names[n] for n in ("self", "node") if isinstance(names.get(n), Node)), None)
         if tensor is None:
-            for name in (
-                "target",
-                "tensor",
-                "leaf",
-                "root",
-                "self",
-                "x",
-                "variable",
-                "param",
-                "data",
-                "output",
-            ):
+            for name in SUBJECTS:
                 if isinstance(names.get(name), TENSOR):
                     tensor = names[name]
                     break

@@ -13,15 +13,18 @@ from conformance.explanation.history import (
     leaves_of,
     made_at,
     origin,
+    sources,
     way_out,
 )
 from conformance.explanation.value import GraphNode, Mishap, Story, TensorState
-from conformance.explanation.words import at, names
+from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
 
 Some = TypeVar("Some", bound=Story)
-Told = tuple[list[int], str]
-"""The lines that led to a mishap, the decisive first, and what happened there, in sentences."""
+Told = tuple[list[int], str] | tuple[list[int], str, str]
+"""The lines that led to a mishap, the decisive first, what happened there in sentences, and the cure where it
+depends on that.
+"""
 
 
 def with_causes(found: Some) -> Some:
@@ -34,13 +37,13 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
     if not found.steps:
         return mishap
     named = _names(found, mishap.tensor)
-    lines, told = CAUSES.get(mishap.rule or "", _made)(found, mishap)
+    lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
     cure = rule.cure.format(tensor=named[0] if named else "the tensor") if rule and rule.cure else ""
-    if "{line}" in cure and causes:
-        cure = cure.replace("{line}", str(causes[0]))
-    return replace(mishap, tensors=named, causes=causes, sentence=told, cure=cure)
+    others = [n for operand in mishap.operands for n in _names(found, operand)[:1]]
+    tensors = tuple(dict.fromkeys((*named, *others)))
+    return replace(mishap, tensors=tensors, causes=causes, sentence=told, cure=better[0] if better else cure)
 
 
 def _names(found: Story, tensor: int | None) -> tuple[str, ...]:
@@ -108,7 +111,13 @@ def _freed(found: Story, mishap: Mishap) -> Told:
             f"{first.line} freed it "
             f"in an earlier pass: what line {made} computed is part of the next pass's graph too."
         )
-    return ([made, first.line] if same and made != first.line else [first.line, made]), text
+        cure = (
+            f"Compute it anew in each pass (line {made} in the loop); what is carried from pass to pass is "
+            "cut "
+            "with h = h.detach(). Or pass retain_graph=True to the first backward()."
+        )
+        return ([made, first.line] if made != first.line else [first.line]), text, cure
+    return [first.line, made], text
 
 
 def _modified(found: Story, mishap: Mishap) -> Told:
@@ -133,25 +142,39 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     wrote = names([at(found, line) for line in dict.fromkeys(writes)])
     text = f"{node.name} of {at(found, saved)} saved {name} at version {mishap.saved_version}"
     text += f"; {wrote} wrote to it, which made it version {known}." if wrote else "."
+    stepped = [s for s in found.steps if s.line in writes and "optim/step-is-a-write" in s.marks]
+    if stepped:
+        cure = (
+            "Call each backward() that needs the old parameters before step(), or compute "
+            "the loss anew after it."
+        )
+        return [*writes, saved], text, cure
     return [*writes, saved], text
 
 
 def _no_history(found: Story, mishap: Mishap) -> Told:
     """The line at which what the root is computed from lost its history, or the lines of its constants."""
-    state = _state(found, mishap)
-    if state is None:
+    number = mishap.tensor
+    if number is None:
         return [], ""
-    made = made_at(found, state)
-    name = next(iter(_names(found, state.number)), "the tensor")
-    for cut in cuts_before(found, state.number):
-        return [cut.step.line, made.line], way_out(found, cut)
-    takes = [t for s in found.steps for f in s.flows if state.number in f.gives for t in f.takes]
-    known = names([n for t in takes for n in _names(found, t)[:1]])
-    if known:
-        return [
-            made.line
-        ], f"{name} is computed from {known} at {at(found, made.line)}; none of them requires grad."
-    return [made.line], f"{name} was made at {at(found, made.line)} without requires_grad."
+    name = next(iter(_names(found, number)), "what it is called on")
+    made = next((s.line for s in found.steps for f in s.flows if number in f.gives), mishap.line)
+    state = _state(found, mishap)
+    if state is not None:
+        made = made_at(found, state).line
+    for cut in cuts_before(found, number):
+        return [cut.step.line, made], way_out(found, cut)
+    from_ = [n for n in sorted(sources(found, number)) if _names(found, n)]
+    if not from_:
+        return [made], f"{name} was made at {at(found, made)} without requires_grad."
+    dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
+    known = names([_names(found, n)[0] for n in from_])
+    text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
+    if dropped:
+        text += f" {beginning(at(found, dropped[0]))} set requires_grad to False."
+        cure = f"Leave requires_grad on for what is to be trained, after line {dropped[0]}."
+        return [*dropped, made], text, cure
+    return [made], text
 
 
 def _view(found: Story, mishap: Mishap) -> Told:
@@ -168,7 +191,7 @@ def _view(found: Story, mishap: Mishap) -> Told:
 
 
 def _mode(found: Story, mishap: Mishap) -> Told:
-    lines, text = _made(found, mishap)
+    lines, text = _made(found, mishap)[:2]
     state = _state(found, mishap)
     if state is not None and state.node is not None:
         leaves = leaves_of(found.steps[-1], state.node)

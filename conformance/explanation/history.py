@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.explanation.value import Change, ExecutedLine, Flow, Story, TensorState
-from conformance.explanation.words import at, in_print, names
+from conformance.explanation.words import at, beginning, in_print, names
 
 WAYS_OUT = {
     "detach": "detach() cut the history",
@@ -101,6 +101,9 @@ def backwards(found: Story) -> list[ExecutedLine]:
 def root_of(step: ExecutedLine) -> tuple[int | None, str]:
     """Return the tensor from which a backward started, and its name or what it is."""
     node = step.ran[0].node if step.ran else None
+    leaf = step.nodes[node].variable if node in step.nodes else None  # type: ignore[index]  # None is in no dict
+    if leaf is not None and step.named(leaf):
+        return leaf, step.named(leaf)[0]
     for number, state in step.tensors.items():
         if node is not None and state.node == node and step.named(number):
             return number, step.named(number)[0]
@@ -156,16 +159,25 @@ def sources(found: Story, tensor: int) -> set[int]:
 
 def way_out(found: Story, cut: Cut) -> str:
     """Return how a history was lost, in a sentence."""
-    flow, place = cut.flow, at(found, cut.step.line)
+    flow, place = cut.flow, beginning(at(found, cut.step.line))
     taken = names([n for t in flow.takes for n in cut.step.named(t)[:1]])
     of = f" of {taken}" if taken else ""
     if flow.how.endswith(".apply") or flow.how not in WAYS_OUT:
         if "mode/no-grad-records-nothing" in cut.step.marks:
-            return f"{place} ran {flow.how}(){of} while grad mode was off, so nothing was recorded."
+            since = _switched_off(found, cut.step)
+            return f"{place} ran {flow.how}(){of} while grad mode was off{since}, so nothing was recorded."
         if "inference/records-nothing" in cut.step.marks:
             return f"{place} ran {flow.how}(){of} in inference mode, so nothing was recorded."
         return f"{place}: {flow.how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
     return f"{place}: {WAYS_OUT[flow.how]}{of}."
+
+
+def _switched_off(found: Story, step: ExecutedLine) -> str:
+    """Return since which line grad mode is off, in words, if a line before did it."""
+    rules = {"mode/set-grad-enabled", "mode/no-grad-records-nothing", "mode/decorator"}
+    before = [s for s in found.steps if s.number < step.number and rules & set(s.marks)]
+    lines = [s.line for s in before if not any(flow.lost for flow in s.flows)]
+    return f" since {at(found, lines[-1])}" if lines else ""
 
 
 def grad_told(state: TensorState) -> str:

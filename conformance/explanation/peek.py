@@ -207,6 +207,6 @@ def _parts(x: Any) -> Iterator[tuple[str, Any]]:
     elif not is_ours(type(x).__module__) or "_parameters" in getattr(x, "__dict__", ()):
         for name, value in list(getattr(x, "__dict__", {}).items()):
             if name in ("_parameters", "_buffers", "_modules") and isinstance(value, dict):
-                yield from ((f".{key}", part) for key, part in value.items())
+                yield from ((f"[{key}]" if key.isdigit() else f".{key}", part) for key, part in value.items())
             elif not name.startswith("__"):
                 yield f".{name}", value

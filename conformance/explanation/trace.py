@@ -100,8 +100,10 @@ class Tracer:
         if self.looking:
             return
         number = self.peek.numbers.of
-        lost = any(map(raw_needs_grad, takes)) and (
-            how == "nn.Parameter" or not any(map(raw_needs_grad, gives))
+        lost = (
+            not self.open
+            and any(map(raw_needs_grad, takes))
+            and (how == "nn.Parameter" or not any(map(raw_needs_grad, gives)))
         )
         off = mode_rule() if lost and not any(map(raw_needs_grad, gives)) else ""
         if off:
@@ -209,11 +211,17 @@ class Tracer:
     def _failed(self, error: BaseException) -> None:
         trace = error.__traceback__
         line = self._line(trace)
-        tensor, node, saved = subject_of(trace) if isinstance(error, Refusal) else (None, None, None)
+        tensor, node, saved, operands = (
+            subject_of(trace) if isinstance(error, Refusal) else (None, None, None, [])
+        )
+        base = base_of(tensor) if isinstance(tensor, TENSOR) else None
+        if base is not None and self._number(tensor) not in self.names.values():
+            tensor = base
         self.emit({
             "error": self._said(error, tensor), "kind": _kind(error), "line": line, "step": self.step,
             "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
             "tensor": self._number(tensor),
+            "operands": [self.peek.numbers.of(x) for x in operands],
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
             "not_modelled": _not_modelled(error),

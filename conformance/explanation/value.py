@@ -137,6 +137,8 @@ class Mishap:
     causes: tuple[int, ...] = ()
     sentence: str = ""
     cure: str = ""
+    operands: tuple[int, ...] = ()
+    """The tensors that the refused op was given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from conformance.explanation.text import mishap_told
 from conformance.explanation.value import ExecutedLine, Story
 from conformance.explanation.why_fact import ASKED, fact_told
 from conformance.explanation.why_grad import grad_answer
-from conformance.explanation.words import at, fact_in_words, in_print, stated_by
+from conformance.explanation.words import at, beginning, fact_in_words, in_print, stated_by
 
 SYNONYMS = {"_version": "version", "_base": "base", "_is_view": "base", "is_view": "base",
             "leaf": "is_leaf",
@@ -108,8 +108,8 @@ def _line(found: Story, line: int) -> str:
     if not steps and not mishaps:
         if not 0 < line <= len(found.source):
             raise Unknown(f"there is no line {line}", f"the script has lines 1 to {len(found.source)}")
-        return f"{at(found, line).capitalize()} did not run, or changed nothing that a name reaches."
-    told = [f"{at(found, line).capitalize()}:"]
+        return f"{beginning(at(found, line))} did not run, or changed nothing that a name reaches."
+    told = [f"{beginning(at(found, line))}:"]
     for step in (steps[0], steps[-1]) if len(steps) > 1 else steps:
         text = _did(step)
         if text:

@@ -44,7 +44,11 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
     sentences = [_added(found, s, c.before, c.after, c.because) for s, c in changed]
     if len(sentences) > 6:
         sentences = [*sentences[:3], f"{len(sentences) - 4} more lines changed it", sentences[-1]]
-    told.append("; ".join(sentences) + "." if sentences else "it had that before the script's first line.")
+    told.append(
+        "; ".join(sentences).rstrip(".") + "."
+        if sentences
+        else ("it had that before the script's first line.")
+    )
     rules = list(dict.fromkeys(rule for _, c in changed for rule in c.because[:1]))
     told += [_rule(rule) for rule in rules[-2:]]
     several = [s for s, c in changed if "grad/accumulates" in c.because or "retain/accumulates" in c.because]
@@ -250,7 +254,10 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
     )
     if cuts:
         rule = _rule_of(cuts[0].step, cuts[0].flow.how)
-        cure = f"Cure: compute it with torch's ops alone there, without {cuts[0].flow.how.strip('.')}."
+        call = cuts[0].flow.how.strip(".")
+        cure = (
+            f"Cure: stay in the graph at line {cuts[0].step.line}: compute with torch's ops, without {call}."
+        )
         return [text, way_out(found, cuts[0]), _rule(rule) if rule else "", cure]
     copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
     if copied:

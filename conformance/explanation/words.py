@@ -105,6 +105,11 @@ def at(found: Story, line: int) -> str:
     return f"line {line} `{text}`" if text else f"line {line}"
 
 
+def beginning(text: str) -> str:
+    """Return text with a capital at its beginning, and the rest as it stands."""
+    return text[:1].upper() + text[1:]
+
+
 def names(several: Sequence[str]) -> str:
     """Join names: ``a``, ``a and b``, ``a, b and c``; of many, the first ones."""
     several = list(dict.fromkeys(several))
