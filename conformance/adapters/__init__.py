@@ -56,24 +56,27 @@ from typing import Any
 
 from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
-from conformance.adapters.remote import STARTING, Remote
+from conformance.adapters.place import place_of
+from conformance.adapters.remote import BUILT_IN, STARTING, Remote
 
 NEEDED = ("start", "perform", "facts", "refusal")
 LONGEST_NAME = 100
 """Characters that the name or the version of an implementation may have."""
 
-BUILT_IN = ("reference", "torch", "null", "micrograd")
 
 
 @cache
 def load(spec: str) -> Any:
     """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError.
 
-    What is not built in is imported in a process of its own, and only there.
+    What is not built in is imported in a process of its own, and only there; `isolated:` before a name has
+    what is built in live so too, and `python:PATH:` is a process of another interpreter.
     """
     if spec in BUILT_IN:
         return load_here(spec)
-    _check_name(spec)
+    inner = place_of(spec).spec
+    if inner not in BUILT_IN:
+        _check_name(inner)
     remote = Remote(spec)
     _check_words(remote, spec)
     return remote

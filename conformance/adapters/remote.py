@@ -15,11 +15,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import BROKEN, AdapterError
+from conformance.adapters.place import place_of
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
 from conformance.execution.wire import LARGEST, LENGTH, WireError, decode
@@ -27,6 +27,9 @@ from conformance.program import Program
 
 STARTING = 120.0
 """Seconds that an implementation may take to be imported."""
+
+BUILT_IN = ("reference", "torch", "null", "micrograd")
+"""The adapters that are loaded where they are asked for."""
 
 TIMEOUT = 30.0
 """Seconds that a program or a case may take."""
@@ -46,7 +49,7 @@ class Remote:
     """The adapter of an implementation in a process of its own; raises AdapterError if that tells of none."""
 
     def __init__(self, spec: str) -> None:
-        self.spec, self.timeout = spec, TIMEOUT
+        self.spec, self.timeout, self._place = spec, TIMEOUT, place_of(spec)
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
         self._dies = self._hangs = False
@@ -56,6 +59,8 @@ class Remote:
             self.capabilities = _capabilities(claimed)
             if not (isinstance(self.name, str) and isinstance(self.version, str)):
                 raise TypeError("name and version are no text")
+            if self.name in BUILT_IN:  # and takes part under that name itself
+                self.name = f"{self.name} ({self._place.label})"
         except _Ended as ended:
             raise AdapterError(f"{spec} cannot be imported: {ended.how}", _CONTRACT, BROKEN) from None
         except (Raised, TypeError, ValueError, AttributeError) as error:
@@ -120,13 +125,15 @@ class Remote:
     # the process
 
     def _start(self) -> Any:
-        roots = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "conformance.grading.host", self.spec],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(roots))},
-        )
+        try:
+            self._process = subprocess.Popen(
+                self._place.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=self._place.environment,
+            )
+        except OSError as error:
+            raise AdapterError(f"{self._place.python or sys.executable} cannot be started: {error}") from None
         self._buffer = b""
         return json.loads(self._answer(STARTING))
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from conformance.adapters.place import in_place
 from conformance.cli.expecting import expectations_of, write_expectations
 from conformance.cli.loading import (
     DeviceChoice,
@@ -126,6 +127,17 @@ def grade(
             help="Write what differs to such a file, or bring it up to date; you fill in the reasons.",
         ),
     ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Run the adapter in this interpreter (3.11 or newer, with any numpy), with its libraries.",
+        ),
+    ] = None,
+    isolated: Annotated[
+        bool,
+        typer.Option("--isolated", help="Run it in a process of its own, as all are that are not built in."),
+    ] = False,
     times: Annotated[
         bool, typer.Option("--times", help="Also report how long it took, in the JSON under 'times'.")
     ] = False,
@@ -149,6 +161,7 @@ def grade(
     check_writable(json=json, junit=junit, markdown=markdown, reads=read)
     entries = expectations_of(expect, write_expect)
     use(device)
+    impl = in_place(impl, python, isolated)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:

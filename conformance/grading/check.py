@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.place import in_place
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
 from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
@@ -70,6 +71,8 @@ def check(
     progress: Progress | None = None,
     expect: str | Path | Sequence[Expectation] = (),
     update: bool = False,
+    python: str | Path | None = None,
+    isolated: bool = False,
 ) -> Report:
     """Grade an implementation: the witness cases, then ``programs`` drawn ones; the same seed gives the same
     report.
@@ -78,8 +81,9 @@ def check(
     module that is an adapter: it is loaded by name in processes of their own, so that a crash is a result.
     ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
     ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs.
-    ``expect`` are differences that are by design, or the path of their file: they fail nothing, unless they
-    are gone. With ``update`` they are made to be what is found, and the report has them under ``expected``.
+    With ``isolated`` it runs in a process of its own even if it is built in, with ``python`` in one of that
+    interpreter. ``expect`` are differences that are by design, or the path of their file: they fail nothing,
+    unless they are gone. With ``update`` they are made to be what is found, under ``expected`` of the report.
 
     Raises TypeError or ValueError for a wrong argument (a file that holds no expectations too), or if no rule
     matches, before any process starts, and AdapterError where an adapter cannot be loaded.
@@ -88,7 +92,7 @@ def check(
     check_arguments(cases=cases, workers=workers, timeout=timeout, progress=progress, against=against)
     if against not in (TORCH, REFERENCE):
         raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
-    spec = name_of(adapter)
+    spec = in_place(name_of(adapter), None if python is None else str(python), isolated)
     entries = read_expectations(Path(expect)) if isinstance(expect, str | Path) else tuple(expect)
     if spec == against:
         against = REFERENCE if spec == TORCH else TORCH
