@@ -56,7 +56,7 @@ from typing import Any
 
 from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
-from conformance.adapters.place import place_of
+from conformance.adapters.interpreter import interpreter_of
 from conformance.adapters.remote import BUILT_IN, STARTING, Remote
 
 NEEDED = ("start", "perform", "facts", "refusal")
@@ -74,7 +74,7 @@ def load(spec: str) -> Any:
     """
     if spec in BUILT_IN:
         return load_here(spec)
-    inner = place_of(spec).spec
+    inner = interpreter_of(spec).spec
     if inner not in BUILT_IN:
         _check_name(inner)
     remote = Remote(spec)

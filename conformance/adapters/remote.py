@@ -19,7 +19,7 @@ from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import BROKEN, AdapterError
-from conformance.adapters.place import place_of
+from conformance.adapters.interpreter import interpreter_of
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
 from conformance.execution.wire import LARGEST, LENGTH, WireError, decode
@@ -49,7 +49,7 @@ class Remote:
     """The adapter of an implementation in a process of its own; raises AdapterError if that tells of none."""
 
     def __init__(self, spec: str) -> None:
-        self.spec, self.timeout, self._place = spec, TIMEOUT, place_of(spec)
+        self.spec, self.timeout, self._interpreter = spec, TIMEOUT, interpreter_of(spec)
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
         self._dies = self._hangs = False
@@ -60,7 +60,7 @@ class Remote:
             if not (isinstance(self.name, str) and isinstance(self.version, str)):
                 raise TypeError("name and version are no text")
             if self.name in BUILT_IN:  # and takes part under that name itself
-                self.name = f"{self.name} ({self._place.label})"
+                self.name = f"{self.name} ({self._interpreter.label})"
         except _Ended as ended:
             raise AdapterError(f"{spec} cannot be imported: {ended.how}", _CONTRACT, BROKEN) from None
         except (Raised, TypeError, ValueError, AttributeError) as error:
@@ -127,13 +127,13 @@ class Remote:
     def _start(self) -> Any:
         try:
             self._process = subprocess.Popen(
-                self._place.command,
+                self._interpreter.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=self._place.environment,
+                env=self._interpreter.environment,
             )
         except OSError as error:
-            raise AdapterError(f"{self._place.python or sys.executable} cannot be started: {error}") from None
+            raise AdapterError(f"{self._interpreter.python or sys.executable} cannot be started: {error}") from None
         self._buffer = b""
         return json.loads(self._answer(STARTING))
 

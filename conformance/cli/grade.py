@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from conformance.adapters.place import in_place
+from conformance.adapters.interpreter import named_in
 from conformance.cli.expecting import expectations_of, write_expectations
 from conformance.cli.loading import (
     DeviceChoice,
@@ -161,7 +161,7 @@ def grade(
     check_writable(json=json, junit=junit, markdown=markdown, reads=read)
     entries = expectations_of(expect, write_expect)
     use(device)
-    impl = in_place(impl, python, isolated)
+    impl = named_in(impl, python, isolated)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:

@@ -18,7 +18,7 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.place import in_place
+from conformance.adapters.interpreter import named_in
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
 from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
@@ -92,7 +92,7 @@ def check(
     check_arguments(cases=cases, workers=workers, timeout=timeout, progress=progress, against=against)
     if against not in (TORCH, REFERENCE):
         raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
-    spec = in_place(name_of(adapter), None if python is None else str(python), isolated)
+    spec = named_in(name_of(adapter), None if python is None else str(python), isolated)
     entries = read_expectations(Path(expect)) if isinstance(expect, str | Path) else tuple(expect)
     if spec == against:
         against = REFERENCE if spec == TORCH else TORCH

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.place import in_place, place_of
+from conformance.adapters.interpreter import interpreter_of, named_in
 from conformance.execution.run import run
 from conformance.program.parsing import parse
 
@@ -58,7 +58,7 @@ def test_an_adapter_needs_only_numpy_in_its_own_interpreter(bare, tmp_path):
     python = bare("numpy")
     found = subprocess.run([python, "-c", "import rich"], capture_output=True, check=False)
     assert found.returncode
-    adapter = load(in_place(str(file), str(python), False))
+    adapter = load(named_in(str(file), str(python), False))
     try:
         trace = run(PROGRAM, adapter)
         assert [1.0] * 2 == [trace[1].facts[name][0] for name in ("x", "y")]
@@ -70,19 +70,19 @@ def test_an_interpreter_without_numpy_says_what_to_do(bare, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(ADAPTER)
     with pytest.raises(AdapterError, match=r"has no numpy .*hint: install numpy there"):
-        load(in_place(str(file), str(bare()), False))
+        load(named_in(str(file), str(bare()), False))
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "", "no-such-python"])
 def test_an_interpreter_that_is_none_is_told(python):
     with pytest.raises(AdapterError, match="there is no Python interpreter"):
-        load(in_place("mine.py", python, False))
+        load(named_in("mine.py", python, False))
 
 
 def test_what_is_no_interpreter_is_no_adapter(tmp_path):
     """A program that says nothing, or something else, costs no traceback."""
     with pytest.raises(AdapterError):
-        load(in_place("reference", "/bin/true" if os.path.exists("/bin/true") else "/usr/bin/true", False))
+        load(named_in("reference", "/bin/true" if os.path.exists("/bin/true") else "/usr/bin/true", False))
 
 
 def test_what_is_built_in_is_the_same_in_a_process_of_its_own():
@@ -99,5 +99,5 @@ def test_what_is_built_in_is_the_same_in_a_process_of_its_own():
 
 
 def test_another_interpreter_gets_no_path_of_this_one():
-    place = place_of(f"python:{sys.executable}:torch")
+    place = interpreter_of(f"python:{sys.executable}:torch")
     assert not any("site-packages" in path for path in place.environment["PYTHONPATH"].split(os.pathsep))

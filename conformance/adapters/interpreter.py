@@ -43,7 +43,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Interpreter:
     """The interpreter of an implementation (nothing: this one), the name of its adapter there, and what is
     said of it in a report.
     """
@@ -69,21 +69,21 @@ class Place:
         return kept | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
 
-def place_of(spec: str) -> Place:
+def interpreter_of(spec: str) -> Interpreter:
     """Return the place that a name tells; raises AdapterError where there is no such interpreter."""
     if spec.startswith(ISOLATED):
-        return Place(spec.removeprefix(ISOLATED), label="isolated")
+        return Interpreter(spec.removeprefix(ISOLATED), label="isolated")
     if not spec.startswith(PYTHON):
-        return Place(spec)
+        return Interpreter(spec)
     python, _, inner = spec.removeprefix(PYTHON).partition(":")
     found = which(os.path.expanduser(python))
     if found is None or not inner:
         hint = "python:PATH:SPEC, or --python PATH: the path of an interpreter, as `which python` prints it"
         raise AdapterError(f"there is no Python interpreter {python!r}", hint)
-    return Place(inner, found, "another Python")
+    return Interpreter(inner, found, "another Python")
 
 
-def in_place(spec: str, python: str | None, isolated: bool) -> str:
+def named_in(spec: str, python: str | None, isolated: bool) -> str:
     """Return the name by which an implementation is loaded in another interpreter, or in a process of this
     one's.
     """
