@@ -13,7 +13,6 @@ import pickle
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from typing import Any
 
@@ -133,7 +132,8 @@ class Remote:
                 env=self._interpreter.environment,
             )
         except OSError as error:
-            raise AdapterError(f"{self._interpreter.python or sys.executable} cannot be started: {error}") from None
+            started = self._interpreter.command[0]
+            raise AdapterError(f"{started} cannot be started: {error}") from None
         self._buffer = b""
         return json.loads(self._answer(STARTING))
 
