@@ -122,7 +122,7 @@ def mutant_of(other: Trace, *rules: str) -> Mutant:
 
 class Diagnosis(NamedTuple):
     """The rules behind a difference: those that explain it exactly, and these and others, the likeliest
-    first.
+    first. One may come before all that explain it: the rule of a refusal that was not met.
     """
 
     explained_by: tuple[str, ...]
@@ -177,8 +177,10 @@ def diagnose(
     near = [rule for rule in ordered if grades[rule] <= _AT_THAT_STEP]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
     rest = (*instead_of, *near, *here, *instead, *ordered)
-    others = [rule for rule in dict.fromkeys(rest) if rule not in explained]
-    return Diagnosis(explained, (*explained, *others[:FEW]))
+    missed = [rule for rule in instead_of if not instead and grades.get(rule, FEW) <= _AT_THAT_STEP]
+    leading = tuple(dict.fromkeys((*(rule for rule in missed if rule not in explained), *explained)))
+    others = [rule for rule in dict.fromkeys(rest) if rule not in leading]
+    return Diagnosis(explained, (*leading, *others[:FEW]))
 
 
 def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | None) -> Mutant:

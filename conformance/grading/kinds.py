@@ -55,7 +55,7 @@ class Kind:
         """Count one more program, which of the rules only some explain."""
         found = self.finding
         rules = found.explained_by if still is None else tuple(still)
-        because = tuple(dict.fromkeys((*rules, *found.because)))
+        because = tuple(dict.fromkeys((*found.refusal_missed, *rules, *found.because)))
         self.finding = replace(found, alike=found.alike + 1, explained_by=rules, because=because)
 
 

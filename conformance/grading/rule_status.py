@@ -145,7 +145,7 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
     """
     left: dict[Finding, tuple[str, ...]] = {}
     for finding in findings:
-        options = finding.explained_by or finding.because
+        options = finding.concerns
         if finding.flaky:
             blame.flaky |= set(options) - held or set(options)
         elif finding.blames is not Verdict.CONFORMS:

@@ -52,9 +52,15 @@ class Finding:
         return self.where.startswith("case ")
 
     @property
+    def refusal_missed(self) -> tuple[str, ...]:
+        """The rule of a refusal that was not met, where others explain more of what was done instead."""
+        first = self.because[:1]
+        return first if self.explained_by and first[0] not in self.explained_by else ()
+
+    @property
     def concerns(self) -> tuple[str, ...]:
         """The rules that it speaks of: those that explain it, else all behind the expected value."""
-        return self.explained_by or self.because
+        return self.refusal_missed + self.explained_by or self.because
 
     @property
     def bucket(self) -> tuple[object, ...]:

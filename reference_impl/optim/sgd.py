@@ -45,18 +45,18 @@ class SGD(Optimizer):
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         gs = [g.neg() if group["maximize"] else g for _, g, _ in updates]
         if group["weight_decay"]:
-            gs = [
-                (g.add if by("optim/leaves-grads-alone") else g.add_)(x, alpha=group["weight_decay"])
-                for g, (x, _, _) in zip(gs, updates, strict=True)
-            ]
+            gs = [g.add(x, alpha=group["weight_decay"]) for g, (x, _, _) in zip(gs, updates, strict=True)]
         if group["momentum"] and by("optim/momentum-is-its-own"):
             moving = self._moving(gs, updates, group)
             if group["nesterov"]:
                 gs = [g.add(m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
             else:
                 gs = moving
-        for g, (x, _, _) in zip(gs, updates, strict=True):
-            x.add_(g, alpha=-group["lr"])
+        for g, (x, grad, _) in zip(gs, updates, strict=True):
+            if by("optim/leaves-grads-alone"):
+                x.add_(g, alpha=-group["lr"])
+            else:
+                x.add_(grad.copy_(g).mul_(-group["lr"]))
 
     def _moving(self, gs: list[Tensor], updates: list[Update], group: dict[str, Any]) -> list[Tensor]:
         """Update and return the momentum buffers."""
