@@ -24,6 +24,8 @@ def print_explanation(found: Explanation) -> None:
     for piece in pieces(found, max(min(out.width, WIDEST), WIDTH // 2)):
         text.append(printable(piece.text), style=piece.style)
     text.rstrip()
+    while text.plain.startswith("\n"):
+        text = text[1:]
     out.print(text, soft_wrap=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Iterator, Mapping
 from types import FunctionType, ModuleType
@@ -190,7 +191,8 @@ def reached(roots: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(x, _PLAIN) or id(x) in met or depth > DEPTH or len(met) > OBJECTS:
             continue
         met.add(id(x))
-        todo += ((f"{name}{path}", value, depth + 1) for path, value in _parts(x))
+        with contextlib.suppress(Exception):  # an object of the script may refuse to be looked at
+            todo += [(f"{name}{path}", value, depth + 1) for path, value in _parts(x)]
 
 
 def _parts(x: Any) -> Iterator[tuple[str, Any]]:

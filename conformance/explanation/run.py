@@ -118,7 +118,8 @@ def _put_together(
         elif "error" in record:
             error = _mishap(record, record["error"])
             if record["not_modelled"]:
-                note = f"line {error.line}: {record['not_modelled']} is not modelled"
+                what = record["not_modelled"]
+                note = f"line {error.line}: {what} is not modelled; --on torch traces torch itself"
                 found = replace(found, ending="not modelled", error=error, note=note)
             elif error.kind == "MemoryError":
                 note = f"line {error.line}: the script needs more memory than it may take"
@@ -148,7 +149,7 @@ def _death(code: int | None, complaint: str, steps: list[ExecutedLine], seconds:
         name = signal.Signals(-code).name
         return "killed", f"the script's process died of {name}{where}"
     last = complaint.strip().splitlines()[-1:] or [""]
-    return "exit", f"the script's process ended itself with code {code}{where} {last[0]}".strip()
+    return "killed", f"the script's process ended itself with code {code}{where} {last[0]}".strip()
 
 
 def _step(record: dict[str, Any], before: ExecutedLine | None, reasons: Reasons) -> ExecutedLine:

@@ -37,7 +37,7 @@ class _Group:
 
 def told(found: Story, width: int = WIDTH) -> str:
     """Return the whole explanation as text."""
-    return "".join(piece.text for piece in pieces(found, width)).rstrip("\n")
+    return "".join(piece.text for piece in pieces(found, width)).strip("\n")
 
 
 def pieces(found: Story, width: int = WIDTH) -> Iterator[Piece]:
@@ -62,8 +62,8 @@ def pieces(found: Story, width: int = WIDTH) -> Iterator[Piece]:
             yield from mishap_pieces(found, mishap, width)
     if found.note:
         yield Piece("\n" + textwrap.fill(found.note, width) + "\n", "yellow")
-    if not by_line and not found.note:
-        yield Piece("The script has no line that runs.\n")
+    if found.ending == "finished" and not any(step.names or step.printed for step in found.steps):
+        yield Piece("The script made no tensor that a name reaches.\n")
 
 
 def _body(
@@ -177,7 +177,7 @@ def mishap_pieces(found: Story, mishap: Mishap, width: int = WIDTH) -> Iterator[
     kind = "error" if mishap is found.error else "warning"
     yield Piece(f"{kind} at {at(found, mishap.line)}\n", f"bold {colour}")
     message = " ".join(mishap.message.split())
-    yield Piece(_wrapped("  ", f"{mishap.kind}: {message}", width, 2), colour)
+    yield Piece(_wrapped("  ", f"{mishap.kind}: {message}".rstrip(": "), width, 2), colour)
     if mishap.tensors:
         yield Piece(_wrapped("  tensor   ", names(mishap.tensors), width, 0))
     if mishap.rule:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import chain
-from types import CodeType, FrameType, TracebackType
+from types import CodeType
 from typing import Any
 
 from conformance.adapters.reference_state import (
@@ -20,6 +17,7 @@ from conformance.adapters.reference_state import (
     subject_of_warning,
 )
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
+from conformance.explanation.lines import Emit, LineTracer
 from conformance.explanation.peek import Peek
 from conformance.explanation.torch_words import said_by_torch, warned_by_torch
 from conformance.explanation.value import TensorState
@@ -30,26 +28,18 @@ from specs.rule import RULES
 FLOWS = 2000
 """The most ops of one line that are told."""
 
-Emit = Callable[[dict[str, Any]], None]
 
-
-class Tracer:
-    """Tells, line by line, which rules were marked and what changed; ``emit`` takes one record at a time."""
+class Tracer(LineTracer):
+    """Tells, line by line, which rules were marked and what changed, on the reference."""
 
     def __init__(self, filename: str, names: dict[str, Any], emit: Emit) -> None:
-        self.filename, self.globals, self.emit = filename, names, emit
+        super().__init__(filename, names, emit)
         self.peek = Peek()
-        self.frames: list[FrameType] = []
-        self.at: tuple[int, str] | None = None
-        """The line that runs, and its function."""
-        self.depth = 0
-        """The number of frames when it began: more of them mean that it has called a function."""
         self.marks: list[str] = []
         """The rules marked since marks were last handed to the lines that run."""
         self.within: list[list[str]] = []
         """The marks of the line at which each frame stands, with those of the functions that it called."""
         self.step = 0
-        self.passes: Counter[tuple[int, str]] = Counter()
         self.seen: dict[int, TensorState] = {}
         self.names: dict[str, int] = {}
         self.printed: list[str] = []
@@ -66,22 +56,20 @@ class Tracer:
         """Run the script; its exception is told and not raised."""
         warnings.showwarning = self._warned  # type: ignore[assignment]
         warnings.simplefilter("default")
+        for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning):
+            warnings.simplefilter("ignore", quiet)
         watch = Watcher(self._op_begins, self._op_ends)
         watch.start()
         watch.watch_engine(self._reached)
         try:
             with recording(self._mark):
-                sys.settrace(self._called)
-                try:
-                    exec(code, self.globals)
-                finally:
-                    sys.settrace(None)
-            self._flush()
+                self.execute(code)
+            self.line_done()
         except SystemExit as exit:
-            self._flush()
+            self.line_done()
             self.emit({"exit": exit.code if isinstance(exit.code, int | None) else str(exit.code)})
         except BaseException as error:
-            self._flush()
+            self.line_done()
             self._failed(error)
 
     def _mark(self, rule: str) -> None:
@@ -124,44 +112,22 @@ class Tracer:
         if sum(map(len, self.printed)) < 10_000:
             self.printed.append(text)
 
-    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != self.filename:
-            return None
+    def entered(self) -> None:
         self._hand_on_marks()
-        self.frames.append(frame)
         self.within.append([])
-        return self._traced
+
+    def left(self, index: int) -> None:
+        del self.within[index]
+
+    def begun(self) -> None:
+        self.within[-1].clear()
 
     def _hand_on_marks(self) -> None:
         for marks in self.within:
             marks += self.marks
         self.marks = []
 
-    def _traced(self, frame: FrameType, event: str, _: Any) -> Any:
-        if event == "line":
-            self._flush()
-            self.within[-1].clear()
-            self.at = frame.f_lineno, frame.f_code.co_name
-            self.depth = len(self.frames)
-            self.passes[self.at] += 1
-        elif event == "return" and frame in self.frames:
-            self._flush()
-            del self.within[self.frames.index(frame)]
-            self.frames.remove(frame)
-            above = self.frames[-1] if self.frames else None
-            self.at = above and (above.f_lineno, above.f_code.co_name)
-            self.depth = len(self.frames)
-        return self._traced
-
-    def _roots(self) -> dict[str, Any]:
-        roots = dict(self.globals)
-        for frame in self.frames:
-            if frame.f_locals is not self.globals and frame.f_code.co_name != "<module>":
-                for name, value in frame.f_locals.items():
-                    roots[name if name not in roots else f"{frame.f_code.co_name}.{name}"] = value
-        return roots
-
-    def _flush(self) -> None:
+    def line_done(self) -> None:
         """Tell what the line that ran until now did."""
         if self.at is None:
             return
@@ -172,7 +138,7 @@ class Tracer:
         self.looking = True
         try:
             self.peek.begin(self.step)
-            names, states, new = self.peek.look(self._roots())
+            names, states, new = self.peek.look(self.roots())
             changed = [asdict(s) for n, s in states.items() if self.seen.get(n) is not s]
             line, function = self.at
             if (
@@ -186,6 +152,7 @@ class Tracer:
             ):
                 self.emit({
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
+                    "tick": self.tick,
                     "marks": marks, "printed": "".join(self.printed), "names": names,
                     "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
                     "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran, "flows": self.flows,
@@ -210,7 +177,7 @@ class Tracer:
 
     def _failed(self, error: BaseException) -> None:
         trace = error.__traceback__
-        line = self._line(trace)
+        line = self.line_of(trace)
         tensor, node, saved, operands = (
             subject_of(trace) if isinstance(error, Refusal) else (None, None, None, [])
         )
@@ -224,7 +191,7 @@ class Tracer:
             "operands": [self.peek.numbers.of(x) for x in operands],
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
-            "not_modelled": _not_modelled(error),
+            "not_modelled": _not_modelled(error, self.filename),
         })  # fmt: skip
 
     def _said(self, error: BaseException, tensor: Any) -> str:
@@ -242,21 +209,25 @@ class Tracer:
             subject = raw.dtype, list(raw.array.shape), node, raw.nr
         return said_by_torch(error, subject)
 
-    def _line(self, trace: TracebackType | None) -> int:
-        line = 0
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self.filename:
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        return line
-
 
 def _kind(error: BaseException) -> str:
     return next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("Refus"))
 
 
-def _not_modelled(error: BaseException) -> str | None:
-    """Return what the script asked for that the reference does not have."""
+def _not_modelled(error: BaseException, script: str) -> str | None:
+    """Return what the script, or a package that it imports, asked for that the reference does not have."""
+    lacking = _lacking(error)
+    trace, package = error.__traceback__, ""
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        inside = trace.tb_frame.f_code.co_filename != script and not is_ours(name)
+        if inside and "site-packages" in trace.tb_frame.f_code.co_filename:
+            package = package or name
+        trace = trace.tb_next
+    return f"{package} needs the real torch: {lacking}" if lacking and package else lacking
+
+
+def _lacking(error: BaseException) -> str | None:
     if isinstance(error, NOT_MODELLED):
         return str(error) or type(error).__name__
     if isinstance(error, AttributeError) and error.name and not isinstance(error, Refusal):
@@ -267,7 +238,7 @@ def _not_modelled(error: BaseException) -> str | None:
             return f"Tensor.{error.name}"
     if isinstance(error, ImportError) and error.name:
         name = error.name.replace("reference_impl", "torch")
-        if name.startswith("torch"):
+        if name == "torch" or name.startswith("torch."):
             what = getattr(error, "name_from", None)
             return f"{name}.{what}" if what else name
     return None

@@ -68,7 +68,7 @@ def test_the_json_form_obeys_its_schema():
 
 ENDINGS = {
     "x = 1\nwhile True: pass\n": "timeout",
-    "import os\nos._exit(3)\n": "exit",
+    "import os\nos._exit(3)\n": "killed",
     "def f(): return f()\nf()\n": "error",
     "import torch\nx = torch.zeros(10**10)\n": "memory",
     "x = = 1\n": "syntax error",
