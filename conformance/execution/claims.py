@@ -255,7 +255,7 @@ def _positions(op: str) -> tuple[str, ...]:
         return tuple(_BESIDE[op][1].split())
     name = op.removeprefix("torch.")
     overloads = ops.ALL.get(name) or ops.IN_PLACE.get(name) or ()
-    for each in overloads[:1]:
+    for each in sorted(overloads, key=lambda overload: -len(overload.order))[:1]:
         first = 0 if op.startswith("torch.") else each.receiver
         rest = [n for at, n in enumerate(each.order) if at != first]
         return tuple("_" if n in each.names else n for n in rest)
