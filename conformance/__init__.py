@@ -46,3 +46,17 @@ def explain(script: str | Path, *arguments: str, **limits: int) -> Explanation:
     from conformance.explanation.run import explain_script
 
     return explain_script(script, *arguments, **limits)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Give IPython or Jupyter ``%%explain``: called by ``%load_ext conformance``."""
+    from conformance.notebook.magic import load_into
+
+    load_into(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take ``%%explain`` away: called by ``%unload_ext conformance``."""
+    from conformance.notebook.magic import unload_from
+
+    unload_from(shell)

@@ -82,6 +82,7 @@ ARROWS = {
         "recordings": {*_BELOW_GRADING, "grading"},
         "observer_effect": {*_BELOW_GRADING, "grading"},
         "explanation": {"adapters"},
+        "notebook": {"explanation"},
         "cli": {*_BELOW_GRADING, "grading", "recordings", "observer_effect", "explanation"} - {"generate"},
     },
     "conformance/generate": {

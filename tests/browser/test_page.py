@@ -88,7 +88,7 @@ def test_each_step_shows_the_facts_rules_and_lines_of_the_story(browser, page, f
         said = browser.run("document.querySelector('#now').textContent")
         assert f"line {moment.line}" in said
         own = moment.line == moment.step.line
-        expected = [f"{c.name}.{c.fact}" for c in moment.step.changes if own] + [*moment.step.because] * own
+        expected = [f"{c.name}.{c.fact}" for c in moment.step.changes if own] + [*moment.because]
         expected += [part for m in moment.mishaps for part in (m.message, m.rule, m.cure)]
         assert [] == [part for part in expected if part not in said]
         current = browser.run(

@@ -209,9 +209,9 @@ def test_the_svg_tells_the_same_as_the_scene(way, monkeypatch, tmp_path):
         for node in scene.nodes:
             told = [part for fact in node.facts for part in (fact.label, *fact.lines)]
             assert told == groups[f"node-{node.number}"][-len(told) or 99 :]
-        heading = groups["graph0"][: 2 + 3 * len(moment.mishaps)]
+        heading = groups["graph0"][: 4 + 3 * len(moment.mishaps)]
         assert f"line {line}: {story().text_of(line)}" == heading[0]
-        for rule in (*moment.step.because * (moment.step.line == line), *(m.rule for m in moment.mishaps)):
+        for rule in (*moment.because, *(m.rule for m in moment.mishaps)):
             assert any(rule in text for text in heading)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
@@ -27,17 +28,19 @@ _STYLE = {
 }
 
 
-def as_dot(found: Story, moment: Moment) -> str:
-    """Return the picture of a moment as DOT, titled with its line and rules."""
-    return "\n".join(["digraph {", *statements(moment, heading_of(found, moment)), "}", ""])
+def as_dot(found: Story, moment: Moment, headed: bool = True) -> str:
+    """Return the picture of a moment as DOT, headed with its line and rules or not."""
+    heading = heading_of(found, moment) if headed else ()
+    return "\n".join(["digraph {", *statements(moment, heading), "}", ""])
 
 
 def heading_of(found: Story, moment: Moment) -> list[str]:
     """Return the lines above a picture: the line of the script, the rules behind it, what went wrong."""
     passes = f"  (pass {moment.step.passes})" if moment.step.passes > 1 else ""
     lines = [f"line {moment.line}: {cut(printable(found.text_of(moment.line)), 90)}{passes}"]
-    if moment.step.line == moment.line and moment.step.because:
-        lines.append(f"because {', '.join(moment.step.because)}")
+    if moment.because:
+        told = f"because {', '.join(moment.because)}"
+        lines += textwrap.wrap(told, 100, subsequent_indent="  ", break_on_hyphens=False)
     for mishap in moment.mishaps:
         lines.append(cut(printable(f"{mishap.kind}: {mishap.message}"), 110))
         if mishap.rule:

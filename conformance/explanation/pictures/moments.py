@@ -18,6 +18,19 @@ class Moment:
     """The line of each step of the script, by number."""
 
     @property
+    def own(self) -> bool:
+        """Tell whether the step is the line's: an error may come at a line that changed nothing."""
+        return self.line == self.step.line
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """The rules behind all changes of the line, the most telling first."""
+        if not self.own:
+            return ()
+        rules = [rule for change in self.step.changes for rule in change.because]
+        return tuple(dict.fromkeys([*self.step.because, *rules]))
+
+    @property
     def error(self) -> Mishap | None:
         """The error that ended the script here."""
         return next((m for m in self.mishaps if not m.kind.endswith("Warning")), None)

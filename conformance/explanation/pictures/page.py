@@ -18,11 +18,11 @@ from conformance.explanation.as_json import as_json
 from conformance.explanation.pictures.dot import statements
 from conformance.explanation.pictures.moments import Moment, moments
 from conformance.explanation.pictures.palette import recoloured, variables
-from conformance.explanation.pictures.scene import Scene, scene_of, short
-from conformance.explanation.pictures.shown import cut, shown
+from conformance.explanation.pictures.scene import Scene, scene_of
+from conformance.explanation.pictures.shown import change_shown, cut, short, shown
 from conformance.explanation.pictures.source import coloured
 from conformance.explanation.pictures.svg import ENGINE, FONT
-from conformance.explanation.value import Change, ExecutedLine, Mishap, Story
+from conformance.explanation.value import ExecutedLine, Mishap, Story
 from specs.rule import RULES
 
 _ROW_ENDS = re.compile("(?<=</tr>)")
@@ -170,15 +170,14 @@ class _View:
     def _moment(self, moment: Moment) -> dict[str, Any]:
         step = moment.step
         scene = scene_of(moment)
-        own = moment.line == step.line
         drawn = statements(moment) if scene.tensors or scene.nodes else ()
         return {
             "line": moment.line,
             "pass": step.passes,
             "function": step.function,
-            "changes": [self._change(moment, change) for change in step.changes] if own else [],
-            "because": list(step.because if own else ()),
-            "printed": cut(step.printed, LONGEST) if own else "",
+            "changes": [change_shown(step, change) for change in step.changes] if moment.own else [],
+            "because": list(moment.because),
+            "printed": cut(step.printed, LONGEST) if moment.own else "",
             "mishaps": [_told(mishap) for mishap in moment.mishaps],
             "way": [
                 [short(step.nodes[run.node].name), [cut(shown(g)) for g in run.grads]]
@@ -189,15 +188,6 @@ class _View:
             "leftOut": scene.left_out,
             "dot": [self.statements.setdefault(part, len(self.statements)) for part in drawn],
         }
-
-    def _change(self, moment: Moment, change: Change) -> list[str]:
-        before, after = (self._fact(moment, change.fact, value) for value in (change.before, change.after))
-        return [change.name, change.fact, before, after]
-
-    def _fact(self, moment: Moment, fact: str, value: Any) -> str:
-        if fact == "base" and value is not None:
-            return ", ".join(moment.step.named(value)) or "an unnamed tensor"
-        return cut(short(value) if fact == "grad_fn" and value else shown(value), 200)
 
     def _boxes(self, scene: Scene) -> list[int]:
         forms = (

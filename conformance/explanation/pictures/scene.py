@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.explanation.pictures.moments import Moment
-from conformance.explanation.pictures.shown import contents, printable, shown
+from conformance.explanation.pictures.shown import contents, printable, short, shown
 from conformance.explanation.value import GraphNode, SavedOperand, TensorState
 
 MOST = 90
@@ -225,8 +225,3 @@ class _Painter:
             other = first.setdefault(state.storage, state)
             if other is not state and state.base is None:
                 yield Link("memory", state.number, other.number, "same memory")
-
-
-def short(name: str) -> str:
-    """Return a node's name without its namespace."""
-    return printable(name.rpartition("::")[2])

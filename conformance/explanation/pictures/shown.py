@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.explanation.value import Change, ExecutedLine
+
 WIDE, HIGH = 34, 4
 """The most characters and lines that a value takes."""
 
@@ -47,3 +49,20 @@ def contents(value: Any, shape: tuple[int, ...], dtype: str) -> list[str]:
     if value is None:
         return [f"{dtype} ({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"]
     return in_rows(value)
+
+
+def short(name: str) -> str:
+    """Return a node's name without its namespace."""
+    return printable(name.rpartition("::")[2])
+
+
+def change_shown(step: ExecutedLine, change: Change) -> list[str]:
+    """Return the name, the fact, and its value before and after."""
+    values = (_fact(step, change.fact, value) for value in (change.before, change.after))
+    return [printable(change.name), change.fact, *values]
+
+
+def _fact(step: ExecutedLine, fact: str, value: Any) -> str:
+    if fact == "base" and value is not None:
+        return ", ".join(step.named(value)) or "an unnamed tensor"
+    return cut(short(value) if fact == "grad_fn" and value else shown(value), 200)

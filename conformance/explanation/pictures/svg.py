@@ -34,10 +34,10 @@ class NoLayout(Exception):
     """Nothing here can lay out a picture, or what can failed."""
 
 
-def as_svg(found: Story, moment: Moment) -> str:
+def as_svg(found: Story, moment: Moment, headed: bool = True) -> str:
     """Return the picture of a moment as SVG; raises NoLayout where Graphviz is missing or fails."""
     told = "; ".join(heading_of(found, moment))
-    return styled(layout(as_dot(found, moment)), told)
+    return styled(layout(as_dot(found, moment, headed)), told)
 
 
 def layout(dot: str) -> str:
