@@ -64,7 +64,6 @@ LONGEST_NAME = 100
 """Characters that the name or the version of an implementation may have."""
 
 
-
 @cache
 def load(spec: str) -> Any:
     """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError.

@@ -33,6 +33,9 @@ BUILT_IN = ("reference", "torch", "null", "micrograd")
 TIMEOUT = 30.0
 """Seconds that a program or a case may take."""
 
+GLANCE = 0.5
+"""Seconds after which somebody looks if a process that is silent is still there."""
+
 _CONTRACT = "see the contract in conformance.adapters"
 
 
@@ -130,6 +133,7 @@ class Remote:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=self._interpreter.environment,
+                process_group=0,  # what it does to its group reaches nobody else
             )
         except OSError as error:
             started = self._interpreter.command[0]
@@ -141,6 +145,8 @@ class Remote:
         """End the process."""
         process, self._process = self._process, None
         if process is not None:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
@@ -206,10 +212,14 @@ class Remote:
         """Return what has come, nothing at the end of all, None if nothing came in time."""
         assert self._process is not None
         assert self._process.stdout is not None
+        until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            if not selector.select(max(seconds, 0)):
-                return None
+            while not selector.select(min(max(until - time.monotonic(), 0), GLANCE)):
+                if self._process.poll() is not None:  # something that it started holds the pipe
+                    return b""
+                if time.monotonic() >= until:
+                    return None
         return os.read(self._process.stdout.fileno(), 1 << 20)
 
     def _end(self, how: str) -> str:

@@ -70,6 +70,10 @@ AT_IMPORT = {
     ),
     "text on stdout, then the end": "import os\nos.write(1, b'[1, 2, 3, 4]\\n' * 9)\nos._exit(0)",
     "a closed stdin": "import os\nos.close(0)\nos._exit(4)",
+    "builtins replaced": adapter(more="import builtins\nbuiltins.len = builtins.isinstance = lambda *a: 0"),
+    "a trace function that raises": adapter(more="sys.settrace(lambda *a: 1 / 0)"),
+    "capabilities that raise": adapter(more="def __getattr__(name): raise ValueError(name)"),
+    "SIGKILL to its group": "import os, signal; os.kill(0, signal.SIGKILL)",
 }
 
 
@@ -121,6 +125,17 @@ DEADLY = {
         "exit code 3",
     ),
     "closed pipes": ("os.closerange(0, 64)", "exit code 1"),
+    "SIGKILL to its group": ("os.kill(0, signal.SIGKILL)", "SIGKILL"),
+    "SIGTERM to its group": ("os.killpg(0, signal.SIGTERM)", "SIGTERM"),
+    "a child that holds its pipes": (
+        "__import__('subprocess').Popen(['sleep', '600']); os._exit(3)",
+        "exit code 3",
+    ),
+    "KeyboardInterrupt": ("raise KeyboardInterrupt", "exit code 1"),
+    "an exit in a thread": (
+        "threading.Thread(target=os._exit, args=(7,)).start(); time.sleep(1)",
+        "exit code 7",
+    ),
 }
 
 
@@ -166,6 +181,17 @@ BROKEN = {
     ),
     "a shape without end": adapter(facts="return {'shape': iter(int, 1)}"),
     "a refusal that is no rule": adapter(perform="raise ValueError", refusal="return 5"),
+    "facts without end": adapter(more="def f(): return f()", facts="return f()"),
+    "an error that cannot be told": adapter(
+        more="class E(Exception):\n    def __str__(self): raise ValueError('str')", perform="raise E"
+    ),
+    "a number of 5,000 digits": adapter(facts="return {'value': 10**5000}"),
+    "an array for a shape": adapter(more="import numpy", facts="return {'shape': numpy.array([2])}"),
+    "a text of its own": adapter(
+        more="class S(str):\n    def __eq__(self, other): raise ValueError\n    __hash__ = str.__hash__",
+        facts="return {'dtype': S('float32')}",
+    ),
+    "StopIteration": adapter(more="def start(): raise StopIteration"),
 }
 
 
@@ -193,6 +219,16 @@ HARMLESS = {
     "an exit hook that raises": adapter(more="__import__('atexit').register(lambda: 1 / 0)"),
     "a thread that never ends": adapter(more="threading.Thread(target=time.sleep, args=(3600,)).start()"),
     "warnings as errors": adapter(more="__import__('warnings').simplefilter('error')"),
+    "a fork": adapter(perform="os.fork(); return Value()"),
+    "bytes on its outputs": adapter(
+        perform="os.write(1, b'[1]\\n' * 9); os.write(2, b'[1]\\n'); return Value()"
+    ),
+    "input that it takes": adapter(perform="sys.stdin.read(); os.read(0, 1000); return Value()"),
+    "a clock that stands": adapter(more="time.monotonic = time.time = lambda: 0"),
+    "values that raise": adapter(
+        more="class Value:\n    def __getattribute__(self, name): raise ValueError(name)\n"
+        "    def __bool__(self): raise ValueError('bool')\n    __eq__ = None\n    __hash__ = None"
+    ),
     "a modified step": adapter(perform="operands[0] and None; step.__class__.op; return Value()"),
 }
 
