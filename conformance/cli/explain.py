@@ -56,9 +56,9 @@ def explain(
         raise typer.Exit(0)
     name, source = _source(script, command)
     given = [script, *(arguments or [])] if command is not None and script else arguments or []
-    found = explain_source(source, name, given, seconds, megabytes)
     if at is not None and not (dot or svg or html):
         raise Trouble("--at is of pictures", f"add --svg FILE, or ask --why 'line {at}'")
+    found = explain_source(source, name, given, seconds, megabytes)
     if dot or svg or html:
         write_pictures(found, dot, svg, html, at)
     elif as_json_:

@@ -116,7 +116,7 @@ class ExplainMagic:
             try:
                 return Told(found.why(" ".join(asked.why)))
             except KeyError as unknown:
-                return Told(f"no tensor goes by {unknown.args[0]!r}")
+                return Told(str(unknown))
         return Page(as_page(found)) if asked.page else found
 
     def _run(self, cell: str) -> None:
