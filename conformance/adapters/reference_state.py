@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -16,6 +16,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 import reference_impl
+from reference_impl.autograd.function_node import FunctionNode, saved_for_backward
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
@@ -93,8 +94,9 @@ def device_of(x: Any) -> str:
 
 def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
     """Give what a node saved and did not free: the name of the slot, the tensor, its version then."""
+    node = getattr(node, "write", None) or node  # the write to a view, within the history of its base
     slots = node.kernel.op.slots if hasattr(node, "kernel") else ()
-    for at, value in enumerate(getattr(node, "values", None) or ()):
+    for at, value in enumerate(_kept_by(node)[0]):
         if isinstance(value, SavedVariable) and not value.freed and isinstance(value.tensor, TENSOR):
             yield (slots[at].name if at < len(slots) else ""), value.tensor, value.version
 
@@ -103,7 +105,15 @@ def has_freed(node: Any) -> bool:
     """Tell whether a node released what it saved."""
     if hasattr(node, "write"):
         return node.write is None
-    return any(isinstance(v, SavedVariable) and v.freed for v in getattr(node, "values", None) or ())
+    values, freed = _kept_by(node)
+    return freed or any(isinstance(v, SavedVariable) and v.freed for v in values)
+
+
+def _kept_by(node: Any) -> tuple[Sequence[Any], bool]:
+    """Return what a node keeps for backward, and whether it was freed."""
+    if isinstance(node, FunctionNode):
+        return saved_for_backward(node)
+    return getattr(node, "values", None) or (), False
 
 
 def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any, list[Any]]:

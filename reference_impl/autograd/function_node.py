@@ -262,3 +262,8 @@ def _view_of(x: Tensor) -> Tensor:
 def as_tuple(values: Any) -> tuple[Any, ...]:
     """A tuple as it is, anything else in a tuple of one."""
     return values if isinstance(values, tuple) else (values,)
+
+
+def saved_for_backward(node: FunctionNode) -> tuple[list[SavedVariable | None], bool]:
+    """Return what forward saved for backward, and whether that was freed, without unpacking it."""
+    return node._saved, node._freed

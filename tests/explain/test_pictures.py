@@ -124,6 +124,39 @@ def test_a_node_says_which_line_freed_what_it_saved():
     assert ("ExpBackward0", ("by line 4",)) == (node.title, _facts(node)["freed"])
 
 
+FUNCTION = """import torch
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 2 * x
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = Square.apply(x).exp()
+b = torch.zeros(3)
+b[:2].mul_(y)
+b.sum().backward()
+"""
+
+
+def test_functions_results_and_writes_to_views_show_what_they_save():
+    """A Function what it asked to save, exp its own result, by name, and a write to a view its operands."""
+    saved = {box.title: _facts(box).get("saved") for box in _scene(14, FUNCTION).nodes}
+    assert ("x at version 0",) == saved["SquareBackward"]
+    assert ("out = y at version 0",) == saved["ExpBackward0"]
+    assert saved["CopySlices"]
+
+
+def test_a_backward_that_runs_lines_of_the_script_has_one_way():
+    """Those of a Function are steps of their own in between."""
+    ran = sorted((box for box in _scene(15, FUNCTION).nodes if box.order), key=lambda box: box.order)
+    expected = ["SumBackward0", "CopySlices", "ExpBackward0", "SquareBackward", "AccumulateGrad"]
+    assert expected == [box.title for box in ran if box.title in expected]
+
+
 def test_a_view_leads_to_its_base_and_a_detached_tensor_to_the_memory_that_it_shares():
     """They are links of two kinds."""
     script = "import torch\nb = torch.ones(2, 2, requires_grad=True) * 1\nv = b[0]\nd = b.detach()\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from conformance.explanation.value import ExecutedLine, Mishap, Story
 
@@ -14,7 +15,7 @@ class Moment:
     line: int
     step: ExecutedLine
     mishaps: tuple[Mishap, ...] = ()
-    lines: tuple[int, ...] = ()
+    lines: Mapping[int, int] = field(default_factory=dict)
     """The line of each step of the script, by number."""
 
     @property
@@ -40,8 +41,8 @@ def moments(found: Story) -> list[Moment]:
     """Return the moments of a story, in order; the error comes last, at its own line."""
     waiting = list(found.warnings)
     listed: list[Moment] = []
-    lines = tuple(step.line for step in found.steps)
-    for step in found.steps:
+    lines = {step.number: step.line for step in found.steps}
+    for step in _whole_ways(found.steps):
         mine = tuple(warning for warning in waiting if warning.line == step.line)
         waiting = [warning for warning in waiting if warning not in mine]
         listed.append(Moment(step.line, step, mine, lines))
@@ -52,6 +53,16 @@ def moments(found: Story) -> list[Moment]:
         else:
             listed.append(Moment(found.error.line, last.step, (found.error,), lines))
     return listed
+
+
+def _whole_ways(steps: Sequence[ExecutedLine]) -> Iterator[ExecutedLine]:
+    """Give the steps; one that ends a backward knows its whole way, through lines of the script too."""
+    begun: dict[tuple[int, str, int], int] = {}
+    for at, step in enumerate(steps):
+        first = begun.setdefault((step.line, step.function, step.passes), at)
+        if step.ran and first < at:
+            step = replace(step, ran=tuple(run for part in steps[first : at + 1] for run in part.ran))
+        yield step
 
 
 def moment_at(found: Story, line: int | None) -> Moment | None:

@@ -57,7 +57,8 @@
     for (const mishap of moment.mishaps) {
       const error = !mishap.kind.endsWith("Warning");
       const box = make("div", `mishap ${error ? "error" : "warning"}`, make("p", "", make("strong", "", mishap.kind), ` ${mishap.message}`));
-      if (mishap.rule) box.append(make("p", "", `${mishap.sentence} `, make("code", "rule", mishap.rule)));
+      if (mishap.rule) box.append(make("p", "", `${mishap.statement} `, make("code", "rule", mishap.rule)));
+      if (mishap.sentence) box.append(make("p", "", mishap.sentence));
       if (mishap.cure) box.append(make("p", "cure", make("strong", "", "Cure"), ` ${mishap.cure}`));
       box.style.margin = "0";
       parts.push(box);

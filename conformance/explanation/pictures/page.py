@@ -37,8 +37,10 @@ def as_page(found: Story, line: int | None = None) -> str:
     """Return the page, which opens at the last step of ``line``, or at the first step."""
     listed = moments(found)
     kept = _kept(listed)
-    told = replace(found, steps=tuple({m.step.number: m.step for m in kept}.values()))
+    told: Story = found
     if len(kept) < len(listed):
+        numbers = {moment.step.number for moment in kept}
+        told = replace(found, steps=tuple(step for step in found.steps if step.number in numbers))
         told = replace(told, steps=tuple(map(_pruned, told.steps)))
     start = next((at for at in reversed(range(len(kept))) if kept[at].line == line), 0)
     view = _View(kept).form(found)
@@ -119,7 +121,10 @@ def _mishap(found: Story, mishap: Mishap) -> str:
     if mishap.tensors:
         parts.append(f"<p>It is about <code>{escape(', '.join(mishap.tensors))}</code>.</p>")
     if mishap.rule:
-        parts.append(f'<p>{escape(mishap.sentence)} <code class="rule">{escape(mishap.rule)}</code></p>')
+        statement = escape(RULES[mishap.rule].statement)
+        parts.append(f'<p>{statement} <code class="rule">{escape(mishap.rule)}</code></p>')
+    if mishap.sentence:
+        parts.append(f"<p>{escape(mishap.sentence)}</p>")
     if mishap.causes:
         lines = (
             f'<a href="#" data-to="{line}">line {line}</a> '
@@ -137,6 +142,7 @@ def _told(mishap: Mishap) -> dict[str, Any]:
         "kind": mishap.kind,
         "message": cut(mishap.message, LONGEST),
         "rule": mishap.rule,
+        "statement": RULES[mishap.rule].statement if mishap.rule else "",
         "sentence": mishap.sentence,
         "causes": list(mishap.causes),
         "cure": mishap.cure,

@@ -120,7 +120,7 @@ class _Painter:
         grads = {state.grad for state in step.tensors.values()}
         wanted: set[int | None] = {*self.names, *self.red_tensors}
         for node in nodes:
-            wanted |= {node.variable, *(saved.tensor for saved in node.saved)}
+            wanted |= {node.variable, *(self._kept(node, saved) for saved in node.saved)}
         wanted |= {state.base for number, state in step.tensors.items() if number in wanted}
         states = [
             state
@@ -134,6 +134,20 @@ class _Painter:
             return number not in self.red_tensors, number not in changed, number not in self.names, number
 
         return sorted(states, key=rank)
+
+    def _kept(self, node: GraphNode, saved: SavedOperand) -> int:
+        """Return the number of a saved tensor, or of the result whose alias a node keeps."""
+        states = self.step.tensors
+        alias = states.get(saved.tensor)
+        if saved.tensor in self.names or (alias is None and saved.slot != "out"):
+            return saved.tensor
+        for number in self.names:
+            state = states.get(number)
+            if state is None or (state.node != node.number and (alias is None or alias.node is not None)):
+                continue
+            if alias is None or _memory(alias) == _memory(state):
+                return number
+        return saved.tensor
 
     def _title(self, number: int) -> str:
         return printable(", ".join(self.names.get(number, ())) or "(unnamed)")
@@ -186,8 +200,9 @@ class _Painter:
 
     def _freed(self, step: int) -> str:
         lines = self.moment.lines
-        here = step == self.step.number and self.moment.error is None
-        return "now" if here else f"by line {lines[step]}" if step < len(lines) else "before"
+        if step == self.step.number and self.moment.error is None:
+            return "now"
+        return f"by line {lines[step]}" if step in lines else "before"
 
     def _outdated(self, node: GraphNode, saved: SavedOperand) -> bool:
         state = self.step.tensors.get(saved.tensor)
@@ -195,7 +210,7 @@ class _Painter:
 
     def _saved(self, node: GraphNode, saved: SavedOperand) -> str:
         slot = f"{saved.slot} = " if saved.slot else ""
-        told = f"{slot}{self._title(saved.tensor)} at version {saved.version}"
+        told = f"{slot}{self._title(self._kept(node, saved))} at version {saved.version}"
         if self._outdated(node, saved):
             told += f", now {self.step.tensors[saved.tensor].version}"
         return told
@@ -212,10 +227,9 @@ class _Painter:
             if node.variable in known:
                 yield Link("fills", node.number, node.variable or 0, "", node.number in self.order)
             for saved in node.saved:
-                if saved.tensor in known:
-                    refused = self._outdated(node, saved)
-                    if refused or node.freed is None:
-                        yield Link("saved", node.number, saved.tensor, saved.slot, False, refused)
+                kept, refused = self._kept(node, saved), self._outdated(node, saved)
+                if kept in known and (refused or node.freed is None):
+                    yield Link("saved", node.number, kept, saved.slot, False, refused)
         yield from self._shared(tensors)
 
     def _shared(self, tensors: list[TensorState]) -> Iterator[Link]:
@@ -225,3 +239,7 @@ class _Painter:
             other = first.setdefault(state.storage, state)
             if other is not state and state.base is None:
                 yield Link("memory", state.number, other.number, "same memory")
+
+
+def _memory(state: TensorState) -> tuple[int, int, tuple[int, ...]]:
+    return state.storage, state.counter, state.shape

@@ -82,7 +82,9 @@ def as_plain(found: Story, first: int = 1, label: Label = "line {}".format) -> s
         for mishap in moment.mishaps:
             lines.append(f"    {mishap.kind}: {mishap.message}")
             if mishap.rule:
-                lines.append(f"    {mishap.sentence} ({mishap.rule})")
+                lines.append(f"    {RULES[mishap.rule].statement} ({mishap.rule})")
+            if mishap.sentence:
+                lines.append(f"    {relabelled(mishap.sentence, label)}")
             lines += [f"    caused by {label(line)} `{found.text_of(line)}`" for line in mishap.causes]
             if mishap.cure:
                 lines.append(f"    cure: {mishap.cure}")
@@ -136,7 +138,10 @@ def _mishap(found: Story, mishap: Mishap, label: Label) -> str:
     error = "" if mishap.kind.endswith("Warning") else " agc-error"
     parts = [f"<p><strong>{escape(mishap.kind)}</strong> {escape(cut(mishap.message, 2000))}</p>"]
     if mishap.rule:
-        parts.append(f"<p>{escape(mishap.sentence)} <code>({escape(mishap.rule)})</code></p>")
+        statement = escape(RULES[mishap.rule].statement)
+        parts.append(f"<p>{statement} <code>({escape(mishap.rule)})</code></p>")
+    if mishap.sentence:
+        parts.append(f"<p>{escape(relabelled(mishap.sentence, label))}</p>")
     if mishap.causes:
         lines = (
             f"{escape(label(line))} <code>{escape(cut(found.text_of(line), 80))}</code>"
