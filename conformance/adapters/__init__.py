@@ -12,6 +12,8 @@ and, where there is more to say, these:
 
     capabilities                           a `Capabilities`; without it everything may be drawn
     stop(session)                          end a program
+    run(session, region, values)           do a program's differentiable middle at once
+    contract                               the version of this contract that it was written for (1)
     mode(session, name)                    a context manager for a grad mode, or inference mode
     dtype(name)                            the implementation's own dtype
     wiring(session, values, facts)         the topology of the values (by name) in the end: by name, the
@@ -39,6 +41,12 @@ The contract in detail:
 * With `refusals="some"` any exception counts where PyTorch refuses, and `refusal` may return None throughout;
   with "none" such steps are neither drawn nor judged.
 
+* `run` is for compilers, and for what is slow a step at a time. `region.function(namespace)` is a Python
+  function of `region.inputs` (whose `values` are given) that returns the values of `region.outputs`, and
+  `region.text` its source; `run` returns such a tuple. Leaves, backward, hooks and readings remain steps.
+  An error of `run` is the region's and ends the program. Facts of steps within are not asked for, nor how
+  often something was written to within; a `grad_fn` that is not PyTorch's is better not claimed.
+
 The remaining names that `run` asks for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`,
 `decorate`, `lacks`) are speed and detail, see `torch_shaped`.
 """
@@ -58,6 +66,9 @@ from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 from conformance.adapters.interpreter import interpreter_of
 from conformance.adapters.remote import BUILT_IN, STARTING, Remote
+
+CONTRACT = 1
+"""The version of the contract; it grows when an adapter that kept it would no longer do."""
 
 NEEDED = ("start", "perform", "facts", "refusal")
 LONGEST_NAME = 100
@@ -126,6 +137,11 @@ def checked(adapter: Any, spec: str) -> Any:
     if missing:
         raise AdapterError(f"{spec} is no adapter: it lacks {', '.join(missing)}", "see conformance.adapters")
     _check_words(adapter, spec)
+    if getattr(adapter, "contract", CONTRACT) != CONTRACT:
+        problem = (
+            f"{spec} is written for version {adapter.contract!r:.20} of the contract, and this is {CONTRACT}"
+        )
+        raise AdapterError(problem, "see docs/adapters.md", BROKEN)
     if not isinstance(getattr(adapter, "capabilities", _EVERYTHING), Capabilities):
         raise AdapterError(f"the capabilities of {spec} are no `Capabilities`", "see docs/adapters.md")
     return adapter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
+from conformance.execution.trace import DONE, Crashed, Observation, Refused, Trace, Unbound, Unsupported
 from specs.fact import UNSEEN
 
 _SHOWN = ("refused", "crashed")
@@ -15,13 +15,41 @@ _SHOWN = ("refused", "crashed")
 def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
     """Return a trace whose refusals are judged by the ``refusals`` of its adapter's capabilities: with
     "some", any exception counts as the refusal that is expected there; with "none", nothing is compared from
-    there on.
+    there on. What was run in regions is held against the steps first.
     """
+    actual = by_steps(actual, expected) if actual.regions else actual
     if refusals == "rules":
         return actual
     pairs = zip(actual.observations, expected.observations, strict=True)
     lenient = _some if refusals == "some" else _none
     return replace(actual, observations=tuple(lenient(got, wanted) for got, wanted in pairs))
+
+
+def by_steps(actual: Trace, expected: Trace) -> Trace:
+    """Return a trace that was run in regions as one of single steps, of which all but the last show nothing.
+
+    The error of a region is that of the step which is expected to be refused, and nothing is compared after
+    it; where none is, it is that of the last step.
+    """
+    seen = list(actual.observations)
+    for start, stop in actual.regions:
+        came_to = seen[stop - 1].outcome
+        steps = range(start, stop)
+        refused = next((at for at in steps if type(expected[at].outcome) in (Refused, Unbound)), stop - 1)
+        for at in steps[:-1]:
+            seen[at] = Observation(DONE, _hidden(expected[at]), None, (), None)
+        if came_to is not DONE:
+            if type(expected[refused].outcome) is Unbound:  # there Python has an error, and a region that one
+                came_to = expected[refused].outcome
+            seen[refused] = Observation(came_to, _hidden(expected[refused]), None, (), None)
+            ended = Observation(Unsupported("a region ends at its error"), {}, None)
+            seen[refused + 1 :] = [ended] * (len(seen) - refused - 1)
+            break
+    return replace(actual, observations=tuple(seen), regions=())
+
+
+def _hidden(wanted: Observation) -> dict[str, tuple[Any, ...]]:
+    return {name: (UNSEEN,) * len(facts) for name, facts in wanted.facts.items()}
 
 
 def _some(got: Observation, wanted: Observation) -> Observation:

@@ -7,7 +7,7 @@ Plain frozen values. How they come about lives in `run`, how two traces are held
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from conformance.program import Program
@@ -92,7 +92,8 @@ class Trace:
     """One observation per step, of all that is live after the last; `complete` if every fact can be seen.
 
     `topology` maps what is live in the end to its facts in the order of `specs.fact.TOPOLOGY`; None where an
-    implementation does not show how tensors hang together.
+    implementation does not show how tensors hang together. Steps of one of the ``regions`` (from the first to
+    the one after the last) were run at once, and the last alone shows anything.
     """
 
     program: Program
@@ -101,6 +102,11 @@ class Trace:
     observations: tuple[Observation, ...]
     complete: bool = True
     topology: Mapping[str, tuple[Any, ...]] | None = None
+    regions: tuple[tuple[int, int], ...] = ()
+
+    def in_regions(self, regions: tuple[tuple[int, int], ...]) -> Trace:
+        """Return the trace of a program that was run in these regions."""
+        return replace(self, regions=regions, complete=False)
 
     def __len__(self) -> int:
         return len(self.observations)

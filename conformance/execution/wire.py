@@ -43,9 +43,8 @@ def encode(trace: Trace) -> str:
     """Return a trace as a line; raises WireError where it is too large."""
     observations = [(_outcome(o.outcome), o.facts, o.warnings, o.calls) for o in trace.observations]
     try:
-        line = json.dumps(
-            (observations, trace.complete, trace.topology), separators=(",", ":"), default=_special
-        )
+        whole = observations, trace.complete, trace.topology, trace.regions
+        line = json.dumps(whole, separators=(",", ":"), default=_special)
     except (RecursionError, TypeError, ValueError) as error:
         raise WireError(f"facts that are no plain values: {error}") from None
     if len(line) > LARGEST:
@@ -56,16 +55,19 @@ def encode(trace: Trace) -> str:
 def decode(line: str | bytes, program: Program, adapter: str, density: str) -> Trace:
     """Return the trace of a line; raises WireError where it is none of that program."""
     try:
-        observations, complete, topology = json.loads(line, object_hook=_value)
+        observations, complete, topology, regions = json.loads(line, object_hook=_value)
         seen = tuple(
             Observation(_done(o), _facts(f), _tuples(w), (), _calls(c)) for o, f, w, c in observations
         )
         hung = None if topology is None else {str(name): _topology(each) for name, each in topology.items()}
+        held = tuple((int(start), int(stop)) for start, stop in regions)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise WireError(f"an answer that is no trace: {type(error).__name__}: {error}") from None
     if len(seen) != len(program):
         raise WireError(f"{len(seen)} observations of a program of {len(program)} steps")
-    return Trace(program, adapter, density, seen, complete is True, hung)
+    if any(not 0 <= start < stop <= len(program) for start, stop in held):
+        raise WireError("regions outside of a program")
+    return Trace(program, adapter, density, seen, complete is True, hung, held)
 
 
 def _special(value: Any) -> Any:

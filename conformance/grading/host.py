@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.execution.run import Runner
+from conformance.execution.region import perform, runner_of
 from conformance.execution.wire import LENGTH, WireError, encode
 from conformance.grading.cases import case_of, run_case_on, runs_as_it_stands
 
@@ -99,14 +99,9 @@ def _described(spec: str) -> str:
 
 
 def _trace(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:
-    runner = Runner(adapter, density)
-    try:
-        for step in program.steps:
-            os.write(answers, b".")
-            runner.step(step)
+    with runner_of(adapter, density) as runner:
+        perform(runner, program, lambda: os.write(answers, b"."))
         return encode(runner.finish())
-    finally:
-        runner.close()
 
 
 def _trace_in_a_child(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:
