@@ -14,7 +14,7 @@ from functools import cache
 from textwrap import indent
 from typing import Any
 
-from conformance.execution.run import Runner
+from conformance.execution.runner import Runner
 from conformance.execution.trace import DONE, Observation, Outcome, Trace
 from conformance.program import GRAD_MODES, OPAQUE, Program, Step, binds, reads
 from conformance.program.printing import to_text
@@ -147,30 +147,22 @@ class RegionRunner(Runner):
         return trace.in_regions(tuple(self._regions)) if self._regions else trace
 
 
-def run_by_regions(program: Program, adapter: Any, density: str) -> Trace:
-    """Run a program from a clean start on an adapter with `run`."""
-    with RegionRunner(adapter, density) as runner:
-        perform(runner, program)
-        return runner.finish()
-
-
 def runner_of(adapter: Any, density: str) -> Runner:
     """Return a runner for an adapter, by regions if it has `run`."""
     return (RegionRunner if callable(getattr(adapter, "run", None)) else Runner)(adapter, density)
 
 
-def perform(runner: Runner, program: Program, begin: Callable[[], object] = lambda: None) -> None:
+def perform(runner: Runner, program: Program, begin: Callable[[], object] | None = None) -> None:
     """Perform the steps of a program; ``begin`` is called before each."""
-    if not isinstance(runner, RegionRunner):
-        for step in program.steps:
-            begin()
-            runner.step(step)
+    if isinstance(runner, RegionRunner):
+        for part in in_regions(program):
+            steps = [part] if isinstance(part, Step) else part.program.steps
+            for _ in steps:
+                if begin is not None:
+                    begin()
+            runner.step(part) if isinstance(part, Step) else runner.region(part)
         return
-    for part in in_regions(program):
-        if isinstance(part, Step):
+    for step in program.steps:
+        if begin is not None:
             begin()
-            runner.step(part)
-        else:
-            for _ in part.program:
-                begin()
-            runner.region(part)
+        runner.step(step)

@@ -1,0 +1,336 @@
+"""Runs a program on an adapter, step by step, and observes.
+
+`Runner` goes one step at a time, for whoever draws the next step beside a running implementation; whole
+programs are run in `run`, what an adapter does at once in `region`. What an implementation is asked for lives
+in `adapters`; nothing here knows torch.
+
+At full density a step is followed by a look at everything it may have changed: all that is live if its
+operation writes or differentiates by its word, else its operands and results. What such a
+plain step should change elsewhere, against its word, shows at the next look at everything; one comes at the
+end. And since PyTorch warns at length when the grad of a non-leaf that retains none is read, such a grad is
+read after the steps whose operation speaks of gradients and at the end, and unseen otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from conformance.execution.modes import ModeStack
+from conformance.execution.op_reach import EVERYTHING, reach_at
+from conformance.execution.shown import Shown
+from conformance.execution.trace import (
+    DONE,
+    UNBOUND,
+    Calls,
+    Crashed,
+    Observation,
+    Outcome,
+    Refused,
+    Trace,
+    Unsupported,
+)
+from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, Program, Ref, Step, decoration
+from specs.callbacks import compiled
+from specs.fact import DENSITIES, UNSEEN, refused
+
+PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
+_OPAQUE = ("opaque",)
+_NO_FACTS: dict[str, tuple[Any, ...]] = {}
+_observed: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
+"""An observation of these fields. NB: its own way to make one takes several times as long."""
+
+
+class _NameUnbound(Exception):
+    """A step mentions a name that is not bound to anything usable."""
+
+
+class Runner:
+    """One implementation running one program; close it (or use it as a context manager) when done.
+
+    `env` maps names to the implementation's own values (None where a step bound None). Looking into it
+    observes nothing, `look()` does.
+    """
+
+    def __init__(self, adapter: Any, density: str = "each") -> None:
+        if density not in DENSITIES and density != EVERYTHING:
+            raise ValueError(f"density {density!r} is none of {', '.join(DENSITIES)}")
+        self.adapter, self.density = adapter, density
+        self._reach_of = reach_at(density)
+        self.env: dict[str, Any] = {}
+        self.observations: list[Observation] = []
+        self.steps: list[Step] = []
+        self._tensors: dict[str, Any] = {}
+        self._plain: dict[str, tuple[Any]] = {}
+        self._since: dict[str, Any] = {}
+        self._touched: dict[str, Any] = {}
+        self._calls: list[tuple[int, tuple[Any, ...]]] = []
+        self._raised: Exception | None = None
+        self._seen_all = False
+        self._resolve = getattr(adapter, "resolve", None)
+        self._observe = getattr(adapter, "observe", None)
+        self._warned = getattr(adapter, "warned", None)
+        self._orderly = getattr(adapter, "orderly", None)
+        self._fired = getattr(adapter, "fired", None)
+        self._refuses_by_any = getattr(getattr(adapter, "capabilities", None), "refusals", "") == "some"
+        self._lacks = getattr(adapter, "lacks", None) or (lambda error: False)
+        self._open = True
+        self.session = adapter.start()
+        shown = self._shown = Shown(adapter, self.session)
+        self._counter = getattr(adapter, "counter", None) or shown.version
+        self._gradient = getattr(adapter, "gradient", None) or shown.gradient
+        self._modes = ModeStack(adapter, self.session)
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the modes, let go of all values and end the session; a second call does nothing."""
+        if self._open:
+            self._open = False
+            self._modes.leave(0)
+            # A tensor with a hook leads to the runner: left to each other they would wait for the collector.
+            for held in (self.env, self._tensors, self._plain):
+                held.clear()
+            stop = getattr(self.adapter, "stop", None)
+            if stop is not None:
+                stop(self.session)
+
+    # one step
+
+    def step(self, step: Step) -> Observation:
+        """Perform one step and observe as the density says."""
+        op = step[0]
+        self._touched.clear()
+        outcome = self._perform(step)
+        facts = _NO_FACTS
+        if self.density != "end":
+            grads, others = self._reach_of(op)
+            everything = others and self.density != "touched"
+            self._seen_all = everything and grads
+            facts = self.look(grads, None if everything else self._touched)
+        warned = self._warned(self.session) if self._warned is not None else None
+        fired = self._fired(self.session) if self._fired is not None else ()
+        calls: Calls | None = ()
+        if self._calls:
+            calls, self._calls = tuple(self._calls), []
+            if self._orderly is not None and not self._orderly():
+                calls = None
+        observation = _observed((outcome, facts, warned, fired, calls))
+        self.observations.append(observation)
+        self.steps.append(step)
+        return observation
+
+    def finish(self) -> Trace:
+        """Observe all there is, unless just done, close, and give the trace of the steps performed.
+
+        NB: after a crash that only looking shows, looking again might show none.
+        """
+        crashed = bool(self.observations) and self.observations[-1].crash is not None
+        if self.observations and not (self._seen_all or crashed):
+            for name, since in self._since.items():
+                if type(since) is not int and name in self._tensors:  # none then, and none now
+                    self._since[name] = self._counted(self._tensors[name])
+            outcome, _, *rest = self.observations[-1]
+            self.observations[-1] = _observed((outcome, self.look(), *rest))
+        wiring = getattr(self.adapter, "wiring", None)
+        topology = None
+        if wiring is not None and not crashed and not self._shown.hidden:
+            facts = self.observations[-1].facts if self.observations else _NO_FACTS
+            topology = wiring(self.session, self._tensors, facts)
+        self.close()
+        program = Program(tuple(self.steps))
+        complete = self._observe is not None and not self._shown.hidden
+        return Trace(program, self.adapter.name, self.density, tuple(self.observations), complete, topology)
+
+    def _perform(self, step: Step) -> Outcome:
+        op, args, kwargs, out, mode = step
+        decorated = None
+        if mode or self._modes.open:
+            mode, decorated = decoration(mode)
+            if mode != self._modes.open:
+                failed = self._modes.switch(mode)
+                if failed is not None:
+                    return failed
+        if op == DELETE:
+            return self._delete(args)
+        env = self.env
+        operands = []
+        touched = self._touched
+        try:
+            for value in args:
+                kind = type(value)
+                if kind is Ref:
+                    name = value.name
+                    value = env.get(name)
+                    if value is None:
+                        return UNBOUND
+                    touched[name] = value
+                elif kind not in PLAIN:
+                    value = self._value(value)
+                operands.append(value)
+            named = None
+            if kwargs:
+                named = {key: value if type(value) in PLAIN else self._value(value) for key, value in kwargs}
+        except _NameUnbound:
+            return UNBOUND
+        except NotImplementedError as error:  # a dtype that there is not
+            return Unsupported(str(error))
+        try:
+            if self._resolve is not None:
+                function = self._resolve(op)
+                if function is None:
+                    return Unsupported(f"{self.adapter.name} has no {op}")
+                if decorated is not None:
+                    function = self.adapter.decorate(decorated, function)
+                result = function(*operands) if named is None else function(*operands, **named)
+            elif decorated is not None:
+                with self.adapter.mode(self.session, decorated):
+                    result = self.adapter.perform(self.session, step, (tuple(operands), named or {}))
+            else:
+                result = self.adapter.perform(self.session, step, (tuple(operands), named or {}))
+        except Exception as error:
+            return self._failed(error)
+        if out:
+            return self._bind(out, result, op in OPAQUE)
+        return DONE
+
+    def _value(self, value: Any) -> Any:
+        """An argument with names and dtypes replaced by the implementation's own."""
+        kind = type(value)
+        if kind is Ref:
+            found = self.env.get(value.name)
+            if found is None:
+                raise _NameUnbound
+            self._touched[value.name] = found
+            return found
+        if kind is Function:
+            return self._recorded(value)
+        if kind is Dtype:
+            dtype = getattr(self.adapter, "dtype", None)
+            return value if dtype is None else dtype(value.name)
+        if kind is Device:
+            place = getattr(self.adapter, "place", None)
+            return value.name if place is None else place(value.name)
+        if kind is tuple:
+            return tuple(map(self._value, value))
+        if kind is list:
+            return value if PLAIN.issuperset(map(type, value)) else [self._value(item) for item in value]
+        if kind is slice:
+            return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
+        return value
+
+    def _recorded(self, function: Function) -> Callable[..., Any]:
+        """Wrap a callback so that its calls and exceptions are recorded."""
+        call, step = compiled(function.text), len(self.steps)
+
+        def recorded(*given: Any) -> Any:
+            self._calls.append((step, tuple(map(self._given, given))))
+            try:
+                return call(*given)
+            except Exception as error:
+                self._raised = error
+                raise
+
+        return recorded
+
+    def _given(self, value: Any) -> Any:
+        """Return what a function was called with, tensors by their facts."""
+        if type(value) in (tuple, list):
+            return tuple(map(self._given, value))
+        return value if value is None else self._shown.of_call(self._gradient(value))
+
+    def _failed(self, error: Exception) -> Outcome:
+        rule = self.adapter.refusal(error)
+        raised, self._raised = self._raised, None  # its traceback holds what the backward held
+        text = str(error)
+        if rule is not None:
+            return Refused(rule, text)
+        if isinstance(error, getattr(self.adapter, "unsupported", NotImplementedError)) or self._lacks(error):
+            return Unsupported(text)
+        if error is raised and "INTERNAL ASSERT" not in text:  # of torch itself, within what a hook called
+            return Refused("hook/error-ends-the-backward", text)
+        if self._refuses_by_any:
+            return Refused("", f"{type(error).__name__}: {text}")
+        return Crashed(f"{type(error).__name__}: {text}")
+
+    def _delete(self, args: tuple[Any, ...]) -> Outcome:
+        names = [value.name for value in args]
+        if any(name not in self.env for name in names):
+            return UNBOUND
+        for name in names:
+            self._forget(name)
+            del self.env[name]
+        return DONE
+
+    def _forget(self, name: str) -> None:
+        self._tensors.pop(name, None)
+        self._plain.pop(name, None)
+
+    def _bind(self, out: tuple[str, ...], result: Any, opaque: bool) -> Outcome:
+        values = result if type(result) is tuple or (type(result) is list and len(out) > 1) else (result,)
+        if out[-1] == REST:
+            out = out[:-1]
+            values = values[: len(out)]
+        if len(out) != len(values):
+            return UNBOUND  # what Python makes of it: nothing is bound
+        env, touched = self.env, self._touched
+        for name, value in zip(out, values, strict=True):
+            touched[name] = value
+            if name in env:
+                if env[name] is value:
+                    continue
+                self._forget(name)
+            env[name] = value
+            if opaque and value is not None:
+                self._plain[name] = _OPAQUE
+            elif type(value) in PLAIN or type(value) is list:
+                self._plain[name] = (_items(value) if type(value) is list else value,)
+            else:
+                self._tensors[name] = value
+                try:  # NB: what mostly succeeds, without a call more
+                    self._since[name] = self._counter(value)
+                except (RuntimeError, AttributeError):
+                    self._since[name] = self._counted(value)
+        return DONE
+
+    def _counted(self, value: Any) -> Any:
+        """The version counter, or what asking an inference tensor for it shows."""
+        try:
+            return self._counter(value)
+        except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
+            if self._lacks(error):
+                return UNSEEN
+            return refused(self.adapter.refusal(error) or str(error))
+
+    # observing
+
+    def look(self, grads: bool = True, touched: dict[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
+        """The facts of the live names (or of those ``touched``, which are all alive); `grads` reads those of
+        all non-leaves too.
+        """
+        tensors, plain = self._tensors, self._plain
+        if touched is not None:
+            if plain:
+                tensors = {name: tensors[name] for name in touched if name in tensors}
+                plain = {name: plain[name] for name in touched if name in plain}
+            else:
+                tensors = touched
+        if self._observe is not None:
+            facts = self._observe(self.session, tensors, self._since, grads)
+        else:
+            facts = {name: self._shown.facts(value, self._since[name]) for name, value in tensors.items()}
+        if self._shown.hidden:
+            facts = self._shown.claimed(facts)
+        if plain:
+            facts |= plain
+        return facts
+
+
+def _items(values: list[Any]) -> list[Any]:
+    """A list as a fact: of what is not plain, the type's name."""
+    return [_items(x) if type(x) is list else x if type(x) in PLAIN else type(x).__name__ for x in values]
