@@ -57,6 +57,8 @@ PACKAGES = {
     "conformance/adapters/standin/": {"filelock", "torch", "torchgen", "conformance"},
     "conformance/adapters/reference.py": {"reference_impl", "numpy", "specs", "conformance"},
     "conformance/adapters/reference_state.py": {"reference_impl", "specs", "conformance"},
+    "conformance/adapters/reference_draws.py": {"reference_impl", "conformance"},
+    "conformance/adapters/torch_lines.py": {"torch", "conformance"},
     "conformance/adapters/reference_watch.py": {"reference_impl", "specs", "conformance"},
     "conformance/adapters/micrograd.py": {"micrograd", "numpy", "specs", "conformance"},
     "conformance/targets/mygrad.py": {"mygrad", "numpy", "specs", "conformance"},

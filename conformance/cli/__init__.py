@@ -77,7 +77,7 @@ app.command(epilog=EPILOG)(told(grade))
 app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(told(run))
 app.command(
     epilog="Exit codes: 0 the script ended; 1 with an error; 2 wrong usage, or no Python; 3 something is not "
-    "modelled; 6 its process was stopped or died.",
+    "modelled; 4 torch disagrees (--on torch); 6 its process was stopped or died.",
     context_settings={"ignore_unknown_options": True},
 )(told(explain))
 app.command(epilog="Exit codes: 0; 2 no rule matches.")(told(rules))

@@ -9,15 +9,18 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.explained import print_answer, print_explanation, print_rules_saying
+from conformance.cli.explained import print_answer, print_beside, print_explanation, print_rules_saying
 from conformance.cli.pictures import write_pictures
 from conformance.cli.trouble import Trouble
 from conformance.explanation.as_json import as_json
+from conformance.explanation.on_torch import Beside, explain_on_torch
 from conformance.explanation.run import MEGABYTES, SECONDS, explain_source
 from conformance.explanation.why import Unknown
 
 ENDINGS = {"finished": 0, "exit": 0, "error": 1, "not modelled": 3, "syntax error": 2}
 """The exit code by the ending of the script; any other exits with 6."""
+DISAGREES = 4
+"""The exit code where torch and the reference disagree."""
 
 
 def explain(
@@ -32,6 +35,9 @@ def explain(
     message: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="Explain an error or a warning of torch, without a script."),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="torch", help="Run the script on torch beside, and compare.")
     ] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
     dot: Annotated[
@@ -58,7 +64,8 @@ def explain(
     given = [script, *(arguments or [])] if command is not None and script else arguments or []
     if at is not None and not (dot or svg or html):
         raise Trouble("--at is of pictures", f"add --svg FILE, or ask --why 'line {at}'")
-    found = explain_source(source, name, given, seconds, megabytes)
+    beside = _beside(on, source, name, given, seconds, megabytes) if on is not None else None
+    found = beside.found if beside else explain_source(source, name, given, seconds, megabytes)
     if dot or svg or html:
         write_pictures(found, dot, svg, html, at)
     elif as_json_:
@@ -70,7 +77,20 @@ def explain(
             raise Trouble(unknown.what, unknown.hint) from unknown
     else:
         print_explanation(found)
-    raise typer.Exit(ENDINGS.get(found.ending, 6))
+    if beside and not as_json_:
+        print_beside(beside)
+    differ = bool(beside and beside.disagreements)
+    raise typer.Exit(DISAGREES if differ else ENDINGS.get(found.ending, 6))
+
+
+def _beside(on: str, source: bytes, name: str, given: list[str], seconds: int, megabytes: int) -> Beside:
+    """Explain the script with torch beside."""
+    if on != "torch":
+        raise Trouble(f"--on takes torch, not {on!r}", "leave it out to explain on the reference")
+    try:
+        return explain_on_torch(source, name, given, seconds, megabytes)
+    except ImportError as error:
+        raise Trouble(f"torch is not there: {error}", "install it, or leave --on out") from error
 
 
 def _source(script: str, command: str | None) -> tuple[str, bytes]:

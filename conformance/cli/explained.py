@@ -9,6 +9,7 @@ from rich.text import Text
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.explanation.explanation import Explanation
+from conformance.explanation.on_torch import Beside, told_beside
 from conformance.explanation.search import rules_saying
 from conformance.explanation.text import WIDTH, pieces
 from specs.rule import Rule
@@ -38,6 +39,14 @@ def print_answer(answer: str) -> None:
         out.print(Text(printable(sentence.rstrip() if cure else sentence)))
         if cure:
             out.print(Text(printable(cure + rest), style="bold"))
+
+
+def print_beside(beside: Beside) -> None:
+    """Print what torch says to an explanation."""
+    out = console()
+    out.print()
+    for line in told_beside(beside):
+        out.print(Text(printable(line), style="red" if beside.disagreements else ""))
 
 
 def print_rules_saying(message: str) -> None:

@@ -91,7 +91,8 @@ BY_DEFAULT: dict[tuple[str, bool], str] = {
 class Reasons:
     """Explains one step after another; it knows the states that were told."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: bool = True) -> None:
+        self.given = given
         self.known: dict[int, TensorState] = {}
 
     def explained(self, step: ExecutedLine, subjects: Mapping[int, Sequence[str]]) -> ExecutedLine:
@@ -106,10 +107,11 @@ class Reasons:
                 continue
             own = [*subjects.get(number, ()), *loose] if number in subjects else list(step.marks)
             for fact, was, value in self._changed(step, old, now):
-                changes.append(Change(name, fact, was, value, _because(step, own, fact, value, now, was)))
+                because = _because(step, own, fact, value, now, was) if self.given else ()
+                changes.append(Change(name, fact, was, value, because))
             self.known[number] = now
-        because = [rule for change in changes for rule in change.because[:1]]
-        ranked = sorted(dict.fromkeys(because), key=because.count, reverse=True)
+        rules = [rule for change in changes for rule in change.because[:1]]
+        ranked = sorted(dict.fromkeys(rules), key=rules.count, reverse=True)
         return replace(step, changes=tuple(changes), because=tuple(ranked[:MOST]))
 
     def _changed(

@@ -1,4 +1,5 @@
-"""The process of a script: ``python -m conformance.explanation.child RECORDS SCRIPT NAME SECONDS MEGABYTES``.
+"""The process of a script: ``python -m conformance.explanation.child RECORDS SCRIPT NAME SECONDS MEGABYTES
+DRAWS ARGUMENTS``, where DRAWS is empty unless the random numbers are to be told.
 
 Each record is a line of JSON in the file RECORDS, written at once: a script that dies takes none along.
 """
@@ -11,51 +12,82 @@ import json
 import math
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 
 def main() -> None:
     """Run the script under the tracer, within limits."""
-    records, script, name, seconds, megabytes, *arguments = sys.argv[1:]
-    _limit(int(seconds), int(megabytes))
-    play(Path(records), Path(script).read_bytes(), name, arguments)
+    records, script, name, seconds, megabytes, draws, *arguments = sys.argv[1:]
+    limit(int(seconds), int(megabytes))
+    play(Path(records), Path(script).read_bytes(), name, arguments, bool(draws))
 
 
-def play(records: Path, source: bytes, name: str, arguments: Sequence[str]) -> None:
-    """Run a script in this process, which it may leave in any state, and write the records."""
+def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draws: bool = False) -> None:
+    """Run a script in this process, which it may leave in any state, and write the records; with ``draws``
+    those of the random numbers too.
+    """
+    import numpy as np
+
+    from conformance.adapters.reference_draws import Draws
+    from conformance.adapters.reference_state import stand_in_as_torch
+    from conformance.explanation.trace import Tracer
+
+    emit = emitter(records)
+    stand_in_as_torch()
+    if draws:
+        seed_all()
+        Draws(lambda shape, values: emit({"draw": [shape, values]}))
+    prepared = prepare(source, name, arguments, emit)
+    if prepared is not None:
+        code, names = prepared
+        tracer = Tracer(name, names, emit)
+        sys.stdout = Told(tracer.printed_by)
+        with np.errstate(all="ignore"):
+            tracer.run(code)
+        emit({"end": True})
+
+
+def emitter(records: Path) -> Callable[[dict[str, Any]], None]:
+    """Return the function that writes a record at once."""
     out = open(records, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  open until the process ends
 
     def emit(record: dict[str, Any]) -> None:
         out.write(json.dumps(_plain(record)) + "\n")
 
-    from conformance.adapters.reference_state import stand_in_as_torch
-    from conformance.explanation.trace import Tracer
+    return emit
 
-    stand_in_as_torch()
+
+def prepare(
+    source: bytes, name: str, arguments: Sequence[str], emit: Callable[[dict[str, Any]], None]
+) -> tuple[types.CodeType, dict[str, Any]] | None:
+    """Make a script the main module; return its code and its names, or None if it is no Python."""
     sys.argv = [name, *arguments]
     sys.path[0] = str(Path(name).resolve().parent) if name not in ("-", "-c") else ""
     try:
         code = compile(source, name, "exec")
     except (SyntaxError, ValueError) as error:
-        emit(
-            {"syntax": getattr(error, "msg", None) or str(error), "line": getattr(error, "lineno", None) or 0}
-        )
-        return
+        message = getattr(error, "msg", None) or str(error)
+        emit({"syntax": message, "line": getattr(error, "lineno", None) or 0})
+        return None
     main = types.ModuleType("__main__")
     main.__dict__.update({"__file__": name, "__builtins__": builtins})
     sys.modules["__main__"] = main
-    tracer = Tracer(name, main.__dict__, emit)
-    sys.stdout = _Told(tracer.printed_by)
+    return code, main.__dict__
+
+
+def seed_all() -> None:
+    """Seed Python's and numpy's generators, so that two runs of a script draw the same."""
+    import random
+
     import numpy as np
 
-    with np.errstate(all="ignore"):
-        tracer.run(code)
-    emit({"end": True})
+    random.seed(0)
+    np.random.seed(0)
 
 
-class _Told(io.TextIOBase):
+class Told(io.TextIOBase):
     """Standard output that is told with the line that wrote it."""
 
     def __init__(self, take: Any) -> None:
@@ -66,14 +98,15 @@ class _Told(io.TextIOBase):
         return len(text)
 
 
-def _limit(seconds: int, megabytes: int) -> None:
+def limit(seconds: int, megabytes: int) -> None:
     """Bound processor time and memory, where the system can."""
     try:
         import resource
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    if megabytes:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
 
 def _plain(value: Any) -> Any:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Iterator, Mapping
-from types import FunctionType, ModuleType
 from typing import Any
 
 from conformance.adapters.reference_state import (
@@ -17,11 +15,8 @@ from conformance.adapters.reference_state import (
     is_ours,
     saved_by,
 )
+from conformance.explanation.reach import reached
 from conformance.explanation.value import GraphNode, SavedOperand, TensorState
-
-_PLAIN = (int, float, str, bytes, bool, complex, type(None), type, ModuleType, FunctionType)
-DEPTH, OBJECTS = 5, 2000
-"""The depth to which names are followed, and the most objects that are looked at."""
 
 
 class Numbers:
@@ -67,7 +62,7 @@ class Peek:
         """Return the tensors' names, the states of all reached, and the nodes that are new or changed."""
         names: dict[str, int] = {}
         found: dict[int, Any] = {}
-        for name, x in reached(roots):
+        for name, x in reached(roots, TENSOR, is_ours):
             names[name] = number = self.numbers.of(x)
             found[number] = x
         states: dict[int, TensorState] = {}
@@ -174,41 +169,3 @@ class Peek:
                 fields = (known.number, known.name, known.edges, known.saved, known.variable, known.made)
                 self.nodes[number] = GraphNode(*fields, self.step)
                 new.add(number)
-
-
-def reached(roots: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give each tensor that a name, container, attribute or module reaches, with its path."""
-    todo = [(name, value, 0) for name, value in roots.items() if not name.startswith("__")]
-    met: set[int] = set()
-    for (
-        name,
-        x,
-        depth,
-    ) in todo:  # it grows meanwhile: wide before deep, so that the shortest path is met first
-        if isinstance(x, TENSOR):
-            yield name, x
-            continue
-        if isinstance(x, _PLAIN) or id(x) in met or depth > DEPTH or len(met) > OBJECTS:
-            continue
-        met.add(id(x))
-        with contextlib.suppress(Exception):  # an object of the script may refuse to be looked at
-            todo += [(f"{name}{path}", value, depth + 1) for path, value in _parts(x)]
-
-
-def _parts(x: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(x, dict):
-        for key, value in list(x.items())[:OBJECTS]:
-            yield f"[{key!r}]" if isinstance(key, (str, int)) else "[...]", value
-    elif isinstance(x, (list, tuple)):
-        names = getattr(x, "_fields", None)
-        for at, value in enumerate(x[:OBJECTS]):
-            yield f".{names[at]}" if names else f"[{at}]", value
-    elif isinstance(x, (set, frozenset)):
-        for value in x:
-            yield "{...}", value
-    elif not is_ours(type(x).__module__) or "_parameters" in getattr(x, "__dict__", ()):
-        for name, value in list(getattr(x, "__dict__", {}).items()):
-            if name in ("_parameters", "_buffers", "_modules") and isinstance(value, dict):
-                yield from ((f"[{key}]" if key.isdigit() else f".{key}", part) for key, part in value.items())
-            elif not name.startswith("__"):
-                yield f".{name}", value

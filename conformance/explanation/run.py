@@ -66,11 +66,12 @@ def explain_source(
         records, script = Path(folder, "records"), Path(folder, "script")
         script.write_bytes(source)
         records.touch()
-        code, complaint = (start or _in_a_process)(records, script, name, arguments, seconds, megabytes)
-        lines = records.read_text("utf-8", errors="replace").splitlines()
-    found = [json.loads(line) for line in lines if line.endswith("}")]
-    text = tuple(_decoded(source).splitlines())
-    return _put_together(name, text, found, code, complaint, seconds)
+        if start is None:
+            found, code, complaint = run_child("child", records, script, name, arguments, seconds, megabytes)
+        else:
+            code, complaint = start(records, script, name, arguments, seconds, megabytes)
+            found = _read(records)
+    return put_together(name, source, found, code, complaint, seconds)
 
 
 def _decoded(source: bytes) -> str:
@@ -82,15 +83,21 @@ def _decoded(source: bytes) -> str:
         return source.decode(errors="replace")
 
 
-def _in_a_process(
-    records: Path, script: Path, name: str, arguments: Sequence[str], seconds: int, megabytes: int
-) -> tuple[int | None, str]:
-    command = [sys.executable, "-m", "conformance.explanation.child", str(records), str(script), name]
+def run_child(
+    module: str, records: Path, script: Path, name: str, arguments: Sequence[str], seconds: int,
+    megabytes: int, draws: str = "",
+) -> tuple[list[Any], int | None, str]:  # fmt: skip
+    """Run a script in a process of that module; return its records, its exit code (None if it took too long)
+    and what stands on standard error.
+    """
+    records.touch()
+    command = [sys.executable, "-m", f"conformance.explanation.{module}", str(records), str(script), name]
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    code: int | None
     try:
         done = subprocess.run(
-            [*command, str(seconds), str(megabytes), *arguments],
+            [*command, str(seconds), str(megabytes), draws, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -98,21 +105,34 @@ def _in_a_process(
             env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             check=False,
         )
+        code, complaint = done.returncode, done.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
-        return None, ""
-    return done.returncode, done.stderr.decode(errors="replace")
+        code, complaint = None, ""
+    return _read(records), code, complaint
 
 
-def _put_together(
-    name: str, source: tuple[str, ...], records: list[Any], code: int | None, complaint: str, seconds: int
+def _read(records: Path) -> list[Any]:
+    lines = records.read_text("utf-8", errors="replace").splitlines()
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def put_together(
+    name: str,
+    source: bytes,
+    records: list[Any],
+    code: int | None,
+    complaint: str,
+    seconds: int,
+    reasons: bool = True,
 ) -> Explanation:
+    """Make the explanation of a script of its records; without ``reasons`` no change has a because."""
     steps: list[ExecutedLine] = []
-    reasons = Reasons()
+    reason = Reasons(reasons)
     warned: list[Mishap] = []
-    found = Explanation(name, source, ())
+    found = Explanation(name, tuple(_decoded(source).splitlines()), ())
     for record in records:
         if "step" in record and "names" in record:
-            steps.append(_step(record, steps[-1] if steps else None, reasons))
+            steps.append(_step(record, steps[-1] if steps else None, reason))
         elif "warning" in record:
             warned.append(_mishap(record, record["warning"]))
         elif "error" in record:

@@ -1,0 +1,57 @@
+"""Noting the random numbers that the reference draws for a script, so that torch can be given the same."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import reference_impl
+from conformance.adapters.reference_state import TENSOR
+from reference_impl.core.access import array_of
+from reference_impl.nn import functional, init
+
+FACTORIES = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
+             "bernoulli", "multinomial")  # fmt: skip
+"""Functions of the namespace that draw."""
+METHODS = ("uniform_", "normal_", "log_normal_", "exponential_", "geometric_", "cauchy_", "random_",
+           "bernoulli_", "bernoulli", "multinomial")  # fmt: skip
+"""Methods that draw."""
+MODULE = ("uniform_", "normal_", "trunc_normal_")
+"""Functions of ``nn.init`` that draw, on whichever the others stand."""
+
+Note = Callable[[list[int], list[Any]], None]
+"""Called with the shape and the elements, row by row, of each tensor that was drawn."""
+
+
+class Draws:
+    """The numbers drawn while a script runs; of calls within calls, the outermost counts."""
+
+    def __init__(self, note: Note) -> None:
+        self.note, self.depth = note, 0
+        for name in FACTORIES:
+            if hasattr(reference_impl, name):
+                setattr(reference_impl, name, self._noted(getattr(reference_impl, name)))
+        for name in METHODS:
+            if name in vars(TENSOR):
+                setattr(TENSOR, name, self._noted(getattr(TENSOR, name)))
+        for name in MODULE:
+            if hasattr(init, name):
+                setattr(init, name, self._noted(getattr(init, name)))
+        functional.dropout = self._noted(functional.dropout, drops=True)
+
+    def _noted(self, function: Callable[..., Any], drops: bool = False) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def drawing(*args: Any, **kwargs: Any) -> Any:
+            self.depth += 1
+            try:
+                out = function(*args, **kwargs)
+            finally:
+                self.depth -= 1
+            if self.depth == 0 and isinstance(out, TENSOR) and not (drops and out is args[0]):
+                array = array_of(out)
+                kept = array != 0 if drops else array
+                self.note(list(array.shape), kept.ravel().tolist())
+            return out
+
+        return drawing

@@ -1,0 +1,70 @@
+"""Scripts on torch beside the reference: the same random numbers, the same facts; a difference is told."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+from conformance.explanation.on_torch import COMPARED, Beside, explain_on_torch
+
+TRAINED = """import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = nn.Linear(3, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(torch.relu(self.hidden(x)))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+x, y = torch.randn(6, 3), torch.rand(6, 1)
+for i in range(3):
+    opt.zero_grad()
+    loss = nn.functional.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+perm = torch.randperm(6)
+noise = torch.empty(2).uniform_(-1, 1)
+"""
+
+
+def beside(script: str) -> Beside:
+    """The script on both, within the usual limits."""
+    return explain_on_torch(script.encode(), "-c", (), 30, 4096)
+
+
+def test_torch_agrees_on_a_training_loop_with_the_same_random_numbers():
+    """Values, grads, versions and histories are the same after every line."""
+    found = beside(TRAINED)
+    assert () == found.disagreements
+    assert found.facts > 400
+    assert "torch agrees" in str(found)
+
+
+def test_an_error_is_the_same_on_torch():
+    """The rule of torch's message is the rule of the refusal."""
+    found = beside("import torch\nw = torch.ones(2, requires_grad=True)\nw += 1\n")
+    assert ((), "write/leaf-refused") == (found.disagreements, found.found.error.rule)
+
+
+def test_a_disagreement_is_told_with_line_and_fact():
+    """A script that asks who runs it gets two answers, and both are told."""
+    script = "import torch\nhere = hasattr(torch, '_C')\nw = torch.ones(2, requires_grad=here)\n"
+    told = str(beside(script))
+    assert "line 3" in told
+    assert "w.requires_grad is True on torch, False here" in told
+    assert "torch disagrees" in told
+
+
+def test_what_is_not_modelled_is_traced_on_torch():
+    """Facts without because."""
+    found = beside(
+        "import torch\nx = torch.ones(2, 2, requires_grad=True)\ny = torch.linalg.matrix_exp(x)\n"
+        "y.sum().backward()\n"
+    )
+    assert "facts without because" in found.note
+    changes = [change for step in found.found.steps for change in step.changes]
+    assert ("y", "is_leaf", False) in [(c.name, c.fact, c.after) for c in changes]
+    assert [()] == list({change.because for change in changes})
+    assert "grad" in COMPARED
