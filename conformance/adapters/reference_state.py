@@ -175,3 +175,18 @@ def _subject(frames: Any) -> tuple[Any, Any, Any]:
 def is_ours(module: str) -> bool:
     """Tell whether a module is the reference's, which the script sees as torch's."""
     return module == "reference_impl" or module.startswith("reference_impl.")
+
+
+def raised_by_reference(trace: TracebackType | None) -> bool:
+    """Tell whether an exception came from the reference's own code."""
+    module = ""
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        trace = trace.tb_next
+    return is_ours(module)
+
+
+def knows(name: str) -> bool:
+    """Tell whether the reference has a class or function of that name in a namespace that scripts use."""
+    spaces = (reference_impl, reference_impl.nn, reference_impl.nn.functional, reference_impl.optim, TENSOR)
+    return any(hasattr(space, name) for space in spaces)

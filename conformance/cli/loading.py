@@ -82,7 +82,7 @@ def known_to_somebody(op: str) -> bool:
 
 def load_program(path: Path) -> Program:
     """The program that a file holds in PyTorch text."""
-    hint = "a program is straight-line PyTorch that starts with `import torch`"
+    hint = "run takes one operation a line; `autograd-conformance explain` takes any script"
     try:
         program = parse_checked(path.read_text(encoding="utf-8-sig"), known_to_somebody)
     except OSError as exc:

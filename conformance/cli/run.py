@@ -19,6 +19,7 @@ from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.comparison.tolerance.bounds import ulp_distance
 from conformance.execution.trace import Observation, Refused, Trace
+from conformance.explanation.because import deciding
 from conformance.grading.isolated import run_isolated
 from conformance.grading.side_by_side import Location, SideBySide, side_by_side
 from conformance.program import Step, decoration
@@ -122,11 +123,13 @@ def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iter
         yield TableRow("    says", [getattr(outcome, "message", "") for outcome in outcomes], None)
     now = [flat(trace[index]) for trace in traces]
     before = [last_seen(trace, index) for trace in traces]
+    changes: list[Key] = []
     at = traces.index(found.baseline)
     for key in dict.fromkeys(key for facts in now for key in facts):
         seen = [facts.get(key, ABSENT) for facts in now]
         changed = any(facts.get(key, ABSENT) != value for facts, value in zip(before, seen, strict=True))
         if changed and not _is_usual(key, before, seen):
+            changes.append(key)
             name, fact = key
             place = (index, name, fact)
             cells = [cell(value) for value in seen]
@@ -134,7 +137,27 @@ def rows(step: Step, index: int, traces: list[Trace], found: SideBySide) -> Iter
                 apart = (_apart(seen[at], value, now[at], key) for value in seen)
                 cells = list(map("".join, zip(cells, apart, strict=True)))
             yield TableRow(f"    {name}.{fact}" if name else f"    {fact}", cells, place)
+    yield from _because(index, traces, changes, now)
     yield from _beyond_facts(index, traces, found)
+
+
+def _because(
+    index: int, traces: list[Trace], changes: list[Key], now: list[dict[Key, Any]]
+) -> Iterator[TableRow]:
+    """Give a line with the rules that decide what changed, where an implementation knows its rules."""
+    cells = []
+    for trace, facts in zip(traces, now, strict=True):
+        fired = trace[index].fired
+        told = [
+            deciding(fact.partition(".")[0], facts.get((name, fact)), fired)
+            for name, fact in changes
+            if name
+            and facts.get((name, fact)) is not UNSEEN
+            and (fact != "grad" or "grad/assign-none-clears" in fired)
+        ]
+        cells.append("\n".join(list(dict.fromkeys(filter(None, told)))[:3]))
+    if any(cells) and not isinstance(traces[0][index].outcome, Refused):
+        yield TableRow("    because", cells, None)
 
 
 def _beyond_facts(index: int, traces: list[Trace], found: SideBySide) -> Iterator[TableRow]:

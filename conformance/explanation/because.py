@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -138,6 +138,13 @@ def _told(state: TensorState | None, fact: str, step: ExecutedLine) -> Any:
         grad = step.tensors.get(state.grad)
         return f"a tensor of shape {list((grad or state).shape)}"
     return getattr(state, "grad_value" if fact == "grad" else fact)
+
+
+def deciding(fact: str, value: Any, marks: Iterable[str]) -> str | None:
+    """Return the rule, of those marked, that decides a fact which has that value now."""
+    marked = set(marks)
+    first = FIRST.get((fact, value not in (None, False, 0)), ())
+    return next((rule for rule in first if rule in marked), None)
 
 
 def _because(

@@ -139,7 +139,8 @@ def put_together(
             error = _mishap(record, record["error"])
             if record["not_modelled"]:
                 what = record["not_modelled"]
-                note = f"line {error.line}: {what} is not modelled; --on torch traces torch itself"
+                what = f"not modelled: {what}" if " " in what else f"{what} is not modelled"
+                note = f"line {error.line}: {what}; --on torch traces torch itself"
                 found = replace(found, ending="not modelled", error=error, note=note)
             elif error.kind == "MemoryError":
                 note = f"line {error.line}: the script needs more memory than it may take"

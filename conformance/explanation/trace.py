@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import asdict
 from itertools import chain
@@ -13,6 +14,8 @@ from conformance.adapters.reference_state import (
     TENSOR,
     RawFacts,
     is_ours,
+    knows,
+    raised_by_reference,
     subject_of,
     subject_of_warning,
 )
@@ -228,7 +231,10 @@ def _not_modelled(error: BaseException, script: str) -> str | None:
 
 
 def _lacking(error: BaseException) -> str | None:
-    if isinstance(error, NOT_MODELLED):
+    """Return the name in torch of what the reference does not have."""
+    if isinstance(error, NOT_MODELLED) or (
+        type(error) is NotImplementedError and raised_by_reference(error.__traceback__)
+    ):
         return str(error) or type(error).__name__
     if isinstance(error, AttributeError) and error.name and not isinstance(error, Refusal):
         where = getattr(error.obj, "__name__", "")
@@ -236,6 +242,12 @@ def _lacking(error: BaseException) -> str | None:
             return f"torch{where.removeprefix('reference_impl')}.{error.name}"
         if isinstance(error.obj, TENSOR):
             return f"Tensor.{error.name}"
+        if is_ours(type(error.obj).__module__):
+            return f"{type(error.obj).__name__}.{error.name}"
+    if type(error) is TypeError and (
+        found := re.match(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    ):
+        return f"{found[1]}({found[2]}=...)" if knows(found[1]) else None
     if isinstance(error, ImportError) and error.name:
         name = error.name.replace("reference_impl", "torch")
         if name == "torch" or name.startswith("torch."):
