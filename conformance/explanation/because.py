@@ -185,6 +185,8 @@ def _fits(step: ExecutedLine, rule: str, fact: str, now: TensorState, was: Any) 
         return now.is_leaf and (rule != "grad/accumulates" or was is not None)
     if rule == "device/copy-is-an-op" and fact != "device":
         return now.node is not None and now.grad_fn == "ToCopyBackward0"
+    if rule == "version/write-bumps" and fact == "grad":
+        return not step.ran
     if rule == "version/shared-by-views":
         return now.base is not None
     if rule == "nn/parameter-cuts":

@@ -77,7 +77,7 @@ def fact_in_words(change: Change, step: ExecutedLine) -> str:
         case "retains_grad":
             return "retains its grad" if value else "retains no grad any more"
         case "grad_fn":
-            return "no grad_fn any more" if value is None else f"grad_fn {value}"
+            return "no grad_fn any more" if value is None else f"grad_fn {value}{_from(change.name, step)}"
         case "version":
             return f"version {value}" if new else f"version {change.before} -> {value}"
         case "device":
@@ -87,10 +87,31 @@ def fact_in_words(change: Change, step: ExecutedLine) -> str:
         case "memory":
             return f"shares memory with {name_at(step, value)}"
         case "stale":
-            return "its history is out of date until it is read" if value else "its history is up to date"
+            return (
+                "its history is out of date until it is read"
+                if value
+                else "this line brought its history up to date"
+            )
         case "value":
             return f"values {in_print(value)}, unseen by the version counter"
     return f"{change.fact} = {in_print(value)}"
+
+
+def _from(name: str, step: ExecutedLine) -> str:
+    """Return what a result was computed from during a step, in words: the nearest tensors with a name."""
+    found: list[str] = []
+    todo, met = [step.names.get(name, 0)], set()
+    while todo:
+        number = todo.pop()
+        met.add(number)
+        for taken in [t for flow in step.flows if number in flow.gives for t in flow.takes]:
+            known = [n for n in step.named(taken) if n != name]
+            state = step.tensors.get(taken)
+            if known and state is not None and state.requires_grad:
+                found.append(known[0])
+            elif not known and taken not in met:
+                todo.append(taken)
+    return f" from {names(found[::-1])}" if found else ""
 
 
 def name_at(step: ExecutedLine, tensor: int | None) -> str:
