@@ -79,7 +79,7 @@ def elements(x: torch.Tensor) -> Any:
         return x.detach().tolist()
 
 
-class Given:
+class GivenNumbers:
     """Random numbers that were drawn elsewhere: torch's random functions return those, in order."""
 
     def __init__(self, draws: list[tuple[list[int], list[Any]]]) -> None:

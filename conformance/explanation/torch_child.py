@@ -86,7 +86,7 @@ def main() -> None:
         emit({"absent": str(error)})
         return
     limit(2 * int(seconds) + 20, 0)
-    given = torch_lines.Given(json.loads(Path(draws).read_text("utf-8")))
+    given = torch_lines.GivenNumbers(json.loads(Path(draws).read_text("utf-8")))
     seed_all()
     prepared = prepare(Path(script).read_bytes(), name, arguments, emit)
     if prepared is not None:
