@@ -161,6 +161,8 @@ def _because(
             return tuple(found[:MOST])
     if key in (("is_leaf", True), ("requires_grad", False)) and _is_lost(step, now):
         return (_LOST_AS_INTEGER if "int" in now.dtype or now.dtype == "bool" else "detach/cuts",)
+    if fact == "device" and any(now.number in flow.gives and flow.takes for flow in step.flows):
+        return ("device/like-its-model",)
     if key in BY_DEFAULT:
         return (BY_DEFAULT[key],)
     decided = _DECIDED_AS.get(fact, fact)

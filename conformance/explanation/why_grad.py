@@ -254,7 +254,8 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
     )
     if cuts:
         rule = _rule_of(cuts[0].step, cuts[0].flow.how)
-        call = cuts[0].flow.how.strip(".")
+        how = cuts[0].flow.how
+        call = how if how.startswith(".") else f"{how}()"
         cure = (
             f"Cure: stay in the graph at line {cuts[0].step.line}: compute with torch's ops, without {call}."
         )
