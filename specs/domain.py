@@ -32,8 +32,23 @@ class Avoidance:
 
 
 def _powers_of_two(x: Any) -> bool:
-    mantissa, _ = np.frexp(np.abs(np.asarray(x, dtype=np.float64)))
+    x = np.asarray(x)
+    if x.dtype.kind == "c":
+        # Of whose squared magnitude the parts are exact multiples: an axis or a diagonal.
+        real, imag = np.abs(x.real), np.abs(x.imag)
+        axis = (real == 0) | (imag == 0) | (real == imag)
+        return bool(np.all(axis)) and _powers_of_two(np.maximum(real, imag))
+    mantissa, _ = np.frexp(np.abs(x.astype(np.float64)))
     return bool(np.all(mantissa == 0.5))
+
+
+def _positive(x: Any) -> bool:
+    return bool(np.all(np.real(x) > 0))
+
+
+def _moderate(x: Any) -> bool:
+    """Tell whether no element is large, or near a pole, which complex functions have off the real axis."""
+    return bool(np.all(np.abs(np.real(x)) <= 8) and np.all(np.abs(np.imag(x)) <= 1))
 
 
 DOMAINS = {
@@ -43,7 +58,7 @@ DOMAINS = {
         "at zero the value or a derivative is inf or nan, and comparisons with nan are not specified",
     ),
     "positive": Domain(
-        lambda x: bool(np.all(np.asarray(x) > 0)),
+        _positive,
         "at other values the result or a derivative is nan or inf",
     ),
     "power_of_two": Domain(
@@ -55,7 +70,7 @@ DOMAINS = {
         "dividing by other numbers rounds; nothing is divided by zeros",
     ),
     "moderate": Domain(
-        lambda x: bool(np.all(np.abs(np.asarray(x)) <= 8)),
+        _moderate,
         "at larger values the function saturates or overflows, and libraries differ in where",
     ),
 }

@@ -68,9 +68,7 @@ class Op:
     aliases: str = "never"  # whose memory its result shows: see ALIASES; default: by view, composite
     memory: str = "window"  # what its in-place form demands of the memory it writes: see MEMORY
     overwrites: str = ""  # a write that ignores the old value: see OVERWRITES
-    mixes_elements: bool = (
-        False  # an element of its gradient is made of several: asked of in-place forms only
-    )
+    mixes_elements: bool = False  # of in-place forms: an element of the gradient is made of several
     hands_on: bool = False  # a formula that reads elements may still return the very gradient that came in
     joint: bool = False  # one formula gives the gradients of all operands, wanted or not
     real: bool = False  # of a complex gradient, a real operand gets the real part
@@ -84,7 +82,10 @@ class Op:
     jumps: bool = False  # value or derivative jump: no rounded operands; default: if it gives bools
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
     avoid: tuple[str, ...] = ()  # names in AVOIDANCES
-    complex: bool = False  # body and formulas hold for complex128 as they stand
+    complex: bool | str = False  # programs call it on complex numbers; "rounds": it is not exact on those
+    tries: tuple[
+        str, ...
+    ] = ()  # values, besides the usual, that branches of its formulas need: inputs' names
     # -- what PyTorch does in rare states
     zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS
     casts_out: bool = True  # `out=` may have another dtype; default: unless "keep" or "same"
@@ -118,9 +119,8 @@ class Op:
     # declaring
     def wrt(self, **formulas: Callable[..., Any]) -> Op:
         """Give the formula of each operand named; in-place forms share them."""
-        self._set_formulas(formulas)
-        if self.in_place is not None:
-            self.in_place._set_formulas(formulas)
+        for op in filter(None, (self, self.in_place)):
+            op._set_formulas(formulas)
         return self
 
     def _set_formulas(self, functions: Mapping[str, Callable[..., Any]]) -> None:

@@ -95,13 +95,13 @@ def _logical_and(x: Tensor, y: Tensor):
     return np.logical_and(x, y)
 
 
-@composite(name="where", grows="keeps", jumps=True, often=4, casts_out=False)
+@composite(name="where", complex=True, grows="keeps", jumps=True, often=4, casts_out=False)
 def where_else_number(condition: Mask, x: Tensor, y: Number):
     """``x`` where the condition holds, else a number."""
     return _lifted(x, y)._where(condition, y)
 
 
-@composite(name="where", grows="keeps", jumps=True, often=4, casts_out=False)
+@composite(name="where", complex=True, grows="keeps", jumps=True, often=4, casts_out=False)
 def where_number(condition: Mask, x: Number, y: Tensor):
     """A number where the condition holds, else ``y``."""
     return _lifted(y, x).new_full((), x)._where(condition, _lifted(y, x))
@@ -116,7 +116,13 @@ def _lifted(x, number):
 
 
 @op(
-    node="WhereBackward0", grows="keeps", jumps=True, often=4, on_cpu=("condition", "x", "y"), casts_out=False
+    node="WhereBackward0",
+    complex=True,
+    grows="keeps",
+    jumps=True,
+    often=4,
+    on_cpu=("condition", "x", "y"),
+    casts_out=False,
 )
 def where(condition: Mask, x, y):
     """``x`` where the condition holds, else ``y``; saves the condition only."""
@@ -148,7 +154,7 @@ def _half(g, x, y):
     return g.div_scalar(2).where(x.eq(y), g)
 
 
-@op(node="MaximumBackward0", grows="keeps", jumps=True, often=4)
+@op(node="MaximumBackward0", tries=("ties",), grows="keeps", jumps=True, often=4)
 def maximum(x: Tensor, y: Tensor):
     """The larger of each pair; a tie's gradient is shared."""
     _need_order("maximum", x)
@@ -161,7 +167,7 @@ maximum.wrt(
 )
 
 
-@op(node="MinimumBackward0", grows="keeps", jumps=True)
+@op(node="MinimumBackward0", tries=("ties",), grows="keeps", jumps=True)
 def minimum(x: Tensor, y: Tensor):
     """The smaller of each pair; a tie's gradient is shared."""
     _need_order("minimum", x)
@@ -187,13 +193,24 @@ def _bounded(x, min, max):
     return x if max is None else np.minimum(x, max)
 
 
-@op(node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), grows="keeps", jumps=True)
+@op(
+    node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), tries=("ties",), grows="keeps", jumps=True
+)
 def clamp(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``x`` held between two numbers, either of which may be None; a rule says if a bound gets a gradient."""
     return _bounded(x, min, max)
 
 
-@op(inplace="only", node="ClampBackward1", dtypes="keep", wide=True, layout=("x",), grows="keeps", jumps=True)
+@op(
+    inplace="only",
+    node="ClampBackward1",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    tries=("ties",),
+    grows="keeps",
+    jumps=True,
+)
 def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``clamp`` in place, which cannot change the dtype."""
     out = _bounded(x, min, max)

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from specs.active_rules import by
 from specs.kind import Tensor
 from specs.op import composite, op
 
 
 def conj(x: Any) -> Any:
     """The conjugate of a tensor or number in a formula; a real tensor gets no node."""
-    if isinstance(x, (int, float, complex)):
-        return x.conjugate()
-    return x.conj() if x.is_complex() else x
+    if isinstance(x, (int, float)):
+        return x
+    if isinstance(x, complex):
+        return x.conjugate() if by("op/gradients-conjugate") else x
+    return x.conj() if x.is_complex() and by("op/gradients-conjugate") else x
 
 
 @op(internal=True, node="ConjBackward0", dtypes="keep", layout=("x",), complex=True)

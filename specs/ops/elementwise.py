@@ -87,14 +87,21 @@ rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), alpha))
 
 
 @op(
-    inplace=True, node="MulBackward0", real=True, grows="multiplies", often=(4, 4), factor="y", zero="product"
+    inplace=True,
+    node="MulBackward0",
+    real=True,
+    complex=True,
+    grows="multiplies",
+    often=(4, 4),
+    factor="y",
+    zero="product",
 )
 def mul(x: Tensor, y):
     """Product; each operand is saved for the other's gradient."""
     return np.multiply(x, y)
 
 
-@op(name="mul", node="MulBackward0", real=True, grows="multiplies", often=4, zero="product")
+@op(name="mul", node="MulBackward0", real=True, complex=True, grows="multiplies", often=4, zero="product")
 def mul_number(x: Wrapped, y: Tensor):
     """``2 * y``, in the function's form."""
     return np.multiply(x, y)
@@ -118,7 +125,7 @@ def _quotient(x, y):
     return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
 
 
-_QUOTIENT: dict[str, Any] = {"dtypes": "float", "domain": {"y": "power_of_two"}}
+_QUOTIENT: dict[str, Any] = {"dtypes": "float", "complex": True, "domain": {"y": "power_of_two"}}
 
 
 @op(inplace=True, node="DivBackward0", real=True, grows="divides", factor="y", zero="quotient", **_QUOTIENT)
@@ -186,6 +193,8 @@ neg.wrt(x=lambda g: g.neg())
     node="AbsBackward0",
     dtypes="keep",
     layout=("x",),
+    complex="rounds",
+    tries=("a zero",),
     grows="keeps",
     jumps=True,
     zero="derivative",
@@ -232,7 +241,14 @@ def _sgn_backward(g, x, out):
 sgn.wrt(x=_sgn_backward)
 
 
-@op(inplace=True, node="ReciprocalBackward0", dtypes="float", domain="power_of_two", grows="inverts")
+@op(
+    inplace=True,
+    node="ReciprocalBackward0",
+    dtypes="float",
+    complex=True,
+    domain="power_of_two",
+    grows="inverts",
+)
 def reciprocal(x: Tensor):
     """``1 / x``; saves its result."""
     return np.reciprocal(x)
@@ -246,7 +262,7 @@ def _reciprocal_backward(g: Any, out: Any) -> Any:
 reciprocal.wrt(x=_reciprocal_backward)
 
 
-@composite(domain={"x": "power_of_two"}, grows="inverts", aliases="never")
+@composite(complex=True, domain={"x": "power_of_two"}, grows="inverts", aliases="never")
 def rtruediv(x: Tensor, y):
     """``y / x`` as Python writes it: a reciprocal and a product."""
     return x.reciprocal().mul(y)

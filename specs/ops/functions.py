@@ -17,6 +17,7 @@ _SMOOTH: dict[str, Any] = {
     "dtypes": "float",
     "exact": False,
     "ulp": 4,
+    "complex": True,
     "domain": "moderate",
     "grows": "saturates",
 }
@@ -37,7 +38,7 @@ def exp(x: Tensor):
 exp.wrt(x=lambda g, out: g.mul(conj(out)))
 
 
-@op(node="LogBackward0", **_SMOOTH | {"domain": "positive"})
+@op(node="LogBackward0", **_SMOOTH | {"domain": "positive", "tries": ("positive", "a zero")})
 def log(x: Tensor):
     """Natural logarithm."""
     return np.log(x)
@@ -46,7 +47,7 @@ def log(x: Tensor):
 log.wrt(x=lambda g, x: g.div(conj(x)))
 
 
-@op(node="SqrtBackward0", **_SMOOTH | {"ulp": 1, "domain": "positive"})
+@op(node="SqrtBackward0", **_SMOOTH | {"ulp": 1, "domain": "positive", "tries": ("positive", "a zero")})
 def sqrt(x: Tensor):
     """Square root; saves its result."""
     return np.sqrt(x)
@@ -139,7 +140,15 @@ def deg2rad(x: Tensor):
 deg2rad.wrt(x=lambda g: g.mul_scalar(_DEGREE))
 
 
-@op(node="LogaddexpBackward0", exact=False, ulp=4, domain="moderate", grows="adds")
+@op(
+    node="LogaddexpBackward0",
+    complex=True,
+    tries=("ties",),
+    exact=False,
+    ulp=4,
+    domain="moderate",
+    grows="adds",
+)
 def logaddexp(x: Tensor, y: Tensor):
     """``log(exp(x) + exp(y))``, without overflow on the way."""
     need_kernel("logaddexp", x, "biu")
@@ -157,7 +166,15 @@ logaddexp.wrt(
 )
 
 
-@op(inplace=True, node="ReluBackward0", dtypes="numeric", grows="keeps", jumps=True, often=4)
+@op(
+    inplace=True,
+    node="ReluBackward0",
+    dtypes="numeric",
+    tries=("a zero",),
+    grows="keeps",
+    jumps=True,
+    often=4,
+)
 def relu(x: Tensor):
     """``max(x, 0)``; saves its result, and its derivative at zero is zero."""
     need_kernel("relu", x, "c")

@@ -25,7 +25,7 @@ def _need_dimension(x, y):
         refuse("op/dim-range", low=0, high=-1, dim=0)
 
 
-@op(node="DotBackward0", dtypes="same", torch_names={"y": "tensor"}, zero="passes")
+@op(node="DotBackward0", dtypes="same", complex=True, torch_names={"y": "tensor"}, zero="passes")
 def dot(x: Tensor, y: Tensor):
     """Inner product of two vectors."""
     need_ndim("dot", 1, x, y)
@@ -40,6 +40,7 @@ dot.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 @op(
     node="MvBackward0",
+    complex=True,
     dtypes="same",
     torch_names={"y": "vec"},
     alone=alone.saved,
@@ -59,7 +60,7 @@ def mv(x: Tensor, y: Tensor):
 mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(conj(y)), y=lambda g, x: conj(x).t().mv(g))
 
 
-@op(node="MmBackward0", dtypes="same", torch_names={"y": "mat2"})
+@op(node="MmBackward0", dtypes="same", complex=True, torch_names={"y": "mat2"})
 def mm(x: Tensor, y: Tensor):
     """Matrix times matrix."""
     need_ndim("mm", 2, x, y)
@@ -81,7 +82,7 @@ def _mm_right(g, x, y_shape, y_strides):
 mm.wrt(x=_mm_left, y=_mm_right)
 
 
-@op(node="BmmBackward0", dtypes="same", torch_names={"y": "mat2"})
+@op(node="BmmBackward0", dtypes="same", complex=True, torch_names={"y": "mat2"})
 def bmm(x: Tensor, y: Tensor):
     """A batch of matrix products."""
     need_ndim("bmm", 3, x, y)
@@ -174,13 +175,13 @@ def _matmul(x, y):
     return _folded(x, y) if _folds(x, y) else _batched(x, y)
 
 
-@composite(often=4, aliases="never", zero="filled", casts_out=False)
+@composite(complex=True, often=4, aliases="never", zero="filled", casts_out=False)
 def matmul(x: Tensor, y: Tensor):
     """The product that the ranks of the operands call for; it is batched from three dimensions on."""
     return _matmul(x, y)
 
 
-@composite(aliases="never")
+@composite(complex=True, aliases="never")
 def rmatmul(x: Tensor, y: Tensor):
     """``y @ x``, for Python's reflected operator."""
     return y.matmul(x)

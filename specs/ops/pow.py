@@ -14,13 +14,22 @@ from specs.op import composite, op
 from specs.ops.complex import conj
 
 
+def _complex_power(x, exponent):
+    """The power of complex numbers, at zero as C++ has it: by the logarithm, so that 0 ** 0 is nan."""
+    power = np.power(x, exponent)
+    zero = np.equal(x, 0)
+    return np.where(zero, np.exp(exponent * np.log(np.where(zero, x, 1))), power) if np.any(zero) else power
+
+
 def _power(x, exponent):
     """The power; a negative power of an integer is what integer division makes of it."""
     if (x if isinstance(x, np.ndarray) else exponent).dtype.kind == "b":
         np.broadcast_shapes(np.shape(x), np.shape(exponent))  # that is refused first
         refuse("op/no-kernel", name="pow", dtype="bool")
     if np.result_type(x, exponent).kind not in "biu" or not np.any(np.less(exponent, 0)):
-        return np.power(x, exponent)
+        return (
+            _complex_power(x, exponent) if np.result_type(x, exponent).kind == "c" else np.power(x, exponent)
+        )
     upwards = np.power(x, np.abs(exponent))
     return np.where(np.greater_equal(exponent, 0) | (np.abs(x) == 1), upwards, 0)
 
@@ -30,6 +39,8 @@ def _power(x, exponent):
     name="pow",
     node="PowBackward1",
     real=True,
+    complex=True,
+    tries=("zero to powers", "powers of zero", "whole"),
     domain={"x": "positive"},
     exact=False,
     ulp=4,
@@ -69,6 +80,8 @@ pow_tensor.wrt(x=_wrt_base, exponent=_wrt_exponent)
     name="pow",
     node="PowBackward0",
     real=True,
+    complex=True,
+    tries=("a zero",),
     layout=("x",),
     avoid=("inexact_power",),
     grows="raises",
@@ -98,6 +111,8 @@ pow_scalar.wrt(
     exact=False,
     ulp=4,
     real=True,
+    complex=True,
+    tries=("a zero", "whole"),
     domain={"x": "moderate", "base": "positive"},
     grows="explodes",
     alone=alone.power_of_number,
@@ -120,6 +135,8 @@ rpow_number.wrt(x=_wrt_exponent_of_number)
 
 @composite(
     name="rpow",
+    complex=True,
+    tries=("zero to powers", "powers of zero"),
     exact=False,
     ulp=4,
     domain={"x": "moderate", "base": "positive"},
@@ -133,6 +150,8 @@ def rpow_tensor(x: Tensor, base: Tensor):
 
 @composite(
     name="pow",
+    complex=True,
+    tries=("a zero",),
     exact=False,
     ulp=4,
     domain={"base": "positive", "exponent": "moderate"},
@@ -145,7 +164,7 @@ def pow_base(base: Number, exponent: Tensor):
     return exponent.rpow(base)
 
 
-@composite(grows="squares", aliases="never")
+@composite(complex=True, tries=("a zero",), grows="squares", aliases="never")
 def square(x: Tensor):
     """``x ** 2``."""
     return x.pow(2)

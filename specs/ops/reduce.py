@@ -52,8 +52,8 @@ def _mean(x, dim, keepdim=False):
 
 
 _MEAN: dict[str, Any] = {
-    "name": "mean", "dtypes": "keep", "wide": True, "avoid": ("inexact_count",), "grows": "averages",
-    "often": 4, "casts_out": True, "alone": alone.out_on_cpu,
+    "name": "mean", "dtypes": "keep", "wide": True, "complex": True, "avoid": ("inexact_count",),
+    "grows": "averages", "often": 4, "casts_out": True, "alone": alone.out_on_cpu,
 }  # fmt: skip
 
 
@@ -127,6 +127,7 @@ def _cumprod_backward(g, x, out, dim):
     if math.prod(x.shape) <= 1 or x.shape[dim] == 1:
         return g
     dim %= x.ndim
+    x, out = conj(x), conj(out)
     if _has_zero(x):
         return _cumprod_backward_at_zero(g, x, dim)
     return out.mul(g).flip((dim,)).cumsum(dim).flip((dim,)).div(x)
@@ -157,7 +158,8 @@ def _one_by_one(x, axis=None):
 
 
 _PROD: dict[str, Any] = {
-    "name": "prod", "dtypes": "accumulate", "wide": False, "domain": "zero_or_power_of_two",
+    "name": "prod", "dtypes": "accumulate", "wide": False, "complex": True, "domain": "zero_or_power_of_two",
+    "tries": ("a zero", "two zeros", "ones"),
     "grows": "multiplies_all", "often": 4, "hands_on": True,
 }  # fmt: skip
 
@@ -221,6 +223,7 @@ def _extreme_backward(g, x, out, dim, keepdim):
 @op(
     node="AmaxBackward0",
     dtypes="keep",
+    tries=("ties",),
     avoid=("odd_ties",),
     grows="keeps",
     jumps=True,
@@ -236,7 +239,13 @@ amax.wrt(x=_extreme_backward)
 
 
 @op(
-    node="AminBackward0", dtypes="keep", avoid=("odd_ties",), grows="keeps", jumps=True, complex_history=False
+    node="AminBackward0",
+    dtypes="keep",
+    tries=("ties",),
+    avoid=("odd_ties",),
+    grows="keeps",
+    jumps=True,
+    complex_history=False,
 )
 def amin(x: Tensor, dim: Dims = (), keepdim: Bool = False):
     """The minimum along dimensions, or of all elements if no dimension is given."""

@@ -30,10 +30,10 @@ VALUES: dict[str, list[Any]] = {
     "int64": [2, 1, 0, 3],
     "float32": [1.0, -2.0, 4.0, 0.5],
     "float64": [2.0, 1.0, -0.5, 4.0],
-    "complex128": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
+    "complex128": [1 + 1j, -2 + 0j, 2j, 2 - 2j],
     "float16": [1.0, -2.0, 4.0, 0.5],
     "bfloat16": [1.0, -2.0, 4.0, 0.5],
-    "complex64": [1 + 1j, -2 + 0j, 2j, 1 - 2j],
+    "complex64": [1 + 1j, -2 + 0j, 2j, 2 - 2j],
 }
 DTYPES = [known.name for known in ALL]
 TOGETHER = (

@@ -62,6 +62,7 @@ class Recipe:
         self.mutates = op.mutates
         self.casts = op.mutates and op.dtypes != "keep"  # to the dtype of its target, if that is allowed
         self.exact = op.exact
+        self.exact_on_complex = op.exact and op.complex != "rounds"
         self.grow = magnitude.GROWTH[op.grows]
         self.jumps = op.jumps
         self.attributes = tuple(a for a in op.attributes if a.kind.name != "assigned")

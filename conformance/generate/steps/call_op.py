@@ -86,6 +86,8 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
             x = state.any_tensor()
     if x.kind != "f" and not recipe.accepts(x, state.unchecked):
         return False
+    if x.kind == "c" and not (state.rounding or recipe.exact_on_complex or state.unchecked):
+        return False
     if not recipe.others:
         call = _call(state, recipe, (x.shape,))
         return call is not None and perform(state, recipe, x, (x,), (x.ref, *call.tail), call)
@@ -188,12 +190,15 @@ def perform(
             o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
             for o in operands
         ]
+    if any(o.__class__ is TensorInfo and o.kind == "c" for o in operands):
+        stores = [Store(store.bits + 1, store.frac, store.inexact) for store in stores]  # magnitudes of pairs
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
         return False
     inexact = False
     if state.rounding:
-        inexact = not recipe.exact or any(store.inexact for store in stores)
+        exact = recipe.exact if x.kind != "c" else recipe.exact_on_complex
+        inexact = not exact or any(store.inexact for store in stores)
         if inexact and recipe.jumps:
             return False
     if recipe.checks_values and not _admitted(state, recipe, operands, call):

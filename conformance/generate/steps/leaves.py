@@ -54,6 +54,15 @@ INTEGERS = ((2, 1, 3, 0), (0, 1, 1, 0, 1), (-1, 2, 5))
 BOOLS = ((True, False, False), (False, True), (True, True, False, True))
 
 
+UNITS = ((1j, 1 + 0j, -2j, -1 + 1j, 2 + 0j), (1 + 1j, -1j, 0.5 + 0j), (-2 + 0j, 0.5 - 0.5j, 1j, 1 + 0j))
+"""Complex numbers by which others can be divided without rounding."""
+
+
+def _turned(row: tuple[float, ...]) -> tuple[complex, ...]:
+    """Complex numbers of each value and the next one."""
+    return tuple(complex(real, imag) for real, imag in zip(row, (*row[1:], row[0]), strict=True))
+
+
 def _nested(flat: tuple[Any, ...], shape: Shape, at: int) -> Any:
     if not shape:
         return flat[at % len(flat)]
@@ -73,9 +82,9 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
     elif kind == "bool":
         rows = BOOLS
     elif kind == "complex":
-        rows = tuple(
-            tuple(complex(v, w) for v, w in zip(r, (*r[1:], r[0]), strict=True)) for r in FLOATS["any"]
-        )
+        rows = (*(_turned(row) for row in FLOATS["any"]), *UNITS)
+    elif kind == "complex_units":
+        rows = UNITS
     else:
         rows = FLOATS[kind]
     found = [_nested(row, shape, at) for row in rows for at in range(len(row))]
@@ -106,7 +115,7 @@ def leaf(state: GenState, about: Any = None) -> bool:
             return constant(state, f"torch.{kind}", shape, dtype, flag)
         kind = "plain"
     if dtype.startswith("complex"):
-        kind = "complex"
+        kind = "complex_units" if kind == "power_of_two" else "complex"
     return literal(state, shape, "any" if kind == "plain" else kind, dtype, flag)
 
 
