@@ -180,6 +180,14 @@ def test_a_graph_that_is_too_large_is_drawn_in_part_and_says_so():
     )
 
 
+def test_leaves_that_no_op_has_used_stand_in_rows():
+    """A module's parameters before its first call make no endless row."""
+    script = "import torch\nws = [torch.ones(1, requires_grad=True) for _ in range(12)]\n"
+    dot = as_dot(story(script), moment_at(story(script), 2))
+    assert "no graph leads here" in dot
+    assert 7 == dot.count("[style=invis]")
+
+
 def test_an_error_at_a_line_that_changed_nothing_is_a_moment_of_its_own():
     """In the second pass of a loop nothing changes but the error."""
     script = "import torch\nx = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\n"

@@ -62,32 +62,52 @@ def statements(moment: Moment, heading: Sequence[str] = ()) -> Iterator[str]:
     if heading:
         told = "".join(f'{escape(line)}<br align="left"/>' for line in heading)
         yield f"labelloc=t; labeljust=l; label=<{told}>;"
-    inside = [box for box in scene.tensors if box.kind != "outside"]
-    yield from (_tensor(box) for box in inside)
+    apart = list(_apart(scene))
+    yield from (told for told in map(_tensor, scene.tensors) if told not in apart)
     yield from (_node(node) for node in scene.nodes)
-    yield from _outside(scene)
+    yield from filter(None, apart)
     yield from _beside(scene)
     yield from _edges(scene)
     yield from (_link(link) for link in scene.links)
 
 
-def _outside(scene: Scene) -> Iterator[str]:
-    """The tensors outside the graph, in rows of their own below it."""
-    boxes = sorted((box for box in scene.tensors if box.kind == "outside"), key=lambda box: box.number)
-    if not boxes:
-        return
-    yield 'subgraph cluster_outside { label="outside the graph"; fontsize=10; class="outside";'
-    yield f'fontcolor="{FAINT}"; color="{FAINT}"; style="dashed,rounded";'
-    yield from (_tensor(box) for box in boxes)
-    yield "}"
-    rows = [boxes[at : at + ROW] for at in range(0, len(boxes), ROW)]
-    for upper, lower in pairwise(rows):
-        yield from (
-            f"t{below.number} -> t{upper[at].number} [style=invis];" for at, below in enumerate(lower)
-        )
+def _apart(scene: Scene) -> Iterator[str]:
+    """The tensors outside the graph, and the leaves that no op has used, each kind in rows of its own."""
+    used = {link.source for link in scene.links if link.kind == "grad_fn"}
+    used |= {link.target for link in scene.links if link.kind == "fills"}
+    outside = [box for box in scene.tensors if box.kind == "outside"]
+    unused = [box for box in scene.tensors if box.kind != "outside" and box.number not in used]
+    below: list[TensorBox] = []
+    alone = "their nodes are not drawn" if scene.left_out else "no graph leads here"
+    for name, label, boxes in (
+        ("unused", alone, unused),
+        ("outside", "outside the graph", outside),
+    ):
+        boxes.sort(key=lambda box: box.number)
+        if not boxes:
+            continue
+        yield f'subgraph cluster_{name} {{ label="{label}"; fontsize=10; class="{name}";'
+        yield f'fontcolor="{FAINT}"; color="{FAINT}"; style="dashed,rounded";'
+        yield from (_tensor(box) for box in boxes)
+        yield "}"
+        rows = [boxes[at : at + ROW] for at in range(0, len(boxes), ROW)]
+        for upper, lower in pairwise(rows):
+            yield from (_above(upper[at], box) for at, box in enumerate(lower))
+        if below:
+            yield _above(below[0], boxes[0])
+        below = rows[-1]
+        yield from (_under(box, scene) for box in rows[0][:1])
+
+
+def _above(upper: TensorBox, lower: TensorBox) -> str:
+    return f"t{lower.number} -> t{upper.number} [style=invis];"
+
+
+def _under(box: TensorBox, scene: Scene) -> str:
+    """Place a tensor below the graph, if there is one."""
     fed = {target for node in scene.nodes for target, _ in node.edges}
-    for node in [node for node in scene.nodes if node.number not in fed][:1]:
-        yield f"t{rows[0][0].number} -> n{node.number} [style=invis];"
+    ends = (node for node in scene.nodes if node.number not in fed)
+    return next((f"t{box.number} -> n{node.number} [style=invis];" for node in ends), "")
 
 
 def _beside(scene: Scene) -> Iterator[str]:

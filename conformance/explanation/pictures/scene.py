@@ -91,15 +91,15 @@ class _Painter:
     def scene(self) -> Scene:
         nodes = self._nodes()
         tensors = self._tensors(nodes)
-        kept_tensors, kept_nodes = tensors[:MOST], nodes[: max(0, MOST - len(tensors))]
+        kept_tensors, kept_nodes = self._most_telling(tensors, nodes)
         left_out = len(tensors) + len(nodes) - len(kept_tensors) - len(kept_nodes)
         drawn = {node.number for node in kept_nodes}
-        boxes = tuple(self._node_box(node, drawn) for node in kept_nodes)
+        boxes = tuple(self._node_box(node, drawn) for node in self._near(kept_nodes))
         links = tuple(self._links(kept_tensors, kept_nodes))
         return Scene(tuple(map(self._tensor_box, kept_tensors)), boxes, links, left_out)
 
     def _nodes(self) -> list[GraphNode]:
-        """The nodes that tensors lead to and those that ran, what ran first."""
+        """The nodes that tensors lead to and those that ran."""
         known = self.step.graph()
         todo = [run.node for run in self.step.ran] + sorted(self.red_nodes)
         while todo:
@@ -108,11 +108,51 @@ class _Painter:
             if node is not None and number not in known:
                 known[number] = node
                 todo += [target for target, _ in node.edges if target is not None]
+        return sorted(known.values(), key=lambda node: -node.number)
+
+    def _most_telling(
+        self, tensors: list[TensorState], nodes: list[GraphNode]
+    ) -> tuple[list[TensorState], list[GraphNode]]:
+        """Choose those for which there is room: what the line is about, and what is near it in the graph."""
+        if len(tensors) + len(nodes) <= MOST:
+            return tensors, nodes
+        chosen = self._near(nodes)[: max(MOST // 2, MOST - len(tensors))]
+        drawn = {node.number for node in chosen}
+        filled = {node.variable for node in chosen}
+
+        def rank(state: TensorState) -> bool:
+            return state.node not in drawn and state.number not in filled
+
+        about = self._changed_tensors() | self.red_tensors
+        first = [state for state in tensors if state.number in about]
+        named = [state for state in tensors if state.number in self.names and state.number not in about]
+        return [*first, *sorted(named, key=rank)][: MOST - len(chosen)], chosen
+
+    def _near(self, nodes: list[GraphNode]) -> list[GraphNode]:
+        """Sort nodes: what is red, the way of the gradient, then by the distance from what changed."""
+        states = self.step.tensors
+        layer = [states[number].node for number in self._changed_tensors() if number in states]
+        distance: dict[int | None, int] = {}
+        while layer:
+            fresh = [number for number in layer if number is not None and number not in distance]
+            distance |= dict.fromkeys(fresh, len(distance))
+            layer = [
+                t for number in fresh if number in self.step.nodes for t, _ in self.step.nodes[number].edges
+            ]
+        far = len(distance)
         late = len(self.order) + 1
         return sorted(
-            known.values(),
-            key=lambda n: (n.number not in self.red_nodes, self.order.get(n.number, late), -n.number),
+            nodes,
+            key=lambda n: (
+                n.number not in self.red_nodes,
+                self.order.get(n.number, late),
+                distance.get(n.number, far),
+                -n.number,
+            ),
         )
+
+    def _changed_tensors(self) -> set[int]:
+        return {self.step.names[name] for name, _ in self.changed if name in self.step.names}
 
     def _tensors(self, nodes: list[GraphNode]) -> list[TensorState]:
         """The tensors that have a name, and those without that the graph or a view of them keeps."""
@@ -127,7 +167,7 @@ class _Painter:
             for number, state in step.tensors.items()
             if number in wanted or (number in grads and state.node is not None)
         ]
-        changed = {step.names[name] for name, _ in self.changed if name in step.names}
+        changed = self._changed_tensors()
 
         def rank(state: TensorState) -> tuple[bool, bool, bool, int]:
             number = state.number
@@ -141,11 +181,13 @@ class _Painter:
         alias = states.get(saved.tensor)
         if saved.tensor in self.names or (alias is None and saved.slot != "out"):
             return saved.tensor
-        for number in self.names:
+        rewritten = alias is not None and alias.node is None  # its result may have a later write as history
+        for number in (*self.names, *states):
             state = states.get(number)
-            if state is None or (state.node != node.number and (alias is None or alias.node is not None)):
+            own = state is not None and state.node == node.number
+            if state is None or not (own or (rewritten and number in self.names)):
                 continue
-            if alias is None or _memory(alias) == _memory(state):
+            if number != saved.tensor and (alias is None or _memory(alias) == _memory(state)):
                 return number
         return saved.tensor
 
