@@ -63,6 +63,12 @@ def elements(x: Any) -> Any:
     return array.tolist() if array.size <= FEW and type(x).__name__ != "ZeroTensor" else None
 
 
+def in_full(x: Any) -> Any:
+    """The elements as bytes, and only the memory's identity beyond a few: cheap to compare."""
+    array = observed_state(x)[0]
+    return (array.dtype.char, array.tobytes()) if array.size <= FEW else id(array)
+
+
 class RawFacts:
     """The raw state of a tensor, read once."""
 
@@ -94,8 +100,9 @@ def device_of(x: Any) -> str:
 
 def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
     """Give what a node saved and did not free: the name of the slot, the tensor, its version then."""
-    node = getattr(node, "write", None) or node  # the write to a view, within the history of its base
-    slots = node.kernel.op.slots if hasattr(node, "kernel") else ()
+    if hasattr(type(node), "write"):
+        node = node.write or node  # the write to a view, within the history of its base
+    slots = node.kernel.op.slots if hasattr(type(node), "kernel") else ()
     for at, value in enumerate(_kept_by(node)[0]):
         if isinstance(value, SavedVariable) and not value.freed and isinstance(value.tensor, TENSOR):
             yield (slots[at].name if at < len(slots) else ""), value.tensor, value.version
@@ -103,7 +110,7 @@ def saved_by(node: Any) -> Iterator[tuple[str, Any, int]]:
 
 def has_freed(node: Any) -> bool:
     """Tell whether a node released what it saved."""
-    if hasattr(node, "write"):
+    if hasattr(type(node), "write"):  # asking the node itself would look for a saved value of that name
         return node.write is None
     values, freed = _kept_by(node)
     return freed or any(isinstance(v, SavedVariable) and v.freed for v in values)
@@ -113,7 +120,13 @@ def _kept_by(node: Any) -> tuple[Sequence[Any], bool]:
     """Return what a node keeps for backward, and whether it was freed."""
     if isinstance(node, FunctionNode):
         return saved_for_backward(node)
-    return getattr(node, "values", None) or (), False
+    return (node.values if hasattr(type(node), "values") else None) or (), False
+
+
+def variable_of(node: Any) -> Any:
+    """Return the leaf that an AccumulateGrad fills, or None."""
+    variable = node.variable if hasattr(type(node), "variable") else None
+    return variable if isinstance(variable, TENSOR) else None
 
 
 def subject_of(trace: TracebackType | None) -> tuple[Any, Any, Any, list[Any]]:

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.adapters.reference_state import (
+    FEW,
     TENSOR,
     RawFacts,
     device_of,
     elements,
     has_freed,
+    in_full,
     is_ours,
     saved_by,
+    variable_of,
 )
 from conformance.explanation.reach import reached
 from conformance.explanation.value import GraphNode, SavedOperand, TensorState
@@ -55,19 +58,33 @@ class Peek:
         self.nodes: dict[int, GraphNode] = {}
         self.alive: dict[int, Any] = {}
         self.step = 0
+        self.held: dict[int, list[Any]] = {}
+        """The tensors that each node saved, as weak references."""
+        self.prints: dict[int, Any] = {}
+        """By tensor what must be as it was for its state to be as it was."""
+        self.names: dict[str, int] = {}
+        self.states: dict[int, TensorState] = {}
+        self._deep = True
+        """Known nodes are walked too: what they hold may have changed."""
         self._walked: set[int] = set()
         self._new: set[int] = set()
 
-    def look(self, roots: Mapping[str, Any]) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
-        """Return the tensors' names, the states of all reached, and the nodes that are new or changed."""
+    def look(
+        self, roots: Mapping[str, Any], quiet: bool = False
+    ) -> tuple[dict[str, int], dict[int, TensorState], set[int]]:
+        """Return the tensors' names, the states of all reached, and the nodes that are new or changed.
+
+        After a ``quiet`` line, which can have changed no tensor that was there, only new ones are looked at.
+        """
         names: dict[str, int] = {}
         found: dict[int, Any] = {}
         for name, x in reached(roots, TENSOR, is_ours):
             names[name] = number = self.numbers.of(x)
             found[number] = x
-        states: dict[int, TensorState] = {}
+        self._deep = not (quiet and self.names.items() <= names.items())
+        states = {} if self._deep else dict(self.states)
         new, self._new = self._new, set()
-        todo = list(found.values())
+        todo = [x for number, x in found.items() if number not in states]
         seen = set(map(id, todo))
         while todo:
             x = todo.pop()
@@ -79,12 +96,18 @@ class Peek:
                 if other is not None and id(other) not in seen:
                     seen.add(id(other))
                     todo.append(other)
-        self._freed(new)
+        if self._deep:
+            self._freed(new)
+        self.names, self.states = names, states
         return names, states, new
 
     def _state(self, x: Any, raw: RawFacts) -> TensorState:
         number = self.numbers.of(x)
         before = self.tensors.get(number)
+        print_ = self._print(raw)
+        if before is not None and self.prints.get(number) == print_:
+            return before
+        self.prints[number] = print_
         state = TensorState(
             number,
             elements(x),
@@ -111,6 +134,18 @@ class Peek:
         self.tensors[number] = state
         return state
 
+    def _print(self, raw: RawFacts) -> Any:
+        """Return what must be as it was for a tensor's state to be as it was."""
+        array, grad = raw.array, raw.grad
+        small = array.tobytes() if array.size <= FEW else id(array)
+        kept = None if grad is None else (self.numbers.of(grad), in_full(grad))
+        node = None if raw.node is None else self.node_numbers.of(raw.node)
+        base = None if raw.base is None else id(raw.base)
+        return (
+            small, array.shape, raw.version, node, raw.nr, raw.needs, raw.retains, raw.is_leaf, kept,
+            raw.stale, id(raw.storage), id(raw.counter), base,
+        )  # fmt: skip
+
     def _walk(self, node: Any, new: set[int]) -> Iterator[Any]:
         """Give the tensors that new nodes hold, and number the nodes."""
         stack = [node]
@@ -120,23 +155,23 @@ class Peek:
                 continue
             number = self.node_numbers.of(node)
             known = number in self.nodes
-            if known and number not in self.alive:
+            if known and (number not in self.alive or not self._deep):
                 continue
-            variable = getattr(node, "variable", None)
-            variable = variable if isinstance(variable, TENSOR) else None
+            variable = variable_of(node)
             if variable is not None:
                 yield variable
             if known:
                 if number not in self._walked:
                     self._walked.add(number)
                     stack += [target for target, _ in node.edges]
-                    yield from (tensor for _, tensor, _ in saved_by(node))
+                    yield from (x for ref in self.held.get(number, ()) if (x := ref()) is not None)
                 continue
             new.add(number)
             self._walked.add(number)
             self.alive[number] = weakref.ref(node)
             saved = list(saved_by(node))
             yield from (tensor for _, tensor, _ in saved)
+            self.held[number] = [weakref.ref(tensor) for _, tensor, _ in saved]
             self.nodes[number] = GraphNode(
                 number,
                 node.name(),
@@ -150,7 +185,7 @@ class Peek:
 
     def meet(self, node: Any, step: int) -> int:
         """Return the number of a node that runs, and note what it leads to: nothing else may reach it."""
-        self.step = step
+        self.step, self._deep = step, True
         for _ in self._walk(node, self._new):
             pass
         return self.node_numbers.of(node)
@@ -165,6 +200,7 @@ class Peek:
             node, known = self.alive[number](), self.nodes[number]
             if node is None:
                 del self.alive[number]
+                self.held.pop(number, None)
             elif known.freed is None and has_freed(node):
                 fields = (known.number, known.name, known.edges, known.saved, known.variable, known.made)
                 self.nodes[number] = GraphNode(*fields, self.step)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 import warnings
-from dataclasses import asdict
+from collections.abc import Sequence
 from itertools import chain
 from types import CodeType
 from typing import Any
@@ -28,6 +29,15 @@ from specs.active_rules import recording
 from specs.errors import Refusal
 from specs.rule import RULES
 
+QUIET_CHAPTERS = frozenset({"leaf", "save", "op", "mode", "function"})
+QUIET = frozenset({
+    "requires_grad/any-input", "requires_grad/flag-at-creation", "requires_grad/integer-results-never",
+    "grad/only-leaves-are-filled", "grad/plain-leaves-get-none", "view/shares-storage",
+    "version/shared-by-views", "backward/accumulate-first", "detach/cuts", "detach/shares-storage",
+    "detach/is-no-view", "version/shared-by-detach", "nn/linear-is-one-node", "nn/loss-is-the-mean",
+    "device/copy-is-an-op", "device/made-there-is-a-leaf", "device/like-its-model",
+})  # fmt: skip
+"""Rules of calls that change no tensor that was there before."""
 FLOWS = 2000
 """The most ops of one line that are told."""
 
@@ -52,6 +62,9 @@ class Tracer(LineTracer):
         self.open: list[list[str]] = []
         """The marks of each op that runs."""
         self.flows: list[tuple[str, list[int], list[int], bool]] = []
+        self.shared = False
+        """Memory was shared with numpy, which may write to it unseen."""
+        self.threads = threading.active_count()
         self.subjects: dict[int, list[str]] = {}
         """The marks of the ops that gave or wrote each tensor during the line."""
 
@@ -141,8 +154,8 @@ class Tracer(LineTracer):
         self.looking = True
         try:
             self.peek.begin(self.step)
-            names, states, new = self.peek.look(self.roots())
-            changed = [asdict(s) for n, s in states.items() if self.seen.get(n) is not s]
+            names, states, new = self.peek.look(self.roots(), self._is_quiet(marks))
+            changed = [_form(s) for n, s in states.items() if self.seen.get(n) is not s]
             line, function = self.at
             if (
                 changed
@@ -157,7 +170,7 @@ class Tracer(LineTracer):
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
                     "tick": self.tick,
                     "marks": marks, "printed": "".join(self.printed), "names": names,
-                    "tensors": changed, "nodes": [asdict(self.peek.nodes[n]) for n in sorted(new)],
+                    "tensors": changed, "nodes": [_form(self.peek.nodes[n]) for n in sorted(new)],
                     "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran, "flows": self.flows,
                     "subjects": {n: list(dict.fromkeys(m)) for n, m in self.subjects.items() if n in states},
                 })  # fmt: skip
@@ -166,6 +179,13 @@ class Tracer(LineTracer):
             self.seen, self.names = states, names
         finally:
             self.looking = False
+
+    def _is_quiet(self, marks: Sequence[str]) -> bool:
+        """Tell whether the line can have changed no tensor that was there before it."""
+        self.shared = self.shared or any("numpy" in mark for mark in marks)
+        if self.ran or self.shared or self.threads != threading.active_count():
+            return False
+        return all(mark.partition("/")[0] in QUIET_CHAPTERS or mark in QUIET for mark in marks)
 
     def _number(self, x: Any) -> int | None:
         return self.peek.numbers.of(x) if isinstance(x, TENSOR) else None
@@ -211,6 +231,14 @@ class Tracer(LineTracer):
                 node = str(sharing[0].grad_fn)
             subject = raw.dtype, list(raw.array.shape), node, raw.nr
         return said_by_torch(error, subject)
+
+
+def _form(value: Any) -> dict[str, Any]:
+    """Return the fields of a flat dataclass by name, those of the dataclasses in its tuples too."""
+    form = {name: getattr(value, name) for name in value.__slots__}
+    if saved := form.get("saved"):
+        form["saved"] = [_form(operand) for operand in saved]
+    return form
 
 
 def _kind(error: BaseException) -> str:
