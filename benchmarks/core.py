@@ -22,6 +22,12 @@ STEPS = frozenset([
 ])  # fmt: skip
 """The steps beside those of the op table, whose functions all begin with the tensor that has the method."""
 
+LATER = frozenset([
+    "hooks", "functions", "devices", "inference", "modules", "checkpoint", "functional", "forward_mode",
+    "anomaly",
+])  # fmt: skip
+"""The features that came later."""
+
 
 @cache
 def core() -> Capabilities:
@@ -31,6 +37,6 @@ def core() -> Capabilities:
     return Capabilities(
         ops=STEPS | {name for name in named if name is not None},
         dtypes=DTYPES,
-        features=FEATURES - {"hooks", "functions", "devices", "inference"},
+        features=FEATURES - LATER,
         refusals="rules",
     )

@@ -73,7 +73,46 @@ WRONG_AROUND_SAVED = (
 )
 """Pairs of saved-tensor hooks of which one is refused or fails."""
 
+BEFORE_MODULE = (
+    "lambda module, args: None", "lambda module, args: (args[0] * 2, *args[1:])",
+    "lambda module, args: args[0] * 2", "lambda module, args: 1 / 0",
+)  # fmt: skip
+"""Forward pre-hooks of modules, called with the arguments."""
+
+AFTER_MODULE = (
+    "lambda module, args, out: None", "lambda module, args, out: out * 2",
+    "lambda module, args, out: out.detach()", "lambda module, args, out: args[0]",
+    "lambda module, args, out: 1 / 0",
+)  # fmt: skip
+"""Forward hooks of modules, called with the arguments and the result."""
+
+BACKWARD_OF_MODULE = (
+    "lambda module, gi, go: None", "lambda module, gi, go: gi", "lambda module, gi, go: go",
+    "lambda module, gi, go: (None,)", "lambda module, gi, go: gi + go", "lambda module, gi, go: 1 / 0",
+)  # fmt: skip
+"""Full backward hooks of modules, called with the gradients of the arguments and of the result."""
+
+BEFORE_BACKWARD_OF_MODULE = (
+    "lambda module, go: None", "lambda module, go: (go[0] * 2,)", "lambda module, go: go + go",
+    "lambda module, go: 1 / 0",
+)  # fmt: skip
+"""Full backward pre-hooks of modules, called with the gradients of the result."""
+
+OF_ONE = (
+    "lambda t: t * t", "lambda t: (t * 2).relu() * t", "lambda t: t.clone().mul_(t)", "lambda t: t",
+    "lambda t: t.sum() * t", "lambda t: t.detach() * t", "lambda t: t * 0 + 1", "lambda t: 1 / 0",
+)  # fmt: skip
+"""Functions of a tensor, to be run again or differentiated: by a checkpoint, by `autograd.functional`."""
+
+OF_TWO = ("lambda t, u: t * u", "lambda t, u: t * t + u", "lambda t, u: u * u * u")
+"""Functions of two tensors of one shape."""
+
+TO_A_SUM = ("lambda t: (t * t).sum()", "lambda t: (t * t * t).sum()", "lambda t: t.sum()", "lambda t: t * t")
+"""Functions of a tensor whose result is a single number, but for the last."""
+
 MENU = frozenset([
+    *BEFORE_MODULE, *AFTER_MODULE, *BACKWARD_OF_MODULE, *BEFORE_BACKWARD_OF_MODULE, *OF_ONE, *OF_TWO,
+    *TO_A_SUM,
     *TENSOR_HOOKS, *WRITING_HOOKS, *WRONG_HOOKS, *POST_HOOKS, *BEFORE_NODE, *AFTER_NODE, *OF_ALL, *OF_ANY,
     *chain.from_iterable([*AROUND_SAVED, *WRONG_AROUND_SAVED]),
 ])  # fmt: skip
@@ -84,18 +123,26 @@ def compiled(text: str) -> Callable[..., Any]:
     """Return the function of a listed text; no other text is evaluated."""
     if text not in MENU:
         raise ValueError(f"{text!r} is none of the functions that a program may use")
-    return eval(text, {"__builtins__": {"setattr": setattr}})
+    return eval(text, {"__builtins__": {"setattr": setattr, "__import__": __import__}})
 
 
-_FILES = sorted((Path(__file__).parent / "cases").glob("_functions*.py"))
-_SOURCES = [path.read_text(encoding="utf-8") for path in _FILES]
-CLASSES = {
-    node.name: ast.get_source_segment(source, node) or ""
-    for source in _SOURCES
-    for node in ast.parse(source).body
-    if isinstance(node, ast.ClassDef)
-}
+def _classes(files: str) -> dict[str, str]:
+    """The source of each class in these files of cases, by name."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted(_CASES.glob(files))]
+    return {
+        node.name: ast.get_source_segment(source, node) or ""
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+_CASES = Path(__file__).parent / "cases"
+CLASSES = _classes("_functions*.py")
 """Source of each custom function, by name."""
+
+MODULES = _classes("_modules.py")
+"""Source of each module, by name."""
 
 WRITING_CLASSES = frozenset(["Written", "WrittenPair"])
 """Custom functions that write to their first argument."""
@@ -107,8 +154,24 @@ def class_of(op: str) -> str | None:
     return name if method == "apply" and name in CLASSES else None
 
 
+def source_of(op: str) -> tuple[str, str] | None:
+    """Return name and source of the class on the menu that an operation needs, or None."""
+    name = class_of(op) or op
+    source = MODULES.get(name) if name is op else CLASSES[name]
+    return None if source is None else (name, source)
+
+
 def custom_function(name: str, namespace: Any) -> Any:
     """Build a custom function in a torch-shaped namespace."""
+    return _built(CLASSES[name], name, namespace)
+
+
+def module_class(name: str, namespace: Any) -> Any:
+    """Build a module of the menu in a torch-shaped namespace."""
+    return _built(MODULES[name], name, namespace)
+
+
+def _built(source: str, name: str, namespace: Any) -> Any:
     scope = {"torch": namespace, "__name__": "functions"}
-    exec(CLASSES[name], scope)
+    exec(source, scope)
     return scope[name]

@@ -100,7 +100,7 @@ ARROWS = {
         "forward": {"base", "core"},
         "namespace": {"base", "core", "fidelity"},
         "autograd": {"base", "core", "forward", "namespace"},
-        "nn": {"base", "core", "fidelity", "namespace"},
+        "nn": {"base", "core", "fidelity", "namespace", "autograd"},
         "optim": {"base", "core", "namespace", "nn"},
         "linalg": {"base", "core", "namespace", "autograd"},
         "distributions": {"base", "core", "namespace", "nn"},

@@ -32,6 +32,11 @@ MEANINGS = {
     "grad_call": "torch.autograd.grad and gradient edges",
     "hooks": "hooks on tensors, nodes and saved tensors",
     "functions": "torch.autograd.Function",
+    "modules": "torch.nn.Module: calls, hooks, flags, parameters, buffers and state",
+    "checkpoint": "torch.utils.checkpoint",
+    "functional": "torch.autograd.functional",
+    "forward_mode": "forward mode: dual tensors",
+    "anomaly": "anomaly mode",
     "devices": "a device besides the CPU",
     "two_devices": "another such device",
 }

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 from specs.rule import RULES, classify_warning
 
-RECORDED = [("ignore", None, ResourceWarning, None, 0), ("always", None, Warning, None, 0)]
-"""Python warns of what was not closed when the garbage collector comes by: no program causes that."""
+_OF_IMPORTS = re.compile(r"`torch\.jit\.script` is deprecated")
+RECORDED = [
+    ("ignore", None, ResourceWarning, None, 0),
+    ("ignore", _OF_IMPORTS, DeprecationWarning, None, 0),
+    ("always", None, Warning, None, 0),
+]
+"""Python warns of what was not closed when the garbage collector comes by, and torch of what it imports when
+forward mode is first used: no program causes that.
+"""
 IGNORED = [("ignore", None, Warning, None, 0)]
 
 

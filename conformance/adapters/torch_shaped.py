@@ -7,7 +7,6 @@ operation.
 
 from __future__ import annotations
 
-import functools
 import operator
 import warnings
 from collections.abc import Callable
@@ -16,9 +15,10 @@ from typing import Any
 
 from conformance.adapters.capabilities import MOVING, Capabilities, on_device_asked_for
 from conformance.adapters.caught_warnings import IGNORED, RECORDED, WARNINGS, rule_of_warning
+from conformance.adapters.operations import function_of
 from conformance.adapters.topology import memory_place, topology
-from conformance.program import OF_OTHERS, SAVING_MODES
-from specs.callbacks import class_of, compiled, custom_function
+from conformance.program import SAVING_MODES
+from specs.callbacks import compiled
 from specs.case import Case
 from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN, refused
 from specs.rule import classify
@@ -83,25 +83,7 @@ class TorchShaped:
             return function
 
     def _find(self, op: str) -> Callable[..., Any] | None:
-        try:
-            if op.startswith("torch."):
-                return functools.reduce(getattr, op.split(".")[1:], self.namespace)
-            if op.startswith("."):
-                if not op.startswith("._saved_"):  # of a node
-                    getattr(self.namespace.Tensor, op.strip(".="))
-                if op.endswith("="):
-                    attribute = op[1:-1]
-                    return lambda x, value: setattr(x, attribute, value)
-                return operator.attrgetter(op[1:])
-            name = class_of(op)
-            if name is not None:
-                return custom_function(name, self.namespace).apply
-            if op in OF_OTHERS:
-                return _method_of_others(op)
-            method = getattr(self.namespace.Tensor, op)
-        except AttributeError:
-            return None
-        return _operator(method) if op.startswith("__") else method
+        return function_of(op, self.namespace)
 
     def perform(self, session: None, step: Any, operands: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         """The general form of what a runner does through `resolve`."""
@@ -314,30 +296,6 @@ def _grad_of(x: Any) -> Any:
 
 def _no_elements(x: Any) -> Any:
     raise NotImplementedError("tensors have no tolist")
-
-
-def _method_of_others(op: str) -> Callable[..., Any]:
-    """A method of whatever has it: an optimizer, a node, a handle, a tensor."""
-
-    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
-        method = getattr(owner, op, None)
-        if method is None:
-            raise NotImplementedError(f"{type(owner).__name__} has no {op}")
-        return method(*args, **kwargs)
-
-    return call
-
-
-def _operator(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A dunder called as the operator calls it: what it does not implement is Python's TypeError."""
-
-    def call(*args: Any) -> Any:
-        result = method(*args)
-        if result is NotImplemented:
-            raise TypeError("unsupported operand type(s)")
-        return result
-
-    return call
 
 
 _DTYPES = ("float64", "float32", "float16", "bfloat16", "complex128", "complex64",

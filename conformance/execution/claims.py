@@ -11,8 +11,23 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from conformance.execution.op_reach import CHECKPOINT
 from conformance.execution.trace import Observation, Refused
-from conformance.program import DELETE, SAVING_MODES, Device, Dtype, Function, Program, Step
+from conformance.program import (
+    ANOMALY_MODES,
+    COPY,
+    DELETE,
+    DUAL_LEVEL,
+    LAYERS,
+    MODULE_HOOKS,
+    OF_MODULES,
+    SAVING_MODES,
+    Device,
+    Dtype,
+    Function,
+    Program,
+    Step,
+)
 from conformance.program.printing import to_text
 from specs import ops
 from specs.callbacks import CLASSES, class_of
@@ -22,6 +37,9 @@ DTYPES = frozenset(["float64", "float32", "float16", "bfloat16", "complex128", "
 """The dtypes of drawn programs."""
 
 _FACTORY = "dtype device requires_grad"
+FUNCTIONAL = ("vjp", "jvp", "jacobian", "hessian", "vhp", "hvp")
+"""The functions of `torch.autograd.functional`."""
+
 _HOOK, _INFERENCE, _MODES, _GEOMETRY = "hooks", "inference", "modes", "views inplace"
 
 _BESIDE: dict[str, tuple[str, str]] = {
@@ -72,6 +90,24 @@ _BESIDE: dict[str, tuple[str, str]] = {
     "torch.autograd.graph.register_multi_grad_hook": (_HOOK, "_ mode"),
     "torch.autograd.graph.saved_tensors_hooks": (_HOOK, ""),
     "register_post_accumulate_grad_hook": (_HOOK, ""),
+    **dict.fromkeys(("torch.optim.Adam", "torch.optim.AdamW"), ("", "lr betas eps weight_decay amsgrad")),
+    "torch.nn.utils.clip_grad_norm_": ("inplace", "_ max_norm norm_type"),
+    "torch.nn.utils.clip_grad_value_": ("inplace", "_ clip_value"),
+    "torch.einsum": ("", ""),
+    "torch.nn.functional.softmax": ("", "_ dim"),
+    "torch.nn.functional.log_softmax": ("", "_ dim"),
+    "torch.nn.functional.cross_entropy": ("", "_ reduction"),
+    "torch.nn.functional.conv1d": ("", "_ _ bias stride padding"),
+    "torch.nn.functional.conv2d": ("", "_ _ bias stride padding"),
+    "torch.nn.functional.layer_norm": ("", "_ normalized_shape weight bias"),
+    CHECKPOINT: ("checkpoint", "_ use_reentrant"),
+    **{f"torch.autograd.functional.{name}": ("functional", "_ _ create_graph strict") for name in FUNCTIONAL},
+    **dict.fromkeys(
+        ("torch.autograd.forward_ad.make_dual", "torch.autograd.forward_ad.unpack_dual"), ("forward_mode", "")
+    ),
+    **dict.fromkeys((*LAYERS, *MODULE_HOOKS, *OF_MODULES), ("modules", "")),
+    **dict.fromkeys(("train", "eval", "parameters", "buffers", "load_state_dict"), ("modules", "")),
+    **dict.fromkeys(("__call__", "state_dict", COPY), ("modules", "")),
     DELETE: ("", ""),
 }
 """Operations beside the op table: the features they need, and their keywords in order, `_` for operands."""
@@ -149,6 +185,10 @@ def _of_modes(mode: str) -> frozenset[str]:
         return frozenset(["hooks"])
     if "inference_mode" in mode:
         return frozenset(["inference"])
+    if mode == DUAL_LEVEL:
+        return frozenset(["forward_mode"])
+    if mode in ANOMALY_MODES:
+        return frozenset(["anomaly"])
     return frozenset(
         ["modes"] if mode.lstrip("@").startswith(("no_grad", "enable_grad", "set_grad_enabled")) else []
     )

@@ -23,11 +23,15 @@ CHANGES_ITS_OPERAND = OPAQUE | {
 """Operations that change their one operand alone."""
 
 
+CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+"""Runs a function of the program, which may write."""
+
+
 def may_change_others(op: str) -> bool:
     """Tell by its name whether an operation may change what is neither its operand nor its result."""
     if op in CHANGES_ITS_OPERAND:
         return False
-    if op == "step":  # of an optimizer, to what it holds
+    if op in ("step", "__call__", "load_state_dict", "train", "eval", CHECKPOINT):  # to what others hold
         return True
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"

@@ -19,7 +19,7 @@ from typing import Any
 
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, reach_at
-from conformance.execution.shown import Shown
+from conformance.execution.shown import PLAIN, Shown, items
 from conformance.execution.trace import (
     DONE,
     UNBOUND,
@@ -31,11 +31,22 @@ from conformance.execution.trace import (
     Trace,
     Unsupported,
 )
-from conformance.program import DELETE, OPAQUE, REST, Device, Dtype, Function, Program, Ref, Step, decoration
+from conformance.program import (
+    COPY,
+    DELETE,
+    OPAQUE,
+    REST,
+    Device,
+    Dtype,
+    Function,
+    Program,
+    Ref,
+    Step,
+    decoration,
+)  # fmt: skip
 from specs.callbacks import compiled
-from specs.fact import DENSITIES, UNSEEN, refused
+from specs.fact import DENSITIES
 
-PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
 _OPAQUE = ("opaque",)
 _NO_FACTS: dict[str, tuple[Any, ...]] = {}
 _observed: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
@@ -134,7 +145,7 @@ class Runner:
         if self.observations and not (self._seen_all or crashed):
             for name, since in self._since.items():
                 if type(since) is not int and name in self._tensors:  # none then, and none now
-                    self._since[name] = self._counted(self._tensors[name])
+                    self._since[name] = self._shown.counted(self._tensors[name])
             outcome, _, *rest = self.observations[-1]
             self.observations[-1] = _observed((outcome, self.look(), *rest))
         wiring = getattr(self.adapter, "wiring", None)
@@ -196,7 +207,8 @@ class Runner:
         except Exception as error:
             return self._failed(error)
         if out:
-            return self._bind(out, result, op in OPAQUE)
+            opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
+            return self._bind(out, result, opaque)
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -229,7 +241,7 @@ class Runner:
         call, step = compiled(function.text), len(self.steps)
 
         def recorded(*given: Any) -> Any:
-            self._calls.append((step, tuple(map(self._given, given))))
+            self._calls.append((step, tuple([self._shown.given(value, self._gradient) for value in given])))
             try:
                 return call(*given)
             except Exception as error:
@@ -237,12 +249,6 @@ class Runner:
                 raise
 
         return recorded
-
-    def _given(self, value: Any) -> Any:
-        """Return what a function was called with, tensors by their facts."""
-        if type(value) in (tuple, list):
-            return tuple(map(self._given, value))
-        return value if value is None else self._shown.of_call(self._gradient(value))
 
     def _failed(self, error: Exception) -> Outcome:
         rule = self.adapter.refusal(error)
@@ -272,7 +278,8 @@ class Runner:
         self._plain.pop(name, None)
 
     def _bind(self, out: tuple[str, ...], result: Any, opaque: bool) -> Outcome:
-        values = result if type(result) is tuple or (type(result) is list and len(out) > 1) else (result,)
+        several = type(result) is tuple or (len(out) > 1 and isinstance(result, (tuple, list)))
+        values = result if several else (result,)
         if out[-1] == REST:
             out = out[:-1]
             values = values[: len(out)]
@@ -289,23 +296,14 @@ class Runner:
             if opaque and value is not None:
                 self._plain[name] = _OPAQUE
             elif type(value) in PLAIN or type(value) is list:
-                self._plain[name] = (_items(value) if type(value) is list else value,)
+                self._plain[name] = (items(value) if type(value) is list else value,)
             else:
                 self._tensors[name] = value
                 try:  # NB: what mostly succeeds, without a call more
                     self._since[name] = self._counter(value)
                 except (RuntimeError, AttributeError):
-                    self._since[name] = self._counted(value)
+                    self._since[name] = self._shown.counted(value)
         return DONE
-
-    def _counted(self, value: Any) -> Any:
-        """The version counter, or what asking an inference tensor for it shows."""
-        try:
-            return self._counter(value)
-        except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
-            if self._lacks(error):
-                return UNSEEN
-            return refused(self.adapter.refusal(error) or str(error))
 
     # observing
 
@@ -329,8 +327,3 @@ class Runner:
         if plain:
             facts |= plain
         return facts
-
-
-def _items(values: list[Any]) -> list[Any]:
-    """A list as a fact: of what is not plain, the type's name."""
-    return [_items(x) if type(x) is list else x if type(x) in PLAIN else type(x).__name__ for x in values]

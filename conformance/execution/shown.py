@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN
+from specs.fact import FACTS, GRAD_FACTS, POSITION, UNSEEN, refused
 
 _VERSION = POSITION["version"]
+
+PLAIN = frozenset([int, float, bool, str, complex, type(None), type(Ellipsis)])
+"""Types of values that stand for themselves."""
 
 MOST_ELEMENTS = 100_000
 """The elements and nested lists that a value may have; programs draw tensors of a few."""
@@ -37,6 +40,17 @@ class Shown:
         """The version counter, UNSEEN where none is shown."""
         return self._facts(value)[_VERSION]
 
+    def counted(self, value: Any) -> Any:
+        """The version counter, or what asking an inference tensor for it shows."""
+        counter = getattr(self._adapter, "counter", None) or self.version
+        try:
+            return counter(value)
+        except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
+            lacks = getattr(self._adapter, "lacks", None)
+            if lacks is not None and lacks(error):
+                return UNSEEN
+            return refused(self._adapter.refusal(error) or str(error))
+
     def gradient(self, value: Any) -> tuple[Any, ...]:
         """The facts of a gradient that a function was given."""
         seen = self._facts(value)
@@ -60,9 +74,23 @@ class Shown:
         """The facts without those that are hidden."""
         return {name: _without(seen, self.hidden) for name, seen in facts.items()}
 
-    def of_call(self, seen: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The facts of a gradient that a function was given, without those that are hidden."""
+    def given(self, value: Any, gradient: Callable[[Any], tuple[Any, ...]]) -> Any:
+        """Return what a function was called with: tensors by the facts of a ``gradient`` less those that are
+        hidden, modules by the name of their class.
+        """
+        if type(value) in (tuple, list):
+            return tuple([self.given(item, gradient) for item in value])
+        if value is None:
+            return None
+        if hasattr(value, "forward"):
+            return type(value).__name__
+        seen = gradient(value)
         return _without(seen, self._hidden_in_calls) if self.hidden else seen
+
+
+def items(values: list[Any]) -> list[Any]:
+    """A list as a fact: of what is not plain, the type's name."""
+    return [items(x) if type(x) is list else x if type(x) in PLAIN else type(x).__name__ for x in values]
 
 
 @cache

@@ -1,11 +1,18 @@
 """Programs as values: their text as PyTorch scripts, read back, made smaller, put on a device."""
 
 from conformance.program.value import (
+    ANOMALY_MODES,
+    COPY,
     DELETE,
+    DUAL_LEVEL,
     GRAD_MODES,
+    LAYERS,
     MODES,
+    MODULE_HOOKS,
+    OF_MODULES,
     OF_OTHERS,
     OPAQUE,
+    OPTIMIZERS,
     REST,
     SAVING_MODES,
     Device,
@@ -29,11 +36,18 @@ from conformance.program.value import (
 )
 
 __all__ = [
+    "ANOMALY_MODES",
+    "COPY",
     "DELETE",
+    "DUAL_LEVEL",
     "GRAD_MODES",
+    "LAYERS",
     "MODES",
+    "MODULE_HOOKS",
+    "OF_MODULES",
     "OF_OTHERS",
     "OPAQUE",
+    "OPTIMIZERS",
     "REST",
     "SAVING_MODES",
     "Device",

@@ -6,7 +6,26 @@ import ast
 from typing import Any
 
 from conformance.program.syntax import ARITHMETIC
-from conformance.program.value import MODES
+from conformance.program.value import COPY, LAYERS, MODES, Step, is_module, reads
+
+
+class ModuleNames:
+    """The names of modules: those that a program may call, and others, whose parameters are random."""
+
+    def __init__(self) -> None:
+        self.callables: set[str] = set()
+        self._others: set[str] = set()
+
+    def note(self, step: Step) -> None:
+        """Note what a step binds."""
+        given, names = set(reads(step)), set(step.out)
+        if (step.op in LAYERS and not given & self._others) or (step.op == COPY and given <= self.callables):
+            self.callables |= names
+            return
+        self.callables -= names
+        if is_module(step.op):
+            self._others |= names
+
 
 LARGEST = 1 << 64
 """Numbers that a script computes stay below it."""
@@ -59,3 +78,15 @@ def number(node: ast.AST, sign: str, x: Any, y: Any) -> Any:
     if isinstance(made, int) and abs(made) > LARGEST:
         raise ProgramError(node, problem, "it is too large")
     return made
+
+
+def need_torch(node: ast.stmt, name: ast.alias) -> None:
+    """Raise ProgramError for an import of anything but torch, or of `copy`, by its own name."""
+    if name.name == "copy" and name.asname is None:
+        return
+    if name.name.partition(".")[0] != "torch":
+        raise ProgramError(
+            node, f"{name.name} has no place in a program", "a program is calls of torch alone"
+        )
+    if name.asname is not None:
+        raise ProgramError(node, f"torch is called {name.asname}", "write `import torch`, and `torch.` below")

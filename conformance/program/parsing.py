@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from conformance.program.expressions import ProgramError, dotted, mode_of, number
+from conformance.program.expressions import ModuleNames, ProgramError, dotted, mode_of, need_torch, number
 from conformance.program.syntax import (
     ARITHMETIC,
     AUGMENTED_METHOD_OF,
@@ -24,6 +24,7 @@ from conformance.program.syntax import (
     TUPLES,
 )
 from conformance.program.value import (
+    COPY,
     DELETE,
     GRAD_MODES,
     REST,
@@ -34,8 +35,8 @@ from conformance.program.value import (
     Ref,
     Step,
     is_device,
-)
-from specs.callbacks import CLASSES, MENU, class_of
+)  # fmt: skip
+from specs.callbacks import CLASSES, MENU, MODULES, class_of
 
 
 class Lowering:
@@ -48,6 +49,7 @@ class Lowering:
         self._taken = set(taken)
         self._count = 0
         self._temporaries: list[str] = []
+        self._modules = ModuleNames()
 
     # statements
 
@@ -60,12 +62,13 @@ class Lowering:
         match node:
             case ast.Import(names=imported):
                 for name in imported:
-                    self.imported(node, name)
+                    need_torch(node, name)
                 return
             case ast.ImportFrom() | ast.Pass():
                 return
             case ast.ClassDef(name=name):
-                if ast.unparse(node) != ast.unparse(ast.parse(CLASSES.get(name, ""))):
+                known = CLASSES.get(name) or MODULES.get(name, "")
+                if ast.unparse(node) != ast.unparse(ast.parse(known)):
                     raise ProgramError(node, f"{name} is not on the menu of functions", "see specs.callbacks")
                 return
             case ast.Expr(value=ast.Constant(value=str())):
@@ -95,16 +98,6 @@ class Lowering:
                 kind = type(node).__name__.lower()
                 raise ProgramError(node, f"a program is a straight line; {kind} has no place in it")
         self.release()
-
-    def imported(self, node: ast.stmt, name: ast.alias) -> None:
-        if name.name.partition(".")[0] != "torch":
-            raise ProgramError(
-                node, f"{name.name} has no place in a program", "a program is calls of torch alone"
-            )
-        if name.asname is not None:
-            raise ProgramError(
-                node, f"torch is called {name.asname}", "write `import torch`, and `torch.` below"
-            )
 
     def block(self, node: ast.stmt, openers: list[ast.expr], body: list[ast.stmt]) -> None:
         modes = [mode_of(opener) for opener in openers]
@@ -170,7 +163,9 @@ class Lowering:
 
     def emit(self, op: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...] = (),
              out: tuple[str, ...] = ()) -> None:  # fmt: skip
-        self.steps.append(Step(op, args, kwargs, out, self.mode))
+        self.steps.append(step := Step(op, args, kwargs, out, self.mode))
+        if out:
+            self._modules.note(step)
 
     def temporary(self) -> Ref:
         while True:
@@ -261,10 +256,14 @@ class Lowering:
                 self.emit(f".{name}=", (self.operand(owner), self.value(value)), out=out)
             case ast.Call(func=ast.Attribute(value=owner, attr=method) as function):
                 path = dotted(function)
-                if path is not None and (path.startswith("torch.") or class_of(path)):
+                if path is not None and (path.startswith("torch.") or path == COPY or class_of(path)):
                     self.emit(path, *self._arguments((), node), out=out)
                 else:
                     self.emit(method, *self._arguments((self.operand(owner),), node), out=out)
+            case ast.Call(func=ast.Name(id=name)) if name in MODULES:
+                self.emit(name, *self._arguments((), node), out=out)
+            case ast.Call(func=ast.Name(id=name)) if name in self._modules.callables:
+                self.emit("__call__", *self._arguments((Ref(name),), node), out=out)
             case ast.Subscript(value=owner, slice=ast.Constant(value=int() as at)) if (
                 at >= 0 and self._is_tuple(owner)
             ):

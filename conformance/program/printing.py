@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.program.syntax import AUGMENTED, BINARY, REFLECTED, TUPLES, UNARY
 from conformance.program.value import (
+    COPY,
     DELETE,
     REST,
     Device,
@@ -25,7 +26,7 @@ from conformance.program.value import (
     is_path,
     is_read,
 )
-from specs.callbacks import CLASSES, class_of
+from specs.callbacks import source_of
 
 INDENT = "    "
 
@@ -94,6 +95,8 @@ def _call(step: Step) -> str:
         if not args or type(args[0]) is not Ref:
             raise ValueError(f"{step.op} needs a name as its first operand")
         head, rest = f"{args[0].name}.{step.op}", args[1:]
+    if step.op == "__call__":
+        head = args[0].name
     words = [*map(literal, rest), *(f"{key}={literal(value)}" for key, value in step.kwargs)]
     return f"{head}({', '.join(words)})"
 
@@ -176,11 +179,14 @@ def to_text(program: Program) -> str:
 
 
 def _head(program: Program) -> Iterator[str]:
-    """Return the lines before the steps: the import, and the custom functions that they call."""
+    """Return the lines before the steps: the imports, and the custom functions and modules that they call."""
+    ops = dict.fromkeys(step.op for step in program.steps)
+    if COPY in ops:
+        yield from ("import copy", "")
     yield from ("import torch", "")
-    called = [name for name in dict.fromkeys(class_of(step.op) for step in program.steps) if name is not None]
-    for name in called:
-        yield from ("", CLASSES[name], "")
+    called = dict(found for found in map(source_of, ops) if found is not None)
+    for source in called.values():
+        yield from ("", source, "")
     if called:
         yield ""
 

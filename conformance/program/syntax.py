@@ -17,9 +17,10 @@ AUGMENTED = {
 }  # fmt: skip
 UNARY = {"__neg__": "-"}
 
-TUPLES = frozenset(
-    ["unbind", "split", "chunk", "torch.unbind", "torch.split", "torch.chunk", "torch.autograd.grad"]
-)
+TUPLES = frozenset([
+    "unbind", "split", "chunk", "torch.unbind", "torch.split", "torch.chunk", "torch.autograd.grad",
+    "parameters", "buffers",
+])  # fmt: skip
 """Operations that return a tuple, so that one name is bound as `b, = ...`."""
 
 _FLOATING = ("float64", "double", "float32", "float", "float16", "half", "bfloat16")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from specs.callbacks import AROUND_SAVED, WRONG_AROUND_SAVED
+from specs.callbacks import AROUND_SAVED, MODULES, WRONG_AROUND_SAVED
 
 REST = "*"
 """As the last name of `Step.out`: whatever else the operation returns is dropped (`g, *_ = ...`)."""
@@ -23,17 +23,40 @@ REST = "*"
 DELETE = "del"
 """The operation that unbinds its operands, as Python's `del` does."""
 
+OPTIMIZERS = frozenset(["torch.optim.SGD", "torch.optim.Adam", "torch.optim.AdamW"])
+"""Optimizers: each takes a list of tensors."""
+
+MODULE_HOOKS = frozenset([
+    "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+])  # fmt: skip
+"""Methods that register a hook on a module."""
+
+LAYERS = frozenset([
+    *MODULES, *(f"torch.nn.{name}" for name in ("Sequential", "ReLU", "Flatten", "LayerNorm", "BatchNorm1d")),
+])  # fmt: skip
+"""Constructors of modules whose parameters are not random."""
+
 OPAQUE = frozenset([
     ".grad_fn", "register_hook", "register_prehook", "register_post_accumulate_grad_hook", "numpy",
-    "torch.optim.SGD", "torch.autograd.graph.get_gradient_edge",
-    "torch.autograd.graph.register_multi_grad_hook",
+    "torch.autograd.graph.get_gradient_edge", "torch.autograd.graph.register_multi_grad_hook",
+    *OPTIMIZERS, *LAYERS, *MODULE_HOOKS, "state_dict",
 ])  # fmt: skip
-"""Operations that give nodes, edges, handles, arrays, optimizers: things to go on with that show no facts of
-their own.
+"""Operations that give nodes, edges, handles, arrays, optimizers, modules: things to go on with that show no
+facts of their own.
 """
 
-OF_OTHERS = frozenset(["register_hook", "register_prehook", "remove", "step", "zero_grad"])
+COPY = "copy.deepcopy"
+"""The operation that copies a tensor or a module, and is no other's than Python's."""
+
+OF_OTHERS = frozenset([
+    "register_hook", "register_prehook", "remove", "step", "zero_grad", "requires_grad_", *MODULE_HOOKS,
+    "train", "eval", "parameters", "buffers", "state_dict", "load_state_dict", "__call__",
+])  # fmt: skip
 """Methods that belong to other things than tensors, or to those too."""
+
+OF_MODULES = frozenset([".weight", ".bias", ".calls", ".training", ".weight=", ".bias=", ".running_mean"])
+"""Attributes of modules."""
 
 GRAD_MODES = (
     "no_grad", "enable_grad", "set_grad_enabled(True)", "set_grad_enabled(False)",
@@ -51,7 +74,13 @@ def around_saved(pack: str, unpack: str) -> str:
 SAVING_MODES = {around_saved(*pair): pair for pair in (*AROUND_SAVED, *WRONG_AROUND_SAVED)}
 """Those of all pairs on the menu."""
 
-MODES = (*GRAD_MODES, *SAVING_MODES, "autograd.graph.save_on_cpu")
+ANOMALY_MODES = ("autograd.set_detect_anomaly(True)", "autograd.set_detect_anomaly(False)")
+"""Anomaly mode, which looks for NaN in gradients."""
+
+DUAL_LEVEL = "autograd.forward_ad.dual_level"
+"""The mode in which tensors may have tangents."""
+
+MODES = (*GRAD_MODES, *SAVING_MODES, "autograd.graph.save_on_cpu", *ANOMALY_MODES, DUAL_LEVEL)
 """All that a step can be nested in."""
 
 
@@ -194,10 +223,10 @@ def binds(step: Step) -> tuple[str, ...]:
 
 
 def is_path(op: str) -> bool:
-    """Tell whether the operation is reached from the namespace (`torch.ones`) or a custom function
-    (`Double.apply`).
+    """Tell whether the operation is reached from the namespace (`torch.ones`), a custom function
+    (`Double.apply`) or a module's class (`Affine`).
     """
-    return "." in op[1:]
+    return "." in op[1:] or op in MODULES
 
 
 def is_read(op: str) -> bool:
@@ -208,3 +237,9 @@ def is_read(op: str) -> bool:
 def is_assignment(op: str) -> bool:
     """Tell whether the operation assigns an attribute (`.grad=`)."""
     return op[0] == "." and op[-1] == "="
+
+
+def is_module(op: str) -> bool:
+    """Tell whether the operation makes a module of `torch.nn`."""
+    head, _, name = op.rpartition(".")
+    return head == "torch.nn" and name[:1].isupper() and name != "Parameter"

@@ -41,8 +41,8 @@ CHAPTERS = {
     Area.IN_PLACE: ("copy", "data", "detach", "save", "version", "view", "write"),
     Area.HOOKS: ("double", "function", "hook"),
     Area.EXACT: (
-        "anomaly", "checkpoint", "device", "edge", "functional", "gradcheck", "inference", "resize",
-        "saved_hooks", "window",
+        "anomaly", "checkpoint", "device", "edge", "forward", "functional", "gradcheck", "inference",
+        "resize", "saved_hooks", "window",
     ),
 }  # fmt: skip
 """The chapters of each area. Of these, core rules that refuse are ``errors``; rules that are not core, or

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.rules import by, hold_back, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.graph import Grads, Node, RunningTask
@@ -30,22 +31,25 @@ class _Watch:
             STATE.made_by[node] = STATE.evaluating[-1]
 
     def watch(self, node: Node, arrived: Grads, task: RunningTask) -> Grads:
-        """Run a node; if it fails, warn with the trace of its creation."""
+        """Run a node, and look for nan in what comes out."""
         STATE.evaluating.append(node)
         try:
             outputs = node.apply(arrived, task)
+            if not task.keep_graph and by("backward/frees-saved"):
+                node.release_variables()  # before it is looked for nan
             if not self.check_nan and by("anomaly/nan-may-pass"):
                 return outputs
             for index, g in enumerate(outputs):
                 if g is not None and np.isnan(array_of(g)).any():
                     refuse_by("anomaly/nan-refused", name=node.name(), index=index)
-        except Exception:
-            if by("anomaly/tells-where"):
-                _tell(node)
-            raise
         finally:
             STATE.evaluating.pop()
         return outputs
+
+    def failed(self, node: Node) -> None:
+        """Warn with the trace of the creation of a node that failed, or whose gradients were refused."""
+        if by("anomaly/tells-where"):
+            _tell(node)
 
 
 def _tell(node: Node) -> None:
@@ -55,13 +59,14 @@ def _tell(node: Node) -> None:
         known = "No forward pass information available, as anomaly mode was off then."
     else:
         known = f"Traceback of forward call that caused the error:\n{trace}"
-    _warn(f"Error detected in {node.name()}. {known}")
+    hold_back(partial(_warn, f"Error detected in {node.name()}. {known}"))
     child = node
     while child in STATE.made_by:
         parent = STATE.made_by[child]
         trace = STATE.made_at.get(parent)
         known = "No forward pass information available." if trace is None else f"It was made here:\n{trace}"
-        _warn(f"Previous calculation that led to {child.name()}: {parent.name()}. {known}")
+        text = f"Previous calculation that induced {child.name()}. {parent.name()}: {known}"
+        hold_back(partial(_warn, text))
         child = parent
 
 

@@ -9,6 +9,7 @@ from contextlib import ContextDecorator
 from typing import NamedTuple
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.tensor import Tensor
@@ -80,7 +81,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         if array_of(x).dtype.kind not in DIFFERENTIABLE:
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
     if STATE.level.tangent(tensor) is not None:
-        raise RuntimeError("the primal already has a forward gradient at the same level")
+        refuse_by("forward/one-tangent-each")
     dual = without_tangent(tensor)
     if STATE.inference or (is_inference(tensor) and is_inference(tangent)):
         return dual  # without its tangent: inference mode bypasses autograd

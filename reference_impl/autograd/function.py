@@ -67,9 +67,7 @@ class Function:
 
         The default raises NotImplementedError, as PyTorch's does.
         """
-        raise NotImplementedError(
-            "You must implement the jvp function for custom functions that forward mode goes through"
-        )
+        refuse_by("forward/function-needs-a-jvp")
 
     @classmethod
     def _backward(cls) -> Callable[..., Any]:

@@ -36,13 +36,14 @@ def _own(inputs: Tensors, create_graph: bool) -> Tensors:
     )
 
 
-def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> Tensors:
+def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str, create_graph: bool) -> Tensors:
     """The vector to multiply by, of the shapes in ``like``; 1 by default for a single element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             refuse_by("functional/vector-needed", owner=owner)
         return (ones_like(like[0]),)
-    _, vector = _tuple_of(v, "v", function)
+    _, given = _tuple_of(v, "v", function)
+    vector = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach() for x in given)
     if len(vector) != len(like):
         hint = "" if several else ". The given v should contain a single Tensor."
         refuse_by("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
@@ -50,7 +51,7 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str) -> 
         if mine.size() != x.size():
             entry = f"Entry {at} in " if several else ""
             refuse_by("functional/vector-size", entry=entry, wanted=x.size(), given=mine.size())
-    return tuple(x.detach() if not x.requires_grad else x for x in vector)
+    return vector
 
 
 def _results(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
@@ -127,7 +128,9 @@ def vjp(
         own = _own(given, create_graph)
         outputs_several, outputs = _tuple_of(func(*own), "outputs", "vjp")
         _need_history(outputs, "outputs", strict)
-        vector = _vector(v, outputs, outputs_several, "vjp", "the user-provided function returns")
+        vector = _vector(
+            v, outputs, outputs_several, "vjp", "the user-provided function returns", create_graph
+        )
         grads = _gradients(outputs, own, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The output {OURS}", "jacobian")
     return _results(outputs, outputs_several, create_graph), _results(filled, several, create_graph)
@@ -143,7 +146,7 @@ def jvp(
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jvp")
         own = _own(given, create_graph)
-        vector = _vector(v, own, several, "jvp", "the input to the user-provided function is")
+        vector = _vector(v, own, several, "jvp", "the input to the user-provided function is", create_graph)
         outputs_several, outputs = _tuple_of(func(*own), "outputs", "jvp")
         _need_history(outputs, "outputs", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in outputs)
@@ -188,7 +191,8 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
     """The Jacobians of one output by each input."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
     missing = f"Output {at} {OURS}"
-    for element in out.reshape((-1,)).unbind() if out.numel() else ():
+    for place in range(out.numel()):
+        element = out.reshape((-1,))[place]  # two nodes for each
         grads = _gradients(
             (element,), inputs, None if not element.is_complex() else (ones_like(element),), create_graph
         )
@@ -227,9 +231,9 @@ def hessian(
         refuse_by("functional/strict-one-by-one", function="hessian")
 
     def number(*args: Tensor) -> Tensor:
-        out = _single(func(*args), "hessian")
-        _need_history((out,), "outputs", strict)
-        return out.squeeze()
+        out = func(*args)
+        _need_history(_tuple_of(out, "outputs", "hessian")[1], "outputs", strict)
+        return _single(out, "hessian").squeeze()
 
     def gradient(*args: Tensor) -> Tensors:
         first = jacobian(number, args, create_graph=True)
@@ -247,7 +251,7 @@ def vhp(
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "vhp")
         own = _own(given, create_graph)
-        vector = _vector(v, own, several, "vhp", "the input to the user-provided function is")
+        vector = _vector(v, own, several, "vhp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "vhp")
         _need_history((out,), "outputs", strict)
         first = _gradients((out,), own, create_graph=True)
@@ -264,7 +268,7 @@ def hvp(
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "hvp")
         own = _own(given, create_graph)
-        vector = _vector(v, own, several, "hvp", "the input to the user-provided function is")
+        vector = _vector(v, own, several, "hvp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "hvp")
         _need_history((out,), "outputs", strict)
         first = _gradients((out,), own, create_graph=True)

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from reference_impl.base.session import STATE
@@ -18,6 +20,7 @@ __all__ = [
     "by",
     "enter_engine",
     "fired",
+    "hold_back",
     "is_warn_always_enabled",
     "knocked_out",
     "leave_engine",
@@ -65,11 +68,16 @@ def warn_once(rule: str) -> None:
 
 def warn_or_hold(rule: str) -> None:
     """Give the warning of ``rule`` at once, or when the engine releases the warnings that it holds back."""
+    hold_back(partial(warn, rule))
+
+
+def hold_back(tell: Callable[[], None]) -> None:
+    """Call a function that warns at once, or when the engine releases the warnings that it holds back."""
     held = STATE.held_warnings
     if held and held[-1] is not None:
-        held[-1].append(rule)
+        held[-1].append(tell)
     else:
-        warn(rule)
+        tell()
 
 
 def enter_engine() -> None:
@@ -81,8 +89,8 @@ def enter_engine() -> None:
 def leave_engine() -> None:
     """Undo the last `enter_engine` and release the warnings held back since."""
     active_rules.leave_engine()
-    for rule in STATE.held_warnings.pop() or ():
-        warn(rule)
+    for tell in STATE.held_warnings.pop() or ():
+        tell()
 
 
 class user_code(active_rules.user_code):

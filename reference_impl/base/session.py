@@ -75,7 +75,7 @@ class Session:
     early_stop: list[bool] = field(default_factory=list)
 
     # warnings
-    held_warnings: list[list[str] | None] = field(default_factory=list)
+    held_warnings: list[list[Callable[[], None]] | None] = field(default_factory=list)
     """The warnings held back by the calls that run now, innermost last; None where they are not held back."""
     warn_always: bool = False
     warned: set[str] = field(default_factory=set)

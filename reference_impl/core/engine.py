@@ -114,7 +114,12 @@ def _run(task: GraphTask) -> None:
     ready = task.ready
     while ready.heap:
         _, node, grads = ready.pop()
-        evaluate_function(node, grads, task)
+        try:
+            evaluate_function(node, grads, task)
+        except Exception:
+            if STATE.anomaly is not None:
+                STATE.anomaly.failed(node)
+            raise
     for callback in task.callbacks:  # one may add more
         callback()
 

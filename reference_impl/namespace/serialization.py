@@ -16,7 +16,6 @@ from reference_impl.core.access import (
     array_of,
     grad_of,
     set_flag,
-    set_grad,
     set_memory,
     share_hooks,
     storage_of,
@@ -38,7 +37,9 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         memo[id(self)] = copied
         set_flag(copied, self.requires_grad)
         if by("copy/deepcopy-takes-the-grad-along"):
-            set_grad(copied, copy.deepcopy(grad_of(self), memo))
+            grad = copy.deepcopy(grad_of(self), memo)
+            if grad is not None:
+                copied.grad = grad  # what the copy's own `grad_dtype` would refuse is refused
         if not by("copy/deepcopy-drops-hooks"):
             share_hooks(copied, self)
     return memo[id(self)]

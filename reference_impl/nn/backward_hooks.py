@@ -1,92 +1,116 @@
-"""Full backward hooks of modules: called once the gradients of outputs and inputs are known."""
+"""Full backward hooks of modules: called once the gradients of outputs and inputs are known.
+
+As in PyTorch a custom function that does nothing stands before the module and another one behind it; hooks on
+their nodes see the gradients.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl.base.dtypes import differentiable
+from reference_impl.autograd.function import Function
+from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
-from reference_impl.core.access import array_of, make_output_of
-from reference_impl.core.graph import Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
 
-Grads = list[Tensor | None]
+Grads = tuple[Tensor | None, ...]
 
 
-class BackwardHookFunctionBackward(Node):
-    """A node behind aliases of several tensors that reports the gradients passing through."""
+class BackwardHookFunction(Function):
+    """Returns its arguments, and hands gradients on as they come."""
 
-    __slots__ = ("tell",)
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
+        return args
 
-    def __init__(self, tensors: list[Tensor], tell: Callable[[Grads], Grads]) -> None:
-        super().__init__(tuple(gradient_edge(x) for x in tensors))
-        self.tell = tell
-
-    def apply(self, grads: Grads, task: RunningTask) -> Grads:
-        return self.tell(list(grads))
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        return args
 
 
-def _behind(tensors: list[Any], tell: Callable[[Grads], Grads]) -> list[Any]:
-    """Replace the tensors by aliases behind one such node; other values stay."""
-    places = [
-        at for at, x in enumerate(tensors) if isinstance(x, Tensor) and differentiable(array_of(x).dtype)
-    ]
+def _behind(
+    values: tuple[Any, ...], hook: Callable[[Grads, Grads], Any]
+) -> tuple[tuple[Any, ...], list[int]]:
+    """Replace the tensors by aliases behind one node with that hook, and return their places: none at all
+    where nothing is recorded.
+    """
+    places = [at for at, x in enumerate(values) if isinstance(x, Tensor)]
+    recorded = STATE.enabled and any(values[at].requires_grad for at in places)
+    if not (recorded and by("nn/backward-hooks-stand-before-and-behind")):
+        return values, []
+    aliases = BackwardHookFunction.apply(*[values[at] for at in places])
+    node = next(x.grad_fn for x in aliases if x.grad_fn is not None)
+    node.register_hook(hook)
+    replaced = list(values)
+    for at, alias in zip(places, aliases, strict=True):
+        replaced[at] = alias
+    return tuple(replaced), places
 
-    def told(grads: Grads) -> Grads:
-        every: Grads = [None] * len(tensors)
-        for at, g in zip(places, grads, strict=True):
-            every[at] = g
-        passed = tell(every)
-        return [passed[at] for at in places]
 
-    node = BackwardHookFunctionBackward([tensors[at] for at in places], told)
-    aliases = list(tensors)
-    for at in places:
-        out = aliases[at] = tensors[at].detach()
-        make_output_of(out, node)
-    return aliases
+def _each(places: Sequence[int], grads: Grads, count: int) -> Grads:
+    """The gradients in their places among so many values, None elsewhere."""
+    every: list[Tensor | None] = [None] * count
+    for at, g in zip(places, grads, strict=True):
+        every[at] = g
+    return tuple(every)
 
 
 class Watch:
-    """One call of a module with backward hooks."""
+    """One call of a module with backward hooks, or with hooks before its backward."""
 
-    def __init__(self, module: Any, hooks: list[Callable[..., Any]]) -> None:
-        self.module, self.hooks = module, hooks
-        self.outputs: tuple[Any, ...] | None = None  # the gradients of the outputs, until the hooks have run
+    def __init__(
+        self, module: Any, hooks: list[Callable[..., Any]], pre_hooks: Sequence[Callable[..., Any]] = ()
+    ) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.outputs: Grads | None = None  # the gradients of the outputs, until the hooks have run
         self.inputs = 0
-        self.waits = False
+        self.before: list[int] = []
+        self.behind: list[int] = []
+        self.results = 0
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put the arguments behind a node if any tensor among them requires grad."""
         self.inputs = len(args)
-        wanted = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
-        self.waits = STATE.enabled and bool(wanted)
-        return tuple(_behind(list(args), self._finish)) if self.waits else args
+        args, self.before = _behind(args, self._finish)
+        return args
 
     def result(self, result: Any) -> Any:
         """Put the result behind a node if any tensor in it requires grad."""
-        parts = list(result) if isinstance(result, (tuple, list)) else [result]
-        if not STATE.enabled or not any(isinstance(x, Tensor) and x.requires_grad for x in parts):
-            return result
-        out = _behind(parts, self._begin)
-        return type(result)(out) if isinstance(result, (tuple, list)) else out[0]
+        values = result if isinstance(result, tuple) else (result,)
+        self.results = len(values)
+        values, self.behind = _behind(values, self._begin)
+        return values if isinstance(result, tuple) else values[0]
 
-    def _begin(self, grads: Grads) -> Grads:
-        self.outputs = tuple(grads)
-        if not self.waits:
-            self._call([None] * self.inputs)
-        return grads
-
-    def _finish(self, grads: Grads) -> Grads:
-        return self._call(grads)
-
-    def _call(self, grads: Grads) -> Grads:
-        if self.outputs is None:
-            return grads  # a double backward reached the arguments another way
-        for hook in self.hooks:
-            replaced = hook(self.module, tuple(grads), self.outputs)
+    def _begin(self, _: Grads, grads: Grads) -> Any:
+        """Take the gradients of the outputs; without arguments that require grad the hooks run at once."""
+        outputs = _each(self.behind, grads, self.results)
+        for hook in self.pre_hooks:
+            replaced = hook(self.module, outputs)
             if replaced is not None:
-                grads = list(replaced) if isinstance(replaced, tuple) else [replaced]
+                if len(replaced) != len(outputs):
+                    refuse_by("nn/backward-pre-hook-returns-as-many", got=len(replaced), want=len(outputs))
+                outputs = replaced
+        self.outputs = outputs
+        if not self.before and by("nn/backward-hook-fires-without-inputs"):
+            warn("nn/backward-hook-fires-without-inputs")
+            for hook in self.hooks:
+                given = hook(self.module, (None,) * self.inputs, outputs)
+                if given is not None and not (isinstance(given, tuple) and all(g is None for g in given)):
+                    refuse_by("nn/backward-hook-replaces-no-inputs")
+            self.outputs = None
+        return tuple(outputs[at] for at in self.behind)
+
+    def _finish(self, grads: Grads, _: Grads) -> Any:
+        if self.outputs is None:
+            return None  # a double backward reached the arguments another way
+        given = _each(self.before, grads, self.inputs)
+        for hook in self.hooks:
+            replaced = hook(self.module, given, self.outputs)
+            if replaced is not None:
+                if len(replaced) != len(given):
+                    refuse_by("nn/backward-hook-returns-as-many", got=len(replaced), want=len(given))
+                given = replaced
         self.outputs = None
-        return grads
+        return tuple(given[at] for at in self.before)

@@ -142,7 +142,9 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
             "dilation": _each(dilation, ndim),
             "groups": groups,
         }
-        return input._conv(weight, **how) if bias is None else input._conv_bias(weight, bias, **how)
+        if bias is None:  # its place among the edges stays
+            bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
+        return input._conv_bias(weight, bias, **how)
 
     return convolve
 

@@ -33,7 +33,7 @@ class Module:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         own: dict[str, Any] = {name: {} for name in _OWN}
         own |= {"training": True, "_transient": set(), "_forward_hooks": {}, "_forward_pre_hooks": {}}
-        own["_backward_hooks"] = {}
+        own |= {"_backward_hooks": {}, "_backward_pre_hooks": {}}
         self.__dict__.update(own)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,9 @@ class Module:
             given = hook(self, args)
             if given is not None:
                 args = given if isinstance(given, tuple) else (given,)
-        watch = Watch(self, list(self._backward_hooks.values())) if self._backward_hooks else None
+        watch = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            watch = Watch(self, [*self._backward_hooks.values()], [*self._backward_pre_hooks.values()])
         if watch is not None:
             args = watch.arguments(args)
         result = self.forward(*args, **kwargs)
@@ -123,6 +125,10 @@ class Module:
     def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
         return attach(self._backward_hooks, hook)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_outputs)`` in backward, before the module's own."""
+        return attach(self._backward_pre_hooks, hook)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over direct children with their names, each once."""
@@ -270,12 +276,17 @@ class Module:
         """Move all tensors to a CUDA device."""
         return self._swap(lambda x: x.cuda(index))
 
-    def _state(self) -> Iterator[tuple[str, Tensor]]:
-        for at, module in self.named_modules():
-            kept = {n: b for n, b in module._buffers.items() if n not in module._transient}
-            for name, tensor in chain(module._parameters.items(), kept.items()):
-                if tensor is not None:
-                    yield f"{at}.{name}" if at else name, tensor
+    def _state(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
+        kept = {n: b for n, b in self._buffers.items() if n not in self._transient}
+        for name, tensor in chain(self._parameters.items(), kept.items()):
+            if tensor is not None:
+                yield prefix + name, tensor
+        modules = self._modules
+        if not by("nn/state-names-each-place"):
+            modules = dict(self.named_children())
+        for name, module in modules.items():
+            if module is not None:
+                yield from module._state(f"{prefix}{name}.")
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """Return parameters and buffers by dotted name, detached, on the same memory."""
@@ -289,19 +300,11 @@ class Module:
         unexpected = [name for name in state_dict if name not in own]
         wrong = [f"Missing key(s) in state_dict: {missing}."] * bool(missing and strict)
         wrong += [f"Unexpected key(s) in state_dict: {unexpected}."] * bool(unexpected and strict)
-        wrong += [
-            f"size mismatch for {name}: {tuple(state_dict[name].shape)} into {tuple(x.shape)}."
-            for name, x in own.items()
-            if name in state_dict and state_dict[name].shape != x.shape
-        ]
-        if wrong:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}: " + " ".join(wrong)
-            )
         with no_grad() if by("nn/state-is-copied-in") else nullcontext():
             for name, x in own.items():
-                if name in state_dict:
-                    x.copy_(state_dict[name])
+                wrong += _copied_in(name, x, state_dict[name]) if name in state_dict else []
+        if wrong:
+            refuse_by("nn/state-that-does-not-fit-refused", module=type(self).__name__, why=" ".join(wrong))
         return Keys(missing, unexpected)
 
     def extra_repr(self) -> str:
@@ -330,3 +333,14 @@ def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
             else:
                 parameter.grad.requires_grad_(False)
             parameter.grad.zero_()
+
+
+def _copied_in(name: str, x: Tensor, given: Tensor) -> list[str]:
+    """Copy a value into a parameter or buffer; return what is wrong, if anything."""
+    if given.shape != x.shape:
+        return [f"size mismatch for {name}: {tuple(given.shape)} into {tuple(x.shape)}."]
+    try:
+        x.copy_(given)
+    except RuntimeError as error:
+        return [f"while copying {name}: {error}"]
+    return []

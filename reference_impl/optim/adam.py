@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from reference_impl.base.rules import refuse_by
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import zeros_like
 from reference_impl.optim.optimizer import Optimizer, Update, check_path
 
@@ -60,6 +63,8 @@ class Adam(Optimizer):
         elif decay:
             g = g.add(x, alpha=decay)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
+        if array_of(g).dtype != array_of(mean).dtype:
+            refuse_by("optim/adam-wants-one-dtype", want=_spoken(mean), got=_spoken(g))
         mean.mul_(first).add_(g, alpha=1 - first)
         square.mul_(second).add_(g.mul(g), alpha=1 - second)
         if group["amsgrad"]:
@@ -67,6 +72,14 @@ class Adam(Optimizer):
             state["max_exp_avg_sq"] = square
         size = square.sqrt().div(math.sqrt(1 - second ** state["step"])).add(group["eps"])
         x.add_(mean.div(size), alpha=-group["lr"] / (1 - first ** state["step"]))
+
+
+def _spoken(x: Tensor) -> str:
+    """The dtype of a tensor, as PyTorch's kernels word it."""
+    name = str(array_of(x).dtype)
+    return {"float64": "double", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}.get(
+        name, name
+    )
 
 
 class AdamW(Adam):

@@ -63,3 +63,13 @@ def what_was_made_before_is_named_alone():
             y.backward()
     text = str(told[-1].message)
     assert "Error detected in SqrtBackward0" in text and "No forward pass information available" in text
+
+
+def a_failed_backward_warns():
+    """The error comes with a warning. Rules: anomaly/tells-where, anomaly/nan-refused."""
+    x = torch.tensor([0.0], requires_grad=True)
+    y = torch.sqrt(x) * 0
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("anomaly/nan-refused"), warned("anomaly/tells-where"):
+            y.backward()
+    assert x.grad is None

@@ -56,10 +56,11 @@ class _Listener:
 
     def __exit__(self, kind, exc, traceback) -> bool:
         self.catcher.__exit__(None, None, None)
+        if RULES[self.rule].warns:
+            self.heard.warnings += [(self.rule, str(warning.message)) for warning in self.caught or ()]
+            return False  # what is refused as well is for the block around
         if exc is not None:
             self.heard.refusals.append((self.rule, type(exc).__name__, str(exc)))
-        elif RULES[self.rule].warns:
-            self.heard.warnings += [(self.rule, str(warning.message)) for warning in self.caught or ()]
         return True
 
 

@@ -23,7 +23,13 @@ from typing import Any, NamedTuple
 
 from conformance.comparison.tolerance.aliasing import Roundings
 from conformance.comparison.tolerance.dataflow import DataFlow
-from conformance.comparison.tolerance.op_effects import base, writes
+from conformance.comparison.tolerance.op_effects import (
+    ADAPTIVE,
+    ADAPTIVE_ULP,
+    ROUNDING_FUNCTIONS,
+    base,
+    writes,
+)
 from conformance.execution.trace import Done, Trace
 from conformance.program import Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
@@ -53,11 +59,12 @@ def rounding_ops() -> Mapping[str, int]:
     """The ops that round, by public name, with the ULP bound of one application."""
     from specs import ops
 
-    return {
+    declared = {
         name: max(op.ulp for op in found)
         for name, found in ops.load().items()
         if not all(o.exact for o in found)
     }
+    return ROUNDING_FUNCTIONS | declared
 
 
 def is_exact(step: Step) -> bool:
@@ -131,6 +138,7 @@ class RoundingBounds:
     def __init__(self, trace: Trace, ops: Mapping[str, int] | None = None) -> None:
         self._ops = rounding_ops() if ops is None else ops
         self._trace = trace
+        self._adaptive = {name for step in trace.program if step.op in ADAPTIVE for name in binds(step)}
         self._flow: DataFlow | None = None
         if any(map(self._rounds, trace.program)):
             self._facts = facts_after(trace)
@@ -149,7 +157,17 @@ class RoundingBounds:
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.passed(step))
 
     def _rounds(self, step: Step) -> bool:
-        return base(step.op) in self._ops and not is_exact(step)
+        if step.op == "step":
+            return not self._adaptive.isdisjoint(reads(step)[:1])
+        return self._name(step) in self._ops and not is_exact(step)
+
+    def _name(self, step: Step) -> str:
+        """The op's name, or that of a function beside the op table."""
+        function = step.op.rpartition(".")[2]
+        if function in ROUNDING_FUNCTIONS:
+            return function
+        name = base(step.op)
+        return f"_{name}" if f"_{name}" in self._ops else name
 
     def _bound(self, level: Roundings) -> Tolerance:
         return Tolerance(tuple(map(self._term, level)))
@@ -157,7 +175,8 @@ class RoundingBounds:
     def _term(self, number: int) -> Term:
         assert self._flow is not None
         index, name, gradient, from_exact = self._flow.roundings[number]
-        ulp = self._ops.get(base(self._trace.program[index].op), 0)
+        step = self._trace.program[index]
+        ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
         facts = self._facts[index].get(name)
         dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if gradient or facts is not self._trace[index].facts.get(name):

@@ -3,8 +3,7 @@
 A walk along what was observed of a program that follows memory (views, detached tensors, `.data`, and grads
 kept as they came share it, so that a write reaches them all), history (where a gradient goes) and grads.
 Where nothing tells which of two things happened, both are taken to have. The things that are followed live
-in `aliasing`, what an operation does to them in `op_effects`; `bounds` turns the
-roundings into error bounds.
+in `aliasing`, what an operation does to them in `op_effects`; `bounds` turns roundings into error bounds.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from conformance.comparison.tolerance.gradients import CROWD, GradientsOfRun
 from conformance.comparison.tolerance.op_effects import (
     ALIASES,
     CASTS,
+    CLIPS,
     FLAGS,
     HOLDERS,
     aliases,
@@ -40,7 +40,7 @@ from conformance.comparison.tolerance.op_effects import (
     overwrites,
     writes,
     written_all_the_same,
-)
+)  # fmt: skip
 from conformance.execution.trace import Done, Refused, Trace
 from conformance.program import (
     DELETE,
@@ -201,6 +201,8 @@ class DataFlow:
             self._bind(step, operands)
         elif op == "step":
             self._optimize(index, step, first)
+        elif op.rpartition(".")[2] in CLIPS:
+            self._clip(index, step, operands)
         elif base(op) in ALIASES:
             family = Family(AbstractNode(self._rounding(index, step)))
             self._bind(step, {AbstractTensor(memories_of(first), [family], made=False)})
@@ -222,10 +224,24 @@ class DataFlow:
 
     def _optimize(self, index: int, step: Step, held: set[AbstractTensor]) -> None:
         """A step of an optimizer writes to each tensor it holds what its grad comes to."""
+        named = {tensor: name for name, found in self._names.items() for tensor in found if found != held}
         for tensor in held:
-            level = self._level(index, step, {tensor, *tensor.grads})
+            level = level_of(memories_of({tensor, *tensor.grads}))
+            if level or self._rounds(step):
+                name = named.get(tensor, reads(step)[0])
+                level |= {self._number(Rounded(index, name, gradient=False, from_exact=not level))}
             for memory in tensor.memory:
                 memory.write(level)
+
+    def _clip(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
+        """A clip of grads writes to them what all of them come to; its result is a norm of its own."""
+        level = self._level(index, step, grads_of(operands))
+        for memory in memories_of(grads_of(operands)):
+            memory.write(level)
+        for name in binds(step):
+            norm = AbstractMemory()
+            norm.level = level
+            self._names[name] = {AbstractTensor({norm}, set(), made=False)}
 
     def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
         """Return the roundings that reach the result of a computation: its operands', and its own."""
@@ -253,7 +269,7 @@ class DataFlow:
             for family in families_of(targets):
                 family.extend(node)
         self._bind(step, targets)
-        # A function that writes may give another tensor on that memory, or something else besides.
+        # A function that writes may give another tensor on that memory, or more.
         for name in binds(step)[0 if class_of(step.op) else 1 :]:
             self._names[name] = self._made(index, step, operands, "self")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from conformance.program import SAVING_MODES, Step
+from conformance.program import LAYERS, OPTIMIZERS, SAVING_MODES, Step
 from specs.callbacks import WRITING_CLASSES, class_of
 from specs.kind import ALIASES as SHARING
 from specs.op import Op
@@ -21,8 +21,20 @@ FLAGS = frozenset(["requires_grad_", "detach_"])
 ALIASES = frozenset(["data", "detach", "Parameter", "numpy", "from_numpy"])
 """Operations whose result shows an operand's memory without its history."""
 
-HOLDERS = frozenset(["torch.optim.SGD", "torch.autograd.graph.get_gradient_edge"])
+HOLDERS = OPTIMIZERS | LAYERS | {"torch.autograd.graph.get_gradient_edge"}
 """Operations whose result holds their operands from then on."""
+
+CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_"])
+"""Operations that write to the grads of their operands."""
+
+ROUNDING_FUNCTIONS = {"cross_entropy": 16, "clip_grad_norm_": 8}
+"""Functions beside the op table that round, with the units that one application may be off."""
+
+ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
+"""Optimizers whose steps round."""
+
+ADAPTIVE_ULP = 16
+"""The units that such a step may be off."""
 
 
 @cache
@@ -39,6 +51,8 @@ def writes(op: str) -> bool:
     """Tell by its name whether an operation changes its first operand's elements."""
     if op.startswith("__"):
         return op.startswith("__i") or op == "__setitem__"
+    if op == "load_state_dict":
+        return True
     return (op.endswith("_") and op not in FLAGS) or class_of(op) in WRITING_CLASSES
 
 

@@ -16,7 +16,7 @@ from conformance.execution.trace import Trace
 from conformance.generate.guide import swarm
 from conformance.generate.guide.vocabulary import Recipes, Vocabulary, allows
 from conformance.generate.state.choices import Choices, weighted
-from conformance.generate.state.features import DEVICES, DTYPES, HOOKS, MODES, OPERATORS
+from conformance.generate.state.features import DEVICES, DTYPES, HOOKS, LAYER_FUNCTIONS, MODES, OPERATORS
 from conformance.generate.state.gen_state import NAMES, GenState
 from conformance.generate.state.oracle import LimitedOracle, Oracle, RunnerOracle
 from conformance.generate.state.tensor_info import backward_ready
@@ -119,7 +119,7 @@ class Guide:
     def __init__(self, choices: Choices, oracle: Oracle, drawn: DrawRange) -> None:
         self.state = state = GenState(choices, oracle)
         state.features = features = swarm.draw_features(choices, drawn.features)
-        state.rounding = choices.below(8) >= 6
+        state.rounding = choices.below(8) >= (2 if features & LAYER_FUNCTIONS else 6)
         state.vocabulary = vocabulary = drawn.rounding if state.rounding else drawn.exact
         state.shapes = choices.pick(drawn.shape_sets)
         state.dtype = choices.pick(drawn.float_dtypes)
@@ -128,6 +128,7 @@ class Guide:
         state.numbers = bool(features & OPERATORS)
         state.always_grad = drawn.always_grad
         state.full_api = drawn.full_api
+        state.indices = "int64" in drawn.dtypes
         state.supports = drawn.supports
         self._errors = drawn.errors
         self._modes = bool(features & MODES)
@@ -139,6 +140,9 @@ class Guide:
         if features & DEVICES:
             state.use_devices(drawn.devices)
         leaves.first_leaf(state)
+        for opener in swarm.openers(features):
+            if opener in self._actions:
+                state.schedule(opener, None)
 
     def turn(self) -> bool:
         """Draw a step, sometimes with one that it needs first; one turn in five is unchecked."""

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import ALL, CAPABILITY, DEVICES, INPLACE, VIEWS
+from conformance.generate.state.features import ALL, CAPABILITY, DEVICES, GROUPS, INPLACE, VIEWS
 from conformance.generate.state.registry import ENTRIES, Draw
 from conformance.generate.steps import (
+    anomaly,
     as_strided,
     autograd_grad,
     backward,
@@ -25,14 +26,20 @@ from conformance.generate.steps import (
     inplace,
     interop,
     invalid_calls,
+    layer_functions,
     leaves,
+    modules,
     requires_grad,
+    reruns,
     training,
+    training_loops,
+    view_writes,
 )
 
 MODULES = (
     leaves, call_op, backward, grad_attribute, inplace, requires_grad, autograd_grad, hooks, custom_functions,
-    training, interop, as_strided, devices,
+    training, interop, as_strided, devices, modules, training_loops, layer_functions, reruns, anomaly,
+    view_writes,
 )  # fmt: skip
 """The modules of steps. Their order is part of what a seed means."""
 
@@ -43,6 +50,8 @@ STEPS = tuple(
 
 TOSSED = DEVICES - 1
 """The features that are drawn with even chances: all but DEVICES."""
+_IN_A_GROUP = 384
+"""So many of 2048 programs are of a group."""
 _EAGER = (0, 0, VIEWS, VIEWS | INPLACE)
 """Features that are switched on in addition, so that views and writes are likelier than not."""
 INVALID_SHARE, ANY_OP_SHARE = 4, 4
@@ -58,9 +67,13 @@ def draw_features(choices: Any, mask: int) -> int:
     """Draw the features of one program, out of those in the mask.
 
     Without devices nothing is drawn about them, so that seeds draw the same programs as without the feature.
+    The highest bits say whether the program is of one of the GROUPS, and of which.
     """
     k = choices.word() << 16 | choices.word()  # a word has 16 bits, fewer than are needed
     drawn = k & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
+    k >>= TOSSED.bit_length() + 2
+    if k < _IN_A_GROUP:
+        drawn |= GROUPS[k * len(GROUPS) // _IN_A_GROUP]
     if mask & DEVICES and not choices.below(3):
         drawn |= DEVICES
     return drawn & mask
@@ -78,6 +91,13 @@ def actions(features: int, supports: Callable[[str], bool], empty: frozenset[str
         if on and recipes not in empty and all(map(supports, emits)):
             weights[draw] = weights.get(draw, 0) + weight
     return weighted(weights)
+
+
+@lru_cache(maxsize=512)
+def openers(features: int) -> tuple[Draw, ...]:
+    """The first kind of step of each feature of a group: programs of the group begin with it."""
+    mine = [entry for entry in STEPS if entry.feature & features > DEVICES]
+    return tuple({entry.feature: entry.draw for entry in reversed(mine)}.values())
 
 
 @lru_cache(maxsize=512)

@@ -1,7 +1,7 @@
 """Features that a program may use, one bit each; each program draws a set of them (swarm testing).
 
 The steps that a feature switches on name it in their `step` decorator. Seeds depend on the bits: add new
-features at the end, before DEVICES, which is drawn apart.
+features at the end, and to GROUPS: DEVICES and what comes after it are drawn apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,22 @@ ALWAYS = 0
     INTEROP,
     AS_STRIDED,
     DEVICES,
-) = ALL = tuple(1 << n for n in range(20))
+    NN_MODULES,
+    LOOPS,
+    LAYER_FUNCTIONS,
+    CHECKPOINTS,
+    FUNCTIONAL,
+    ANOMALY,
+) = ALL = tuple(1 << n for n in range(26))
+
+GROUPS = (
+    *(NN_MODULES,) * 4, *(NN_MODULES | LOOPS,) * 3, *(LOOPS,) * 3, *(LAYER_FUNCTIONS,) * 2,
+    LAYER_FUNCTIONS | LOOPS, *(CHECKPOINTS,) * 2, NN_MODULES | CHECKPOINTS, *(FUNCTIONAL,) * 2,
+    ANOMALY,
+)  # fmt: skip
+"""Features of what people write around autograd. A program in five or six draws one of these groups, so that
+the others stay as they are; the features are never tossed one by one.
+"""
 
 CAPABILITY = {
     VIEWS: "views",
@@ -44,6 +59,10 @@ CAPABILITY = {
     HOOKS: "hooks",
     FUNCTIONS: "functions",
     AS_STRIDED: "views",
+    NN_MODULES: "modules",
+    CHECKPOINTS: "checkpoint",
+    FUNCTIONAL: "functional",
+    ANOMALY: "anomaly",
     DEVICES: "devices",
 }
 """Capabilities that an implementation must declare for a feature; the other features depend on its operations

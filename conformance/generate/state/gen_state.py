@@ -63,15 +63,17 @@ class GenState:
     ``below`` and ``pick`` are the source of choices. ``unchecked``: the step is drawn without regard to
     validity. ``rebind``: its result takes a used name, that of ``replaced``. ``mode`` is the nesting of grad
     modes for ``mode_turns`` more turns; recording is off for ``no_grad_turns`` more turns; ``inference``:
-    the program has been in inference mode. ``tensors`` are those on the current ``device``; ``by_device``
-    holds those on each, if the program uses devices.
+    the program has been in inference mode. ``indices``: there may be tensors of int64. ``tensors`` are those
+    on the current ``device``; ``by_device`` holds those on each, if the program uses devices. ``modules`` are
+    the modules made so far.
     """
 
     __slots__ = (
-        "always_grad", "below", "by_device", "device", "dtype", "dtypes", "env", "features", "float_dtypes",
-        "focus", "full_api", "inference", "mode", "mode_turns", "names_used", "no_grad_turns", "numbers",
-        "oracle", "pending", "pick", "raw_state", "rebind", "replaced", "rounding", "run", "shapes", "steps",
-        "supports", "tensors", "unchecked", "vocabulary",
+        "always_grad", "below", "by_device", "device", "dtype", "dtypes", "env", "features",
+        "float_dtypes", "focus", "full_api", "indices", "inference", "mode", "mode_turns",
+        "modules", "names_used", "no_grad_turns", "numbers", "oracle", "pending", "pick",
+        "raw_state", "rebind", "replaced", "rounding", "run", "shapes", "steps", "supports",
+        "tensors", "unchecked", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
@@ -91,6 +93,7 @@ class GenState:
         self.mode_turns = self.no_grad_turns = 0
         self.unchecked = self.rebind = self.rounding = self.inference = False
         self.replaced: TensorInfo | None = None
+        self.modules: list[Any] = []
 
     shapes: tuple[tuple[int, ...], ...]
     dtype: str
@@ -100,6 +103,7 @@ class GenState:
     numbers: bool
     always_grad: bool
     full_api: bool
+    indices: bool
     supports: Callable[[str], bool]
     vocabulary: Any
 

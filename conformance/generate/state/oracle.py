@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from conformance.execution.claims import lacking, lacking_of
-from conformance.execution.runner import PLAIN, Runner
+from conformance.execution.runner import Runner
+from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
 from conformance.program import OPAQUE, Ref, Step
 from specs.memory import dense

@@ -1,0 +1,53 @@
+"""Tracked writes through views of which gradients of gradients are taken: where histories are rebased."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.generate.state.features import DOUBLE, INPLACE, VIEWS
+from conformance.generate.state.gen_state import GenState
+from conformance.generate.state.registry import step
+from conformance.generate.state.tensor_info import CAP, Store, TensorInfo
+from conformance.generate.steps.autograd_grad import differentiate_twice
+from conformance.generate.steps.call_op import view_op
+from conformance.generate.steps.inplace import inplace_op
+
+_TRIES = 4
+
+
+def _may_be_squared(x: TensorInfo) -> Any:
+    fits = 2 * (x.store.bits + x.store.frac) + 2 <= CAP.get(x.dtype, 20)
+    return x.requires_grad and not x.freed and x.kind in "fc" and x.size > 1 and fits
+
+
+@step(10, DOUBLE, emits=("mul", "torch.autograd.grad"), recipes="views")
+def write_through_a_view(state: GenState, about: Any = None) -> bool:
+    """Square a tensor, write to a view of the square, and differentiate the square twice."""
+    wanted = VIEWS | INPLACE
+    if state.features & wanted != wanted or state.mode or state.no_grad_turns or state.unchecked:
+        return False
+    x = state.find(_may_be_squared)
+    if x is None or not _may_be_squared(x):
+        return False
+    square = _square(state, x)
+    if square is None or not square.requires_grad:
+        return True
+    view = next((view for _ in range(_TRIES) if (view := _view(state, square)) is not None), None)
+    if view is not None and any(inplace_op(state, view) for _ in range(_TRIES)) and not square.deleted:
+        return differentiate_twice(state, square) or True
+    return True
+
+
+def _square(state: GenState, x: TensorInfo) -> TensorInfo | None:
+    store = Store(2 * x.store.bits, 2 * x.store.frac, x.store.inexact)
+    name = state.fresh_name()
+    return state.bind(name, store, (x,)) if state.emit("mul", (x.ref, x.ref), (), (name,)) else None
+
+
+def _view(state: GenState, x: TensorInfo) -> TensorInfo | None:
+    """A view of a tensor that may be written to."""
+    state.rebind = False
+    if not view_op(state, x) or not state.tensors:
+        return None
+    view = state.tensors[-1]
+    return view if view.base is x and not view.multi_view else None

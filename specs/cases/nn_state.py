@@ -1,0 +1,31 @@
+"""The state of modules: what it names, and what does not fit."""
+
+import torch
+
+from specs.case import refused
+
+
+def state_that_does_not_fit_is_refused():
+    """A state of other sizes or names is refused, and what fits is copied all the same.
+
+    Rules: nn/state-that-does-not-fit-refused, nn/state-is-copied-in.
+    """
+    m = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Linear(2, 1, bias=False))
+    state = {"0.weight": torch.ones(2, 2), "1.weight": torch.ones(3, 3)}
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict(state)
+    assert m[0].weight.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"0.weight": torch.zeros(2, 2)})
+    assert m[0].weight.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def shared_module_is_in_the_state_twice():
+    """Its parameter is listed once, and loaded twice. Rule: nn/state-names-each-place."""
+    inner = torch.nn.Linear(2, 2, bias=False)
+    m = torch.nn.Sequential(inner, inner)
+    assert list(m.state_dict()) == ["0.weight", "1.weight"]
+    assert len(list(m.parameters())) == 1
+    before = inner.weight._version
+    m.load_state_dict(m.state_dict())
+    assert inner.weight._version == before + 2
