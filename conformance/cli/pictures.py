@@ -55,7 +55,7 @@ def _write(path: Path, text: str) -> None:
         typer.echo(text, nl=False)
         return
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         hint = "give the path of a file that can be written"
         raise Trouble(f"cannot write {path}: {error.strerror}", hint) from error

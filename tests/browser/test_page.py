@@ -141,6 +141,17 @@ def test_a_finger_steps(browser, page):
     assert [] == [size for size in sizes if min(size) < 44]
 
 
+def test_a_script_that_did_not_run_has_a_page_without_steps(browser, tmp_path):
+    """It shows the source and the reason."""
+    path = tmp_path / "page.html"
+    path.write_text(as_page(explain("x = = 1\n")), encoding="utf-8")
+    browser.screen(360, 800, False)
+    browser.open(path)
+    assert "line 1: invalid syntax" in browser.run("document.querySelector('#story').textContent")
+    assert [] == browser.run("[...document.querySelectorAll('nav, figure')].filter(e => e.offsetHeight)")
+    assert [] == browser.told("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+
+
 CONTRAST = """
 (() => {
   const rgb = colour => colour.match(/[\\d.]+/g).map(Number);
