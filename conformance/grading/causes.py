@@ -60,5 +60,6 @@ def _merged(group: list[Finding], cause: object) -> Finding:
     shortest = min(group, key=lambda f: (bool(f.not_reduced), len(f.script.splitlines()), -f.alike))
     common = [r for r in shortest.explained_by if all(r in f.explained_by for f in group)]
     common.sort(key=lambda rule: (shortest.blames, rule) != cause)
-    because = tuple(dict.fromkeys((*common, *shortest.because)))
+    missed = shortest.refusal_missed if len({f.refusal_missed for f in group}) == 1 else ()
+    because = tuple(dict.fromkeys((*missed, *common, *shortest.because)))
     return replace(shortest, alike=sum(f.alike for f in group), explained_by=tuple(common), because=because)

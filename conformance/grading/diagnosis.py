@@ -177,8 +177,9 @@ def diagnose(
     near = [rule for rule in ordered if grades[rule] <= _AT_THAT_STEP]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
     rest = (*instead_of, *near, *here, *instead, *ordered)
-    missed = [rule for rule in instead_of if not instead and grades.get(rule, FEW) <= _AT_THAT_STEP]
-    leading = tuple(dict.fromkeys((*(rule for rule in missed if rule not in explained), *explained)))
+    stopped = () if instead else instead_of
+    missed = tuple(r for r in stopped if r not in explained and grades.get(r, FEW) <= _AT_THAT_STEP)
+    leading = (*missed, *explained)
     others = [rule for rule in dict.fromkeys(rest) if rule not in leading]
     return Diagnosis(explained, (*leading, *others[:FEW]))
 

@@ -6,7 +6,7 @@ Cases and findings come from `cases` and `campaign`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Hashable)
 @dataclass
 class Blame:
     """The rules that cases convict, those that programs do or make suspect, and of others the rule behind
-    which they could not be judged; ``explains`` counts the cases and findings that a rule explains.
+    which they could not be judged; ``explains`` counts the cases and programs that a rule explains.
     """
 
     broken: set[str] = field(default_factory=set)
@@ -157,12 +157,14 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
                     for rules in (options, finding.because)
                 ]
                 left[finding] = open_to[0] or open_to[1] or tuple(options)
-    for rule, alike in _fewest(left, blame).items():
+    for rule, alike in _fewest(left, blame, weight=lambda finding: finding.alike).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
         (blame.broken if sure else blame.suspect).add(rule)
 
 
-def _fewest(options: Mapping[T, tuple[str, ...]], blame: Blame) -> dict[str, list[T]]:
+def _fewest(
+    options: Mapping[T, tuple[str, ...]], blame: Blame, weight: Callable[[T], int] = lambda thing: 1
+) -> dict[str, list[T]]:
     """Few rules that explain all that can be explained, each with what it explains: always the one that
     explains most of what is left; of equals, that which comes first most often, then the more basic one.
     """
@@ -173,7 +175,7 @@ def _fewest(options: Mapping[T, tuple[str, ...]], blame: Blame) -> dict[str, lis
         first = Counter(rules[0] for rules in left.values())
         best = min(counts, key=lambda rule: (-counts[rule], -first[rule], _depth(rule), rule))
         chosen[best] = [thing for thing, rules in left.items() if best in rules]
-        blame.explains[best] += len(chosen[best])
+        blame.explains[best] += sum(map(weight, chosen[best]))
         left = {thing: rules for thing, rules in left.items() if best not in rules}
     return chosen
 

@@ -70,7 +70,7 @@ class Totals:
 class RuleResult:
     """One rule's status: ``fired`` in so many steps, so many facts ``compared`` there, witnessed by
     ``cases``; ``why`` is the reason where it is unsupported, not exercised, blocked or expected not to hold.
-    It ``explains`` so many failed cases and findings.
+    It ``explains`` so many failed cases, and programs that differ.
     """
 
     id: str

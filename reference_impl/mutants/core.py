@@ -172,7 +172,7 @@ def _execute_alone(
 def _undo(task: GraphTask) -> None:
     """Undo what a failed backward did to the leaves."""
     by("backward/failure-leaves-what-was-done")
-    for node in task.dependencies:
+    for node in (task.root, *task.dependencies):
         if isinstance(node, AccumulateGrad):
             node.variable._grad = None
 

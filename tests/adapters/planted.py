@@ -18,6 +18,9 @@ BUGS: dict[str, tuple[str, Callable[[], None]]] = {}
 
 Wrapper = Callable[..., Any]
 
+WRITES = ("mul_", "add_", "sub_", "div_", "neg_", "zero_", "fill_", "copy_", "abs_", "square_")
+"""The in-place ops that bugs about writes are planted in."""
+
 
 def breaks(rule: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a bug by the name of its function."""
@@ -187,7 +190,7 @@ def writes_to_views_do_not_rebase() -> None:
             return x
         return own(x, *args, **kwargs)
 
-    for name in ("mul_", "add_", "sub_", "div_", "neg_", "zero_", "fill_", "copy_", "abs_", "square_"):
+    for name in WRITES:
         around(torch.Tensor, name, write)
 
 
@@ -265,8 +268,66 @@ def writes_not_counted() -> None:
         with torch.autograd._unsafe_preserve_version_counter(x):
             return own(x, *args, **kwargs)
 
-    for name in ("mul_", "add_", "sub_", "div_", "neg_", "zero_", "fill_", "copy_", "abs_", "square_"):
+    for name in WRITES:
         around(torch.Tensor, name, write)
+
+
+@breaks("write/leaf-refused")
+def writes_to_leaves_allowed() -> None:
+    def write(own: Wrapper, x: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if x.is_leaf and x.requires_grad and torch.is_grad_enabled() and not x._is_view():
+            with torch.no_grad():
+                own(x, *args, **kwargs)
+            return x
+        return own(x, *args, **kwargs)
+
+    for name in WRITES:
+        around(torch.Tensor, name, write)
+
+
+@breaks("backward/failure-leaves-what-was-done")
+def failed_backward_forgets() -> None:
+    def backward(own: Wrapper, roots: Any, *args: Any, **kwargs: Any) -> None:
+        before = [(x, x.grad) for x in filled_by(roots)]
+        try:
+            own(roots, *args, **kwargs)
+        except Exception:
+            for x, grad in before:
+                x.grad = grad
+            raise
+
+    around(torch.autograd, "backward", backward)
+
+
+@breaks("optim/leaves-grads-alone")
+def step_forgets_grads() -> None:
+    def step(own: Wrapper, optimizer: Any, closure: Any = None) -> Any:
+        result = own(optimizer, closure)
+        for group in optimizer.param_groups:
+            for x in group["params"]:
+                x.grad = None
+        return result
+
+    around(torch.optim.SGD, "step", step)
+
+
+@breaks("function/dirty-counts-as-written")
+def mark_dirty_ignored() -> None:
+    torch.autograd.function.FunctionCtx.mark_dirty = lambda self, *tensors: None  # type: ignore[method-assign]
+
+
+@breaks("hook/in-order-of-registration")
+def hooks_in_reverse() -> None:
+    def register_hook(own: Wrapper, x: torch.Tensor, hook: Wrapper) -> Any:
+        handle = own(x, hook)
+        hooks = x._backward_hooks
+        if hooks is not None:
+            *first, last = hooks.items()
+            hooks.clear()
+            hooks.update([last, *first])
+        return handle
+
+    around(torch.Tensor, "register_hook", register_hook)
 
 
 class Adapters:

@@ -103,3 +103,15 @@ def test_findings_of_one_cause_are_one() -> None:
     assert (("x/b",), 9) == (cause.explained_by, cause.alike)
     assert ((), 6) == (same.explained_by, same.alike)
     assert by_case == case
+
+
+def test_a_refusal_that_was_not_met_comes_first() -> None:
+    """Its rule leads, whatever rule explains more of what was done instead, and where findings merge, too."""
+    missed = replace(FINDING, explained_by=("x/b",), because=("x/refused", "x/b"))
+    plain = replace(FINDING, explained_by=("x/b",), because=("x/b", "x/a"))
+    assert (("x/refused",), ()) == (missed.refusal_missed, plain.refusal_missed)
+    assert ("x/refused", "x/b") == missed.concerns
+    (both,) = by_cause([missed, replace(missed, where="program 18", script=f"{FINDING.script}\n")])
+    assert ("x/refused", "x/b") == both.because
+    (mixed,) = by_cause([plain, replace(missed, script=f"{FINDING.script}\n")])
+    assert "x/b" == mixed.because[0]

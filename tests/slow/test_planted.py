@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance import check
+from conformance.grading.cases import run_cases
 from conformance.report import Report, Status
+from conformance.report.value import Witnessed
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 sys.path.append(str(ADAPTERS))
 
 from planted import BUGS  # noqa: E402
 
-RARE = {"flag_of_a_non_leaf_dropped": 800}
+RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
 
 
 @pytest.fixture(autouse=True)
 def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ADAPTERS))
+
+
+@cache
+def _of_the_reference(cases: tuple[Any, ...], workers: int) -> tuple[Witnessed, ...]:
+    return tuple(run_cases("reference", cases, workers))
+
+
+@pytest.fixture(autouse=True)
+def _reference_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference, which is right each time, runs the cases once for all bugs."""
+
+    def run(side: str, cases: Any, workers: int, **options: Any) -> Iterator[Witnessed]:
+        if side == "reference":
+            return iter(_of_the_reference(tuple(cases), workers))
+        return run_cases(side, cases, workers, **options)
+
+    monkeypatch.setattr("conformance.grading.check.run_cases", run)
 
 
 def convicts(report: Report, rule: str, others: int = 5) -> None:
