@@ -99,9 +99,11 @@ def blamed(
 def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
     """Convict the fewest rules that explain the failed cases: by doing the same; where no rule does, by
     failing at the same line. What then remains is put down to a convicted rule that fires there, or else
-    convicts the rule that the case names first.
+    convicts the rule that the case names first. A rule that another case held is not acquitted by that where
+    one that names it fails as it does without the rule.
     """
     left = list(cases)
+    held = held - {rule for case in cases for rule in case.explained_by if rule in case.rules}
     for tier in ("explained_by", "alike"):
         options = {case: _options(case, getattr(case, tier), held) for case in left}
         for case in [case for case in left if not case.explained_by]:

@@ -311,11 +311,6 @@ def step_forgets_grads() -> None:
     around(torch.optim.SGD, "step", step)
 
 
-@breaks("function/dirty-counts-as-written")
-def mark_dirty_ignored() -> None:
-    torch.autograd.function.FunctionCtx.mark_dirty = lambda self, *tensors: None  # type: ignore[method-assign]
-
-
 @breaks("hook/in-order-of-registration")
 def hooks_in_reverse() -> None:
     def register_hook(own: Wrapper, x: torch.Tensor, hook: Wrapper) -> Any:

@@ -58,3 +58,21 @@ NONE = Status.NOT_EXERCISED
 def test_status(expected, given):
     """A failing case convicts; a divergence makes suspect; a case clears; only what was looked at is held."""
     assert expected == status(**given)
+
+
+def test_one_case_that_holds_does_not_acquit_a_rule_that_another_convicts():
+    """Failures that it explains as exactly are put down to it, and what they witness is blocked."""
+    held = Witnessed("r/held", (A,), HELD)
+    broken = [
+        Witnessed(f"r/broken{n}", rules, BROKEN, explained_by=(A, B))
+        for n, rules in enumerate([(A,), ("r/c",), ("r/d",)])
+    ]
+    witnessed = {A: [held, broken[0]], B: [], "r/c": [broken[1]], "r/d": [broken[2]]}
+    results = rule_statuses(tuple(witnessed), Tally(), witnessed, limited=False)
+    assert [Status.BROKEN, NONE, Status.BLOCKED, Status.BLOCKED] == [r.status for r in results.values()]
+
+
+def test_suspects_are_counted_by_their_programs():
+    """A rule behind five programs explains five, though they are one finding."""
+    results = rule_statuses((A,), Tally(findings=(replace(found(A), alike=5),)), {}, limited=False)
+    assert (Status.SUSPECT, 5) == (results[A].status, results[A].explains)
