@@ -29,6 +29,9 @@ class TorchTracer(LineTracer):
         self.names: dict[str, int] = {}
         self.printed: list[str] = []
 
+    def in_backward(self) -> bool:
+        return self.look.in_backward()
+
     def printed_by(self, text: str) -> None:
         """Take what the script prints."""
         if sum(map(len, self.printed)) < 10_000:
@@ -87,6 +90,7 @@ def main() -> None:
         return
     limit(2 * int(seconds) + 20, 0)
     given = torch_lines.GivenNumbers(json.loads(Path(draws).read_text("utf-8")))
+    torch_lines.watch_backward()
     seed_all()
     prepared = prepare(Path(script).read_bytes(), name, arguments, emit)
     if prepared is not None:

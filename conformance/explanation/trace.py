@@ -48,6 +48,7 @@ class Tracer(LineTracer):
     def __init__(self, filename: str, names: dict[str, Any], emit: Emit) -> None:
         super().__init__(filename, names, emit)
         self.peek = Peek()
+        self.watcher = Watcher(self._op_begins, self._op_ends)
         self.marks: list[str] = []
         """The rules marked since marks were last handed to the lines that run."""
         self.within: list[list[str]] = []
@@ -74,9 +75,8 @@ class Tracer(LineTracer):
         warnings.simplefilter("default")
         for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning):
             warnings.simplefilter("ignore", quiet)
-        watch = Watcher(self._op_begins, self._op_ends)
-        watch.start()
-        watch.watch_engine(self._reached)
+        self.watcher.start()
+        self.watcher.watch_engine(self._reached)
         try:
             with recording(self._mark):
                 self.execute(code)
@@ -131,6 +131,9 @@ class Tracer(LineTracer):
     def entered(self) -> None:
         self._hand_on_marks()
         self.within.append([])
+
+    def in_backward(self) -> bool:
+        return self.watcher.in_engine > 0
 
     def left(self, index: int) -> None:
         del self.within[index]
