@@ -23,33 +23,6 @@ DRAWING_METHODS = ("uniform_", "normal_", "log_normal_", "exponential_", "geomet
                    "bernoulli_", "bernoulli", "multinomial")  # fmt: skip
 
 
-RUNNING: list[str] = [""]
-"""The backwards that run, innermost last; the first entry stands for none."""
-
-
-def watch_backward() -> None:
-    """Have `in_backward` know when a backward runs."""
-    for space, name in ((torch.autograd, "backward"), (torch.autograd, "grad"), (torch.Tensor, "backward")):
-        setattr(space, name, _running(getattr(space, name)))
-
-
-def _running(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def running(*args: Any, **kwargs: Any) -> Any:
-        RUNNING.append(function.__name__)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            RUNNING.pop()
-
-    return running
-
-
-def in_backward() -> bool:
-    """Tell whether a backward runs."""
-    return len(RUNNING) > 1
-
-
 class Numbered:
     """Numbers of tensors that last while they live."""
 

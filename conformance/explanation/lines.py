@@ -27,8 +27,6 @@ class LineTracer:
         self.depth = 0
         """The number of frames when it began: more of them mean that it has called a function."""
         self.passes: Counter[tuple[int, str]] = Counter()
-        self.tick = 0
-        """The lines begun so far, but for those that a backward calls."""
 
     def line_done(self) -> None:
         """Look at what the line that ran until now did."""
@@ -39,10 +37,6 @@ class LineTracer:
 
     def left(self, index: int) -> None:
         """Note that the function of that frame returned."""
-
-    def in_backward(self) -> bool:
-        """Tell whether a backward runs, whose calls of the script's functions are not counted."""
-        return False
 
     def begun(self) -> None:
         """Note that a line begins."""
@@ -75,7 +69,6 @@ class LineTracer:
             self.at = frame.f_lineno, frame.f_code.co_name
             self.depth = len(self.frames)
             self.passes[self.at] += 1
-            self.tick += not self.in_backward()
             self.begun()
         elif event == "return" and frame in self.frames:
             self.line_done()

@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.explanation.explanation import Explanation
 from conformance.explanation.run import put_together, run_child
+from conformance.explanation.value import ExecutedLine
 from conformance.explanation.words import at, in_print
 from specs.rule import classify
 
@@ -86,7 +87,7 @@ def explain_on_torch(
         note = f"{found.note.partition(';')[0]}, so this is torch {_version()} alone: facts without because"
         return Beside(there, (), 0, 0, note)
     lost = next((record["lost"] for record in theirs if record.get("lost")), "")
-    differ, lines, facts = _compared(found, there, _ticks(ours), _ticks(theirs), bool(lost))
+    differ, lines, facts = _compared(found, there, bool(lost))
     note = f"values are not compared from the first {lost} on" if lost else ""
     return Beside(found, (*differ, *_endings(found, there)), lines, facts, note)
 
@@ -117,28 +118,20 @@ def _shown(value: Any) -> str:
     return in_print(value) if isinstance(value, (list, float)) else str(value)
 
 
-def _ticks(records: list[Any]) -> list[int]:
-    return [record["tick"] for record in records if "step" in record and "names" in record]
-
-
-def _compared(
-    found: Explanation, there: Explanation, ours: list[int], theirs: list[int], unlike: bool
-) -> tuple[list[Disagreement], int, int]:
-    """Compare the states after each line that changed something on either side."""
+def _compared(found: Explanation, there: Explanation, unlike: bool) -> tuple[list[Disagreement], int, int]:
+    """Compare the states after each pass of a line that changed something on both sides."""
     differ: list[Disagreement] = []
     told: set[tuple[str, str]] = set()
-    facts = 0
-    i = j = -1
-    ticks = sorted(set(ours) | set(theirs))
-    for tick in ticks:
-        while i + 1 < len(ours) and ours[i + 1] <= tick:
-            i += 1
-        while j + 1 < len(theirs) and theirs[j + 1] <= tick:
-            j += 1
-        if i < 0 or j < 0 or (tick == ticks[-1] and found.error is not None):
+    facts = lines = 0
+    by_place = {_place(step): step for step in there.steps}
+    last = {_place(step): step for step in found.steps}
+    for here in found.steps:
+        torch = by_place.get(_place(here))
+        if torch is None or last[_place(here)] is not here:
+            continue  # a line that calls a function is looked at before and after
+        if found.error is not None and here is found.steps[-1]:
             continue
-        here, torch = found.steps[i], there.steps[j]
-        later = max((here, torch), key=lambda step: ours[i] if step is here else theirs[j])
+        lines += 1
         for name in here.names.keys() & torch.names.keys():
             one = here.tensors.get(here.names[name])
             other = torch.tensors.get(torch.names[name])
@@ -151,8 +144,12 @@ def _compared(
                 facts += 1
                 if not _alike(was, is_) and (name, fact) not in told:
                     told.add((name, fact))
-                    differ.append(Disagreement(later.line, later.passes, name, fact, was, is_))
-    return differ, len(ticks), facts
+                    differ.append(Disagreement(here.line, here.passes, name, fact, was, is_))
+    return differ, lines, facts
+
+
+def _place(step: ExecutedLine) -> tuple[int, str, int]:
+    return step.line, step.function, step.passes
 
 
 def _fact(state: Any, fact: str) -> Any:

@@ -29,9 +29,6 @@ class TorchTracer(LineTracer):
         self.names: dict[str, int] = {}
         self.printed: list[str] = []
 
-    def in_backward(self) -> bool:
-        return self.look.in_backward()
-
     def printed_by(self, text: str) -> None:
         """Take what the script prints."""
         if sum(map(len, self.printed)) < 10_000:
@@ -64,7 +61,7 @@ class TorchTracer(LineTracer):
             line, function = self.at
             self.emit({
                 "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
-                "tick": self.tick, "marks": [], "printed": "".join(self.printed), "names": names,
+                "marks": [], "printed": "".join(self.printed), "names": names,
                 "tensors": changed, "nodes": [], "gone": sorted(self.seen.keys() - states.keys()), "ran": [],
                 "flows": [], "subjects": {},
             })  # fmt: skip
@@ -90,7 +87,6 @@ def main() -> None:
         return
     limit(2 * int(seconds) + 20, 0)
     given = torch_lines.GivenNumbers(json.loads(Path(draws).read_text("utf-8")))
-    torch_lines.watch_backward()
     seed_all()
     prepared = prepare(Path(script).read_bytes(), name, arguments, emit)
     if prepared is not None:

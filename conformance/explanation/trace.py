@@ -132,9 +132,6 @@ class Tracer(LineTracer):
         self._hand_on_marks()
         self.within.append([])
 
-    def in_backward(self) -> bool:
-        return self.watcher.in_engine > 0
-
     def left(self, index: int) -> None:
         del self.within[index]
 
@@ -171,7 +168,6 @@ class Tracer(LineTracer):
             ):
                 self.emit({
                     "step": self.step, "line": line, "function": function, "passes": self.passes[self.at],
-                    "tick": self.tick,
                     "marks": marks, "printed": "".join(self.printed), "names": names,
                     "tensors": changed, "nodes": [_form(self.peek.nodes[n]) for n in sorted(new)],
                     "gone": sorted(self.seen.keys() - states.keys()), "ran": self.ran, "flows": self.flows,
