@@ -15,7 +15,7 @@ from conformance import explain
 from conformance.explanation.pictures.dot import as_dot
 from conformance.explanation.pictures.moments import moment_at, moments
 from conformance.explanation.pictures.scene import scene_of
-from conformance.explanation.pictures.shown import contents, shown
+from conformance.explanation.pictures.shown import change_shown, contents, shown
 from conformance.explanation.pictures.svg import ENGINE, as_svg
 
 STALE = """import torch
@@ -165,6 +165,16 @@ def test_a_view_leads_to_its_base_and_a_detached_tensor_to_the_memory_that_it_sh
     found = {(link.kind, titles[link.source], titles[link.target]) for link in scene.links
              if link.kind in ("view", "memory")}  # fmt: skip
     assert {("view", "v", "b"), ("memory", "d", "b")} == found
+
+
+def test_a_write_through_data_marks_what_it_changed():
+    """The values of the other tensor change, and no version of its tells it."""
+    script = "import torch\nw = torch.ones(2, requires_grad=True)\nz = w.data\nz.mul_(3)\n"
+    step = story(script).at(3)
+    shared = [change_shown(step, change) for change in step.changes if change.fact == "memory"]
+    assert [["z", "memory", "None", "w"]] == shared
+    changed = {fact.label for fact in _box(4, "w", script).facts if fact.changed}
+    assert {"data"} == changed
 
 
 def test_a_graph_that_is_too_large_is_drawn_in_part_and_says_so():

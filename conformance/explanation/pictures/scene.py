@@ -205,7 +205,7 @@ class _Painter:
         def fact(label: str, *lines: str, of: str = "") -> Fact:
             return Fact(label, lines, any((name, of or label) in self.changed for name in names))
 
-        yield fact("data", *contents(state.value, state.shape, state.dtype))
+        yield fact("data", *contents(state.value, state.shape, state.dtype), of="value")
         grad = ["None"] if state.grad is None else contents(state.grad_value, state.shape, state.dtype)
         yield fact("grad", *grad)
         yield fact("grad_fn", short(state.grad_fn or "None"))

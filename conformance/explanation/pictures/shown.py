@@ -63,6 +63,6 @@ def change_shown(step: ExecutedLine, change: Change) -> list[str]:
 
 
 def _fact(step: ExecutedLine, fact: str, value: Any) -> str:
-    if fact == "base" and value is not None:
+    if fact in ("base", "memory") and value is not None:
         return ", ".join(step.named(value)) or "an unnamed tensor"
     return cut(short(value) if fact == "grad_fn" and value else shown(value), 200)
