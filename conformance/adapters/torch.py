@@ -175,7 +175,9 @@ def load() -> Torch:
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
     wanted = os.environ.get(DEVICE_VARIABLE, "auto")
-    return Torch(torch, *_device(torch, wanted))
+    adapter = Torch(torch, *_device(torch, wanted))
+    adapter.asks_once = True
+    return adapter
 
 
 def _driver() -> str | None:

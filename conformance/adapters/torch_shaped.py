@@ -30,6 +30,9 @@ class TorchShaped:
     whole = False
     """True of a namespace that has everything, where a missing name is a mistake."""
 
+    asks_once = False
+    """True where a tensor is known to be a leaf if and only if it has no node, so that the node tells both."""
+
     unsupported: tuple[type[BaseException], ...] = (NotImplementedError,)
 
     def __init__(
@@ -160,7 +163,7 @@ class TorchShaped:
         only with `grads`.
         """
         warnings.filters = IGNORED
-        names, listed = self._dtype_names, self.listed
+        names, listed, once = self._dtype_names, self.listed, self.asks_once
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
@@ -173,14 +176,16 @@ class TorchShaped:
                 shape = x.shape
                 device = "cpu" if x.is_cpu else self.where(x)
                 try:
-                    leaf = x.is_leaf
+                    node = x.grad_fn if once else None
+                    leaf = node is None if once else x.is_leaf
                 except RuntimeError as error:
-                    leaf = self._shown(error)
+                    leaf = node = self._shown(error)
                 needs = x.requires_grad
                 retains = x.retains_grad
                 try:
-                    node = x.grad_fn
-                    if node is not None:
+                    if not once:
+                        node = x.grad_fn
+                    if node is not None and not (once and type(leaf) is tuple):
                         node = node.name()
                 except RuntimeError as error:
                     node = self._shown(error)
