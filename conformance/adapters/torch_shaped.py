@@ -31,7 +31,7 @@ class TorchShaped:
     """True of a namespace that has everything, where a missing name is a mistake."""
 
     asks_once = False
-    """True where a tensor is known to be a leaf if and only if it has no node, so that the node tells both."""
+    """True where a tensor is known to be a leaf if and only if it has no node: the node tells both."""
 
     unsupported: tuple[type[BaseException], ...] = (NotImplementedError,)
 

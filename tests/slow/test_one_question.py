@@ -1,4 +1,4 @@
-"""Torch is asked once whether a tensor is a leaf and for its node, and both facts are as if it were asked twice."""
+"""Torch is asked once whether a tensor is a leaf and for its node, and shows what it shows if asked twice."""
 
 from __future__ import annotations
 

@@ -373,6 +373,11 @@ b.data = z
 k, = torch.autograd.grad(i, b, create_graph=True)
 n, = torch.autograd.grad(m, b, create_graph=True)
 """,
+    "the size of a complex number rounds, and that of a real one does not": """
+a = torch.tensor([[4.0, 1.0], [-2.0, 3.0]], dtype=torch.float64)
+m = torch.view_as_complex(a)
+s = m.abs()
+""",
 }
 
 

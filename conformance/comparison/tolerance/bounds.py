@@ -67,6 +67,14 @@ def rounding_ops() -> Mapping[str, int]:
     return ROUNDING_FUNCTIONS | declared
 
 
+@cache
+def rounding_on_complex() -> frozenset[str]:
+    """The ops that are exact on real numbers and round on complex ones."""
+    from specs import ops
+
+    return frozenset(name for name, found in ops.load().items() if any(o.complex == "rounds" for o in found))
+
+
 def is_exact(step: Step) -> bool:
     """Tell whether the overload that the arguments choose is exact on them, though others of its
     name round.
@@ -139,6 +147,8 @@ class RoundingBounds:
         self._ops = rounding_ops() if ops is None else ops
         self._trace = trace
         self._adaptive = {name for step in trace.program if step.op in ADAPTIVE for name in binds(step)}
+        facts = (each for seen in trace.observations for each in seen.facts.values() if len(each) > 1)
+        self._complex = any(str(each[_DTYPE]).startswith("complex") for each in facts)
         self._flow: DataFlow | None = None
         if any(map(self._rounds, trace.program)):
             self._facts = facts_after(trace)
@@ -159,6 +169,8 @@ class RoundingBounds:
     def _rounds(self, step: Step) -> bool:
         if step.op == "step":
             return not self._adaptive.isdisjoint(reads(step)[:1])
+        if self._complex and base(step.op) in rounding_on_complex():
+            return True
         return self._name(step) in self._ops and not is_exact(step)
 
     def _name(self, step: Step) -> str:
