@@ -43,7 +43,7 @@ FIRST: dict[tuple[str, bool], tuple[str, ...]] = {
                      "retain/fills-grad", "grad/accumulates", "double/accumulates-out-of-place",
                      "double/create-graph-records", "nn/zero-grad-fills-in-place",
                      "grad/only-leaves-are-filled", "backward/leaf-root",
-                     "grad/sums-paths", "hook/result-replaces", "device/gradient-comes-back",
+                     "hook/result-replaces", "device/gradient-comes-back",
                      "version/write-bumps"),
     ("grad", False): ("nn/zero-grad-forgets", "grad/assign-none-clears"),
     ("version", True): ("optim/step-is-a-write", "nn/state-is-copied-in", "function/dirty-counts-as-written",

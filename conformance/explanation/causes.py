@@ -97,7 +97,9 @@ def _freed(found: Story, mishap: Mishap) -> Told:
     if node is None:
         ran = backwards(found)
         return [ran[-1].line] if ran else [], ""
-    first = next((s for s in found.steps if s.number == node.freed), None)
+    first = next(
+        (s for s in found.steps if s.number == node.freed or any(r.node == node.number for r in s.ran)), None
+    )
     made = _line_of(found, node.made)
     if first is None:
         return [made], ""
@@ -170,11 +172,22 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
     dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
     known = names([_names(found, n)[0] for n in from_])
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
+    plain = [made_by for n in from_ if (made_by := _gradient_of(found, n))]
+    if plain:
+        text += f" {beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
+        cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
+        return [plain[0], made], text, cure
     if dropped:
         text += f" {beginning(at(found, dropped[0]))} set requires_grad to False."
         cure = f"Leave requires_grad on for what is to be trained, after line {dropped[0]}."
         return [*dropped, made], text, cure
     return [made], text
+
+
+def _gradient_of(found: Story, tensor: int) -> int:
+    """Return the line at which autograd.grad() gave a tensor, 0 if it did not."""
+    first = next((s for s in found.steps if tensor in s.names.values()), None)
+    return first.line if first is not None and "grad_call/leaves-grad-alone" in first.marks else 0
 
 
 def _view(found: Story, mishap: Mishap) -> Told:

@@ -51,7 +51,11 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
     )
     rules = list(dict.fromkeys(rule for _, c in changed for rule in c.because[:1]))
     told += [_rule(rule) for rule in rules[-2:]]
-    several = [s for s, c in changed if "grad/accumulates" in c.because or "retain/accumulates" in c.because]
+    several = [
+        s
+        for s, c in changed
+        if {"grad/accumulates", "retain/accumulates"} & set(c.because) and _is_set(c.before)
+    ]
     if several:
         told.append(
             f"Cure, unless the sum is wanted: {name}.grad = None, or optimizer.zero_grad(), "
@@ -78,6 +82,11 @@ def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: t
     if difference is None:
         return f"{place} added to it"
     return f"{place} added {in_print(difference)}, which makes {in_print(after)}"
+
+
+def _is_set(value: Any) -> bool:
+    """Tell whether a value has an element that is not zero, or is too large to be told."""
+    return any(map(_is_set, value)) if isinstance(value, list) else bool(value)
 
 
 def _minus(one: Any, other: Any) -> Any:
@@ -255,6 +264,9 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
     if cuts:
         rule = _rule_of(cuts[0].step, cuts[0].flow.how)
         how = cuts[0].flow.how
+        if rule in ("mode/no-grad-records-nothing", "inference/records-nothing"):
+            cure = f"Cure: run line {cuts[0].step.line} with grad mode on, outside of that block."
+            return [text, way_out(found, cuts[0]), _rule(rule), cure]
         call = how if how.startswith(".") else f"{how}()"
         cure = (
             f"Cure: stay in the graph at line {cuts[0].step.line}: compute with torch's ops, without {call}."
