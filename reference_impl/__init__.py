@@ -111,8 +111,11 @@ cdouble = complex128
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 __version__ = "0.1.0"
 
-for _module in (cuda, random, testing):  # for `import torch.random`
-    sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
+_FROM_NN = (
+    "bilinear", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "cosine_similarity", "pairwise_distance", "pixel_shuffle", "selu",
+)  # fmt: skip
+"""Functions of ``nn.functional`` that PyTorch has in its root too."""
 
 autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # as in PyTorch
 
@@ -122,6 +125,12 @@ for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | FUNCTIONS).items()
 # These need the namespace's functions.
 from reference_impl import fidelity, linalg, mutants, nn, optim, utils  # noqa: E402, F401
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
+from reference_impl.namespace import special  # noqa: E402
+
+for _name in _FROM_NN:
+    globals()[_name] = getattr(nn.functional, _name)
+for _module in (cuda, random, special, testing):  # for `import torch.random`
+    sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
 det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet
 Tensor.det, Tensor.inverse, Tensor.logdet = det, inverse, logdet  # type: ignore[attr-defined]

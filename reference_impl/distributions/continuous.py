@@ -191,4 +191,4 @@ class Exponential(Distribution):
         return self.rate.log().sub(self.rate.mul(value))
 
     def entropy(self) -> Tensor:
-        return self.rate.log().neg().add(1)
+        return self.rate.log().rsub(1)

@@ -52,10 +52,7 @@ class _Slogdet(Function):
     def forward(ctx: Any, x: Tensor) -> Any:
         sign, log = np.linalg.slogdet(array_of(x))
         ctx.save_for_backward(x)
-        sign = wrap(np.asarray(sign))
-        if not x.is_complex():
-            ctx.mark_non_differentiable(sign)
-        return sign, wrap(np.asarray(log))
+        return wrap(np.asarray(sign)), wrap(np.asarray(log))
 
     @staticmethod
     def backward(ctx: Any, g_sign: Tensor, g: Tensor) -> Any:

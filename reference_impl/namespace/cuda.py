@@ -6,6 +6,7 @@ from typing import Any
 
 from reference_impl.base import device as devices
 from reference_impl.namespace.legacy import LEGACY_CUDA
+from reference_impl.namespace.missing import loading
 
 
 def is_available() -> bool:
@@ -43,3 +44,4 @@ def manual_seed_all(seed: int) -> None:
 
 manual_seed = manual_seed_all
 globals().update(LEGACY_CUDA)
+__getattr__ = loading(__name__)

@@ -21,16 +21,19 @@ from reference_impl.namespace import (
     composite,
     copy_ops,
     einsum,
+    extras,
     geometry,
     new_factories,
     node_api,
     non_differentiable,
+    random,
     random_inplace,
     resize,
     serialization,
     sorting,
 )
 from reference_impl.namespace.casts import CASTS
+from reference_impl.namespace.missing import missing_of_class
 from specs import ops
 from specs.kind import NUMBERS
 from specs.op import Overloads
@@ -109,7 +112,7 @@ def _install_methods() -> None:
 
 def _install_functions() -> None:
     """Install the functions that are no ops, as methods too if they are."""
-    for functions in (non_differentiable, sorting, composite, einsum):
+    for functions in (non_differentiable, sorting, composite, einsum, extras):
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
@@ -119,7 +122,9 @@ def _install_functions() -> None:
     FUNCTIONS.update(
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
-    FUNCTIONS.update(as_strided.FUNCTIONS)
+    FUNCTIONS.update(as_strided.FUNCTIONS | extras.FUNCTIONS)
+    for name, function in MISSING.items():
+        setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():
         setattr(Tensor, operator, _operator(getattr(Tensor, name)))
 
@@ -167,6 +172,12 @@ def _reshaping(op: Any) -> Any:
 
     return reshape
 
+
+MISSING: dict[tuple[Any, str], Any] = {
+    (Tensor, "__getattr__"): missing_of_class("Tensor"),
+    (random.Generator, "__getattr__"): missing_of_class("Generator"),
+}
+"""What is called for names that classes lack."""
 
 METHODS = {
     "detach": detach.detach,

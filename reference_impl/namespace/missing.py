@@ -17,6 +17,7 @@ import specs
 from reference_impl.base.not_modelled import NoSuchName, NotModelled
 
 ROOT = "reference_impl"
+_INSIDE = "namespace."
 _IMPORT = re.compile(rf"cannot import name '(\w+)' from '(?:{ROOT}|torch)([\w.]*)'")
 
 
@@ -36,7 +37,7 @@ def refuse_name(place: str, name: str, owner: Any) -> None:
 
 def loading(module: str, *parts: str) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a module, which loads ``parts`` when they are asked for."""
-    place = module.removeprefix(ROOT).removeprefix(".")
+    place = module.removeprefix(ROOT).removeprefix(".").removeprefix(_INSIDE)
 
     def missing(name: str) -> Any:
         if name in parts:

@@ -1,49 +1,63 @@
 """``torch.nn``: parameters, modules, common layers and losses."""
 
-from reference_impl.nn import functional, init, utils
+from reference_impl.namespace.missing import loading
+from reference_impl.nn import functional, init, losses, simple, utils
+from reference_impl.nn.attention import (
+    MultiheadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from reference_impl.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from reference_impl.nn.layers import (
-    ELU,
-    GELU,
-    BatchNorm1d,
-    BatchNorm2d,
+from reference_impl.nn.convolutions import (
     Conv1d,
     Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from reference_impl.nn.layers import (
+    AlphaDropout,
+    Bilinear,
     Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
     Embedding,
     Flatten,
     Identity,
-    InstanceNorm2d,
-    LayerNorm,
-    LeakyReLU,
     Linear,
-    LogSoftmax,
-    MaxPool2d,
-    ReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Tanh,
-)
-from reference_impl.nn.losses import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    HuberLoss,
-    L1Loss,
-    MSELoss,
-    NLLLoss,
-    SmoothL1Loss,
+    Unflatten,
 )
 from reference_impl.nn.module import Module
+from reference_impl.nn.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
 from reference_impl.nn.parameter import Parameter
+from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+
+for _space in (simple, losses):
+    globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
+
+__getattr__ = loading(__name__, "modules")
 
 __all__ = [
-    "ELU", "GELU", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Conv1d", "Conv2d",
-    "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "HuberLoss", "Identity", "InstanceNorm2d",
-    "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "Module",
-    "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "ReLU",
-    "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus", "Tanh", "functional", "init",
-    "utils",
+    "GRU", "LSTM", "RNN", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Conv1d",
+    "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Dropout", "Dropout1d",
+    "Dropout2d", "Dropout3d", "Embedding", "Flatten", "GRUCell", "GroupNorm", "Identity", "InstanceNorm1d",
+    "InstanceNorm2d", "LSTMCell", "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict",
+    "ModuleList", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "RNNCell",
+    "Sequential", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer", "Unflatten", "functional", "init", "utils",
 ]  # fmt: skip

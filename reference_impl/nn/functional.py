@@ -1,20 +1,56 @@
-"""``torch.nn.functional``: activations and layers as functions; the losses are in `loss_functions`."""
+"""``torch.nn.functional``: layers as functions; activations, losses, norms, windows and attention come from
+modules beside it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.not_modelled import refuse_unless_default
+from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.namespace import composite
-from reference_impl.namespace.install import FUNCTIONS
+from reference_impl.namespace.factories import zeros
+from reference_impl.namespace.missing import loading
 from reference_impl.namespace.random import source
-from reference_impl.nn.loss_functions import (  # noqa: F401  PyTorch has them here
+from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has them here
+    celu,
+    check_linear,
+    elu,
+    gelu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    logsigmoid,
+    mish,
+    need_probability,
+    prelu,
+    relu,
+    relu6,
+    rrelu,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+)
+from reference_impl.nn.attention_functions import scaled_dot_product_attention  # noqa: F401
+from reference_impl.nn.loss_functions import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -25,88 +61,54 @@ from reference_impl.nn.loss_functions import (  # noqa: F401  PyTorch has them h
     nll_loss,
     smooth_l1_loss,
 )
+from reference_impl.nn.norm_functions import (  # noqa: F401
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
+from reference_impl.nn.pair_losses import (  # noqa: F401
+    cosine_embedding_loss,
+    cosine_similarity,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from reference_impl.nn.window_functions import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    fold,
+    for_each,
+    interpolate,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pad,
+    pixel_shuffle,
+    unfold,
+    upsample,
+)
 
 
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``max(x, 0)``."""
-    return input.relu_() if inplace else input.relu()
-
-
-def _activation(name: str, settings: int) -> Callable[..., Tensor]:
-    """Make the function of an op that takes ``settings`` positional settings and then ``inplace``."""
-
-    def activate(input: Tensor, *how: Any, inplace: bool = False, **more: Any) -> Tensor:
-        how, inplace = how[:settings], inplace or any(how[settings:])
-        if inplace and not hasattr(input, name + "_"):
-            raise NotImplementedError(f"{name} has no in-place form")
-        return getattr(input, name + "_" if inplace else name)(*how, **more)
-
-    activate.__name__ = name
-    return activate
-
-
-elu = _activation("elu", 1)
-leaky_relu = _activation("leaky_relu", 1)
-hardtanh = _activation("hardtanh", 2)
-threshold = _activation("threshold", 2)
-silu = _activation("silu", 0)
-softplus = FUNCTIONS["softplus"]
-sigmoid = FUNCTIONS["sigmoid"]
-tanh = FUNCTIONS["tanh"]
-softmax = composite.BOTH["softmax"]
-log_softmax = composite.BOTH["log_softmax"]
-
-
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``x`` times the normal distribution function, exact form only."""
-    if approximate != "none":
-        raise NotImplementedError("gelu is implemented in its exact form only")
-    return input.gelu()
-
-
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """``x`` clamped to [0, 6]."""
-    return hardtanh(input, 0, 6, inplace=inplace)
-
-
-def logsigmoid(input: Tensor) -> Tensor:
-    """The logarithm of the sigmoid.
-
-    NB: composed of softplus; PyTorch records a node of its own.
-    """
-    return input.neg().softplus().neg()
-
-
-def softmin(input: Tensor, dim: int) -> Tensor:
-    """The softmax of ``-x``."""
-    return softmax(input.neg(), dim)
-
-
-def softsign(input: Tensor) -> Tensor:
-    """``x / (1 + abs(x))``."""
-    return input.div(input.abs().add(1))
-
-
-def tanhshrink(input: Tensor) -> Tensor:
-    """``x - tanh(x)``."""
-    return input.sub(input.tanh())
-
-
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """``x`` divided by its norm along a dimension."""
     return input.div(input.norm(p, dim, True).clamp_min(eps).expand_as(input))
 
 
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine similarity of vectors along a dimension."""
-    lengths = [x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2)]
-    return x1.div(lengths[0]).mul(x2.div(lengths[1])).sum(dim)
-
-
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x @ weight.T + bias``, on the last dimension."""
-    if not input.ndim or not weight.ndim:
-        refuse_by("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
+    check_linear(input, weight)
     if bias is None:
         return input.matmul(weight.t())
     if input.ndim == 2 and by("nn/linear-is-one-node"):
@@ -117,10 +119,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
     out, shape = bias.addmm(rows, weight.t()), (*input.shape[:-1], weight.shape[0])
     return out._unsafe_view(shape) if by("nn/linear-is-no-view") else out.view(shape)
-
-
-def _each(value: Any, count: int) -> tuple[int, ...]:
-    return (value,) * count if isinstance(value, int) else tuple(value)
 
 
 def _convolution(ndim: int) -> Callable[..., Tensor]:
@@ -136,12 +134,17 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
         """Convolve ``(N, C, ...)`` or ``(C, ...)`` with a weight of ``(out, C / groups, ...)``."""
         if input.ndim == ndim + 1:
             return convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
-        how = {
-            "stride": _each(stride, ndim),
-            "padding": _each(padding, ndim),
-            "dilation": _each(dilation, ndim),
-            "groups": groups,
-        }
+        strides, dilations = for_each(stride, ndim), for_each(dilation, ndim)
+        if padding == "same":
+            if any(s != 1 for s in strides):
+                raise RuntimeError("padding='same' is not supported for strided convolutions")
+            totals = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
+            padding = tuple(total // 2 for total in totals)
+            if any(total % 2 for total in totals):
+                odd = [n for total in reversed(totals) for n in (0, total % 2)]
+                input = input.constant_pad_nd(tuple(odd), 0)
+        pads = (0,) * ndim if padding == "valid" else for_each(padding, ndim)
+        how = {"stride": strides, "padding": pads, "dilation": dilations, "groups": groups}
         if bias is None:  # its place among the edges stays
             bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
         return input._conv_bias(weight, bias, **how)
@@ -154,119 +157,125 @@ conv2d = _convolution(2)
 conv3d = _convolution(3)
 
 
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: int = 0) -> Tensor:
-    """The maximum of each window over the last two dimensions.
+def _transposed(ndim: int) -> Callable[..., Tensor]:
+    def convolve(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
+        """The gradient of a convolution as a layer, with a weight of ``(C, out / groups, ...)``."""
+        if input.ndim == ndim + 1:
+            x = input.unsqueeze(0)
+            return convolve(x, weight, bias, stride, padding, output_padding, groups, dilation).squeeze(0)
+        settings = {
+            "stride": stride,
+            "padding": padding,
+            "output_padding": output_padding,
+            "dilation": dilation,
+        }
+        if bias is None:
+            bias = zeros(weight.shape[1] * groups, dtype=weight.dtype, device=weight.device)
+        how = {name: for_each(value, ndim) for name, value in settings.items()}
+        return input._conv_transpose(weight, bias, **how, groups=groups)
 
-    NB: several nodes; PyTorch records one.
-    """
-    return _windows(input, kernel_size, stride, padding, -math.inf).max(-1)[0]
+    return convolve
 
 
-def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: int = 0) -> Tensor:
-    """The mean of each window over the last two dimensions.
-
-    NB: several nodes; PyTorch records one.
-    """
-    return _windows(input, kernel_size, stride, padding, 0.0).mean(-1)
-
-
-def _windows(x: Tensor, kernel_size: Any, stride: Any, padding: Any, fill: float) -> Tensor:
-    """The elements of each window over the last two dimensions, along a new last dimension."""
-    (kh, kw), (ph, pw) = _each(kernel_size, 2), _each(padding, 2)
-    sh, sw = (kh, kw) if stride is None else _each(stride, 2)
-    x = x if not (ph or pw) else x.constant_pad_nd((pw, pw, ph, ph), fill)
-    *batch, height, width = x.shape
-    rows = np.arange(0, height - kh + 1, sh)[:, None, None, None] + np.arange(kh)[:, None]
-    columns = np.arange(0, width - kw + 1, sw)[:, None, None] + np.arange(kw)
-    at = rows * width + columns
-    picked = x.flatten(-2).index_select(-1, wrap_beside(x, at.reshape(-1)))
-    return picked.view((*batch, at.shape[0], at.shape[1], kh * kw))
-
-
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Pad the last dimensions with a constant; ``pad`` holds pairs, last dimension first."""
-    if mode != "constant":
-        raise NotImplementedError("only constant padding is implemented")
-    return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability ``p`` and scale the rest; in evaluation return the tensor itself."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return _dropped(input, p, training, inplace, tuple(input.shape))
+
+
+def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
+    need_probability(p)
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
-        return input
-    kept = source(None).random(input.shape) >= p
+        return x
+    kept = source(None).random(shape) >= p
     scaled = np.asarray(kept / (1 - p) if p < 1 else kept * 0.0)
-    noise = wrap_beside(input, scaled.astype(array_of(input).dtype))
-    return input.mul_(noise) if inplace else input.mul(noise)
+    noise = wrap_beside(x, scaled.astype(array_of(x).dtype))
+    return x.mul_(noise) if inplace else x.mul(noise)
 
 
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Look up rows of ``weight`` by index."""
-    return weight._embedding(input)
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels with probability ``p`` and scale the rest."""
+    channels = 2 if input.ndim > 2 else 1
+    shape = (*input.shape[:channels], *(1,) * (input.ndim - channels))
+    return _dropped(input, p, training, inplace, shape)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels with probability ``p`` and scale the rest."""
+    return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
+
+
+dropout3d = feature_dropout = dropout2d
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Set elements to the least value of SELU with probability ``p``; mean and variance stay.
+
+    NB: out of place, whatever ``inplace`` says, if it says False.
+    """
+    refuse_unless_default("nn.functional.alpha_dropout", {"inplace": inplace}, inplace=False)
+    need_probability(p)
+    if p == 0 or not training:
+        return input
+    least = -1.7580993408473766
+    kept = (source(None).random(input.shape) >= p).astype(array_of(input).dtype)
+    a = 1 / math.sqrt((1 - p) * (1 + p * least**2))
+    noise = wrap_beside(input, kept * array_of(input).dtype.type(a))
+    shift = wrap_beside(input, ((1 - kept) * a * least - a * least * p).astype(array_of(input).dtype))
+    return input.mul(noise).add(shift)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: Any = None,
+    *how: Any,
+    **more: Any,
+) -> Tensor:
+    """Look up rows of ``weight`` by index; the row ``padding_idx`` gets no gradient."""
+    named = dict(zip(("norm_type", "scale_grad_by_freq", "sparse"), how, strict=False))
+    given = {"max_norm": max_norm} | named | more
+    defaults = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
+    refuse_unless_default("nn.functional.embedding", given, **defaults)
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.shape[0]
+    return weight._embedding(input, padding=padding_idx)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """One-hot encode class indices along a new last dimension."""
     indices = array_of(tensor)
+    if indices.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if indices.size and indices.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes >= 0 and indices.size and indices.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
     count = int(indices.max()) + 1 if num_classes < 0 else num_classes
     return wrap_beside(tensor, np.eye(count, dtype=np.int64)[indices])
 
 
-def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
-    dims = tuple(range(-len(normalized_shape), 0))
-    return _scaled(_standardised(input, dims, eps), weight, bias)
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """A bilinear form of the last dimensions for each output.
+
+    NB: several nodes; PyTorch records other ones.
+    """
+    outputs, left, right = weight.shape
+    rows = input1.matmul(weight.permute((1, 0, 2)).reshape((left, outputs * right)))
+    out = rows.view((*input1.shape[:-1], outputs, right)).mul(input2.unsqueeze(-2)).sum(-1)
+    return out if bias is None else out.add(bias)
 
 
-def _standardised(x: Tensor, dims: tuple[int, ...], eps: float) -> Tensor:
-    return x.sub(x.mean(dims, True)).mul(x.var(dims, correction=0, keepdim=True).add(eps).rsqrt())
-
-
-def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    x = x if weight is None else x.mul(weight)
-    return x if bias is None else x.add(bias)
-
-
-def _per_channel(x: Tensor | None, ndim: int) -> Tensor | None:
-    return None if x is None else x.view((-1,) + (1,) * (ndim - 2))
-
-
-def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Normalise channels over the batch, or with running estimates; training updates the estimates."""
-    dims = (0, *range(2, input.ndim))
-    weight, bias = _per_channel(weight, input.ndim), _per_channel(bias, input.ndim)
-    if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
-        mean, var = _per_channel(running_mean, input.ndim), _per_channel(running_var, input.ndim)
-        assert mean is not None
-        assert var is not None
-        return _scaled(input.sub(mean).mul(var.add(eps).rsqrt()), weight, bias)
-    if running_mean is not None and running_var is not None:
-        seen = input.detach()
-        running_mean.mul_(1 - momentum).add_(seen.mean(dims), alpha=momentum)
-        running_var.mul_(1 - momentum).add_(seen.var(dims), alpha=momentum)
-    return _scaled(_standardised(input, dims, eps), weight, bias)
-
-
-def instance_norm(
-    input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
-) -> Tensor:
-    """Normalise each sample's channels."""
-    scale, shift = _per_channel(weight, input.ndim), _per_channel(bias, input.ndim)
-    return _scaled(_standardised(input, tuple(range(2, input.ndim)), eps), scale, shift)
+__getattr__ = loading(__name__)

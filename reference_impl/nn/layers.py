@@ -1,4 +1,7 @@
-"""Layers as modules; the computations are in `functional`."""
+"""Layers as modules; the computations are in `functional`.
+
+Convolutions, norms, pooling, activations, recurrent layers and attention are in modules of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,20 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.base.modes import no_grad
+from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import empty, ones, tensor, zeros
-from reference_impl.namespace.random import randn
+from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional, init
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """Return the input."""
+    """Return the input, whatever the arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
     def forward(self, x: Any) -> Any:
         return x
@@ -30,14 +37,14 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
-        self.bias = Parameter(empty(out_features, dtype=dtype)) if bias else None
+        self.bias = Parameter(empty(out_features, dtype=dtype, device=device)) if bias else None
         if not bias:
             self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Initialise the parameters."""
-        _reset(self.weight, self.bias)
+        reset_linear(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.linear(input, self.weight, self.bias)
@@ -47,7 +54,7 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
 
-def _reset(weight: Parameter, bias: Parameter | None) -> None:
+def reset_linear(weight: Parameter, bias: Parameter | None) -> None:
     """Fill with uniform numbers bounded by ``1 / sqrt(fan_in)``."""
     init.kaiming_uniform_(weight, math.sqrt(5))
     if bias is not None:
@@ -56,74 +63,127 @@ def _reset(weight: Parameter, bias: Parameter | None) -> None:
         init.uniform_(bias, -bound, bound)
 
 
-class _Conv(Module):
-    """A convolution over ``ndim`` dimensions."""
+class Bilinear(Module):
+    """A bilinear form of two inputs for each output."""
 
-    ndim = 0
-    function: Callable[..., Tensor]
+    bias: Parameter | None
 
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        kernel = (kernel_size,) * self.ndim if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.weight = Parameter(empty(out_channels, in_channels // groups, *kernel, dtype=dtype))
-        self.register_parameter("bias", Parameter(empty(out_channels, dtype=dtype)) if bias else None)
-        _reset(self.weight, self.bias)
+        like: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.weight = Parameter(empty(out_features, in1_features, in2_features, **like))
+        self.register_parameter("bias", Parameter(empty(out_features, **like)) if bias else None)
+        bound = 1 / math.sqrt(in1_features)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
-
-
-class Conv1d(_Conv):
-    """A convolution along one dimension."""
-
-    ndim = 1
-    function = staticmethod(functional.conv1d)
-
-
-class Conv2d(_Conv):
-    """A convolution over an image."""
-
-    ndim = 2
-    function = staticmethod(functional.conv2d)
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return functional.bilinear(input1, input2, self.weight, self.bias)
 
 
 class Embedding(Module):
-    """A lookup table of rows by index."""
+    """A lookup table of rows by index; the row ``padding_idx`` starts with zeros and gets no gradient."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = None) -> None:
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        given = {"max_norm": max_norm, "scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
+        refuse_unless_default("nn.Embedding", given, max_norm=None, scale_grad_by_freq=False, sparse=False)
         super().__init__()
-        self.weight = Parameter(randn(num_embeddings, embedding_dim, dtype=dtype))
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        if _weight is None:
+            made = empty(num_embeddings, embedding_dim, device=device, dtype=dtype)
+            self.weight = Parameter(made, requires_grad=not _freeze)
+            self.reset_parameters()
+        else:
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    def reset_parameters(self) -> None:
+        """Fill with normal numbers, and the padding with zeros."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight.select(0, self.padding_idx).fill_(0)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **more: Any
+    ) -> Embedding:
+        """Make an embedding on given rows, frozen by default."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **more)
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.embedding(input, self.weight)
+        return functional.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        return text if self.padding_idx is None else f"{text}, padding_idx={self.padding_idx}"
 
 
 class Dropout(Module):
     """Zero random elements in training; the identity in evaluation."""
 
+    function: Callable[..., Tensor] = staticmethod(functional.dropout)
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.dropout(input, self.p, self.training, self.inplace)
+        return type(self).function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout1d(Dropout):
+    """Zero random channels in training."""
+
+    function = staticmethod(functional.dropout1d)
+
+
+class Dropout2d(Dropout):
+    """Zero random channels in training."""
+
+    function = staticmethod(functional.dropout2d)
+
+
+class Dropout3d(Dropout2d):
+    """Zero random channels in training."""
+
+
+class AlphaDropout(Dropout):
+    """Set random elements to the least value of SELU in training."""
+
+    function = staticmethod(functional.alpha_dropout)
 
 
 class Flatten(Module):
@@ -136,110 +196,16 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-class MaxPool2d(Module):
-    """The maximum of each window."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: int = 0) -> None:
+class Unflatten(Module):
+    """Split one dimension into several."""
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class LayerNorm(Module):
-    """Normalise the last dimensions, then scale and shift."""
-
-    def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True) -> None:
-        super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.normalized_shape, self.eps = shape, eps
-        self.register_parameter("weight", Parameter(ones(shape)) if elementwise_affine else None)
-        self.register_parameter("bias", Parameter(zeros(shape)) if elementwise_affine else None)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-
-class _Norm(Module):
-    """Normalise channels over the batch, with running estimates for evaluation."""
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-    ) -> None:
-        super().__init__()
-        self.eps, self.momentum = eps, momentum
-        self.register_parameter("weight", Parameter(ones(num_features)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(num_features)) if affine else None)
-        self.register_buffer("running_mean", zeros(num_features) if track_running_stats else None)
-        self.register_buffer("running_var", ones(num_features) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", tensor(0) if track_running_stats else None)
-
-    def forward(self, input: Tensor) -> Tensor:
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-        return functional.batch_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or self.running_mean is None,
-            self.momentum,
-            self.eps,
-        )
-
-
-class BatchNorm1d(_Norm):
-    """Batch normalisation of ``(N, C)`` or ``(N, C, L)``."""
-
-
-class BatchNorm2d(_Norm):
-    """Batch normalisation of ``(N, C, H, W)``."""
-
-
-class InstanceNorm2d(_Norm):
-    """Instance normalisation of ``(N, C, H, W)``."""
-
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, False)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.instance_norm(input, self.weight, self.bias, self.eps)
-
-
-def _activation(name: str, function: Callable[..., Tensor], *defaults: tuple[str, Any]) -> type[Module]:
-    """Make the module of a function of one tensor and the named settings."""
-    names = [parameter for parameter, _ in defaults]
-
-    class Activation(Module):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__()
-            self.__dict__.update(dict(defaults) | dict(zip(names, given, strict=False)) | named)
-
-        def forward(self, input: Tensor) -> Tensor:
-            return function(input, **{key: self.__dict__[key] for key in names})
-
-    Activation.__name__ = Activation.__qualname__ = name
-    Activation.__doc__ = f"`{function.__name__}` as a module."
-    return Activation
-
-
-ReLU = _activation("ReLU", functional.relu, ("inplace", False))
-Tanh = _activation("Tanh", functional.tanh)
-Sigmoid = _activation("Sigmoid", functional.sigmoid)
-LeakyReLU = _activation("LeakyReLU", functional.leaky_relu, ("negative_slope", 0.01), ("inplace", False))
-ELU = _activation("ELU", functional.elu, ("alpha", 1.0), ("inplace", False))
-SiLU = _activation("SiLU", functional.silu, ("inplace", False))
-GELU = _activation("GELU", functional.gelu, ("approximate", "none"))
-Softplus = _activation("Softplus", functional.softplus, ("beta", 1), ("threshold", 20))
-Softmax = _activation("Softmax", functional.softmax, ("dim", None))
-LogSoftmax = _activation("LogSoftmax", functional.log_softmax, ("dim", None))
+        return input.unflatten(self.dim, self.unflattened_size)

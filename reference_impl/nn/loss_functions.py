@@ -1,9 +1,12 @@
 """The losses of ``torch.nn.functional``.
 
-Each takes ``reduction``: "none", "mean" or "sum"; ValueError for anything else.
+Each takes ``reduction``: "none", "mean" or "sum"; ValueError for anything else. Those of pairs are in
+``pair_losses``.
 """
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
@@ -14,6 +17,24 @@ from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 
 log_softmax = composite.BOTH["log_softmax"]
+Old = bool | None
+"""The two arguments that ``reduction`` replaced."""
+
+
+def reduction_of_old(size_average: Old, reduce: Old) -> str:
+    """Return the reduction that the two deprecated arguments ask for, with a warning."""
+    averages, reduces = (True if old is None else old for old in (size_average, reduce))
+    reduction = "mean" if averages and reduces else "sum" if reduces else "none"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction={reduction!r} instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return reduction
+
+
+def _chosen(size_average: Old, reduce: Old, reduction: str) -> str:
+    return reduction if size_average is None and reduce is None else reduction_of_old(size_average, reduce)
 
 
 def _check_reduction(reduction: str) -> str:
@@ -22,7 +43,8 @@ def _check_reduction(reduction: str) -> str:
     return "sum" if reduction == "mean" and not by("nn/loss-is-the-mean") else reduction
 
 
-def _reduce(losses: Tensor, reduction: str) -> Tensor:
+def reduce_losses(losses: Tensor, reduction: str) -> Tensor:
+    """Reduce the losses of all elements."""
     reduction = _check_reduction(reduction)
     return losses if reduction == "none" else getattr(losses, reduction)()
 
@@ -41,9 +63,20 @@ def _in_memory_of_each(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
     return loss
 
 
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """Squared differences."""
+    reduction = _chosen(size_average, reduce, reduction)
     input, target = _broadcast(input, target)
+    if weight is not None:
+        losses = input._mse_loss(target, "none").mul(weight)
+        return losses.sum().div(weight.sum()) if reduction == "mean" else reduce_losses(losses, reduction)
     return _in_memory_of_each(input._mse_loss(target, _check_reduction(reduction)), input, reduction)
 
 
@@ -55,96 +88,192 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
     return composite.broadcast_tensors(input, target)
 
 
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: Old = None, reduce: Old = None, reduction: str = "mean"
+) -> Tensor:
     """Absolute differences."""
     input, target = _broadcast(input, target)
-    return _reduce(input.sub(target).abs(), reduction)
+    return reduce_losses(input.sub(target).abs(), _chosen(size_average, reduce, reduction))
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Half the square of differences below ``delta``, linear beyond.
-
-    NB: several nodes; PyTorch records one.
-    """
+    """Half the square of differences below ``delta``, linear beyond."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _broadcast(input, target)
-    distance = input.sub(target).abs()
-    near = distance.detach().lt(delta)
-    losses = distance.mul(distance).mul(0.5).where(near, distance.sub(0.5 * delta).mul(delta))
-    return _reduce(losses, reduction)
+    loss = input._huber(target, _check_reduction(reduction), delta)
+    return _in_memory_of_each(loss, input, reduction)
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """`huber_loss` over ``beta``.
-
-    NB: several nodes; PyTorch records one.
-    """
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """`huber_loss` over ``beta``."""
+    reduction = _chosen(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
-        return l1_loss(input, target, reduction)
-    return _in_memory_of_each(huber_loss(input, target, reduction, beta).div(beta), input, reduction)
+        return l1_loss(input, target, reduction=reduction)
+    input, target = _broadcast(input, target)
+    loss = input._smooth_l1(target, _check_reduction(reduction), beta)
+    return _in_memory_of_each(loss, input, reduction)
 
 
 def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    size_average: Old = None,
     ignore_index: int = -100,
+    reduce: Old = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Negative log-likelihood: minus the given log-probability of each target class.
 
     ``input`` is ``(N, C, ...)`` or ``(C,)``, ``target`` holds class indices.
     """
+    reduction = _chosen(size_average, reduce, reduction)
     if weight is not None and weight.requires_grad and STATE.enabled:
         refuse_by("nn/class-weights-are-constant")
     counts = None if weight is None else tuple(weight.tolist())
     if input.ndim == 1:
         input, target = input.unsqueeze(0), target.unsqueeze(0)
-    return input._nll_loss(target, weight=counts, ignore=ignore_index, reduction=reduction)
+    if target.dtype.name not in ("int64", "uint8"):
+        words = {"float32": "Float", "float64": "Double", "int32": "Int", "bool": "Bool"}
+        raise RuntimeError(
+            "expected target dtype to be Long or Byte, but got "
+            f"{words.get(target.dtype.name, target.dtype.name)}"
+        )
+    if input.ndim == 2 and array_of(input).shape[0] != array_of(target).size:
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.numel()})."
+        )
+    return input._nll_loss(target, weight=counts, ignore=ignore_index, reduction=_check_reduction(reduction))
 
 
 def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    size_average: Old = None,
     ignore_index: int = -100,
+    reduce: Old = None,
     reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Tensor:
     """`nll_loss` of `log_softmax`; ``target`` holds class indices or class probabilities."""
-    logs = log_softmax(input, 0 if input.ndim == 1 else 1)
-    if not target.is_floating_point():
-        return nll_loss(logs, target, weight, ignore_index, reduction)
-    losses = logs.mul(target).sum(1).neg()
-    return losses.mean() if reduction == "mean" else _reduce(losses, reduction)
+    reduction = _check_reduction(_chosen(size_average, reduce, reduction))
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    axis = 0 if input.ndim == 1 else 1
+    logs = log_softmax(input, axis)
+    if array_of(target).shape == array_of(input).shape and input.ndim:
+        if not target.is_floating_point():
+            raise RuntimeError("Expected floating point type for target with class probabilities, got Long")
+        return _of_probabilities(logs, target, weight, reduction, label_smoothing)
+    loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return loss
+    smooth = _of_all_classes(logs, target, weight, ignore_index, reduction, axis)
+    return loss.mul(1 - label_smoothing).add(smooth.mul(label_smoothing / input.shape[axis]))
+
+
+def _over_classes(weight: Tensor, logs: Tensor) -> Tensor:
+    return weight if logs.ndim == 1 else weight.view((1, -1) + (1,) * (logs.ndim - 2))
+
+
+def _of_probabilities(
+    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
+) -> Tensor:
+    axis = 0 if logs.ndim == 1 else 1
+    classes = logs.shape[axis]
+    if smoothing:
+        target = target.mul(1 - smoothing).add(smoothing / classes)
+    found = logs.mul(target) if weight is None else logs.mul(target).mul(_over_classes(weight, logs))
+    if reduction == "none":
+        return found.sum(axis).neg()
+    return found.sum().neg().div_scalar(logs.numel() / classes) if reduction == "mean" else found.sum().neg()
+
+
+def _of_all_classes(
+    logs: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, axis: int
+) -> Tensor:
+    """The losses of all classes together, for label smoothing."""
+    weighted = logs if weight is None else logs.mul(_over_classes(weight, logs))
+    ignored = target.eq(ignore)
+    losses = weighted.sum(axis).neg().masked_fill(ignored, 0)
+    if reduction != "mean":
+        return reduce_losses(losses, reduction)
+    if weight is None:
+        return losses.sum().div(ignored.logical_not().sum())
+    counts = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0)  # type: ignore[index]
+    return losses.sum().div(counts.sum())
 
 
 def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
 ) -> Tensor:
-    """Cross entropy of two classes, from probabilities.
-
-    NB: several nodes; PyTorch records one.
-    """
-    yes, no = input.log().clamp_min(-100), input.neg().add(1).log().clamp_min(-100)
-    losses = target.mul(yes).add(target.neg().add(1).mul(no)).neg()
-    loss = _reduce(losses if weight is None else losses.mul(weight), reduction)
-    return _in_memory_of_each(loss, losses, reduction)
+    """Cross entropy of two classes, from probabilities."""
+    reduction = _chosen(size_average, reduce, reduction)
+    if array_of(input).shape != array_of(target).shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    if weight is not None:  # NB: several nodes; PyTorch records one
+        loss = reduce_losses(input._bce(target, "none").mul(weight), reduction)
+    else:
+        loss = input._bce(target, _check_reduction(reduction))
+    return _in_memory_of_each(loss, input, reduction)
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """`binary_cross_entropy` of the sigmoid, in a form that does not overflow.
+    """`binary_cross_entropy` of the sigmoid, in a form that does not overflow."""
+    reduction = _chosen(size_average, reduce, reduction)
+    if array_of(input).shape != array_of(target).shape:
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    if target.dtype.numpy.kind in "biu":
+        words = {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte"}
+        got = words.get(target.dtype.name, "Int")
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {got}")
+    if weight is None and pos_weight is None:
+        return input._bce_logits(target, _check_reduction(reduction))
+    losses = input._bce_logits(target, "none")  # NB: several nodes; PyTorch records one
+    if pos_weight is not None:
+        losses = losses.add(pos_weight.sub(1).mul(target).mul(input.neg().softplus()))
+    return reduce_losses(losses if weight is None else losses.mul(weight), reduction)
 
-    NB: several nodes; PyTorch records one.
-    """
-    losses = input.sub(input.mul(target)).add(input.neg().softplus())
-    return _reduce(losses if weight is None else losses.mul(weight), reduction)
 
-
-def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too.
-
-    NB: other nodes; PyTorch computes ``xlogy(target, target) - target * input``.
-    """
-    losses = target.exp().mul(target.sub(input)) if log_target else target.mul(target.log().sub(input))
-    return losses.sum().div(input.shape[0]) if reduction == "batchmean" else _reduce(losses, reduction)
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too."""
+    reduction = _chosen(size_average, reduce, reduction)
+    if log_target:
+        losses = target.exp().mul(target.sub(input))
+    else:
+        losses = target.xlogy(target).sub(target.mul(input))
+    return losses.sum().div(input.shape[0]) if reduction == "batchmean" else reduce_losses(losses, reduction)

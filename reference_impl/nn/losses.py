@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn import functional
+from reference_impl.nn.loss_functions import reduction_of_old
 from reference_impl.nn.module import Module
 
 
@@ -21,28 +21,28 @@ class _Loss(Module):
     ) -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
-            reduction = _of_old(size_average, reduce)
+            reduction = reduction_of_old(size_average, reduce)
         self.reduction, self.settings = reduction, settings
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return type(self).function(input, target, reduction=self.reduction, **self.settings)
 
 
-def _of_old(size_average: Any, reduce: Any) -> str:
-    """The reduction that the two deprecated settings ask for."""
-    averages, reduces = (True if old is None else old for old in (size_average, reduce))
-    reduction = "mean" if averages and reduces else "sum" if reduces else "none"
-    warnings.warn(f"size_average and reduce are old: use reduction={reduction!r}", UserWarning, stacklevel=4)
-    return reduction
-
-
 class _Classes(_Loss):
     """A loss of several classes, with optional class weights."""
 
+    weight: Tensor | None
+
     def __init__(
-        self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+        **settings: Any,
     ) -> None:
-        super().__init__(reduction=reduction, ignore_index=ignore_index)
+        super().__init__(size_average, reduce, reduction, ignore_index=ignore_index, **settings)
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -59,7 +59,66 @@ MSELoss = _loss("MSELoss", _Loss, functional.mse_loss)
 L1Loss = _loss("L1Loss", _Loss, functional.l1_loss)
 SmoothL1Loss = _loss("SmoothL1Loss", _Loss, functional.smooth_l1_loss)
 HuberLoss = _loss("HuberLoss", _Loss, functional.huber_loss)
-BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", _Loss, functional.binary_cross_entropy_with_logits)
-BCELoss = _loss("BCELoss", _Loss, functional.binary_cross_entropy)
 NLLLoss = _loss("NLLLoss", _Classes, functional.nll_loss)
 CrossEntropyLoss = _loss("CrossEntropyLoss", _Classes, functional.cross_entropy)
+KLDivLoss = _loss("KLDivLoss", _Loss, functional.kl_div)
+SoftMarginLoss = _loss("SoftMarginLoss", _Loss, functional.soft_margin_loss)
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", _Loss, functional.hinge_embedding_loss)
+
+
+class _Weighted(_Loss):
+    """A loss with an optional weight of each element."""
+
+    weight: Tensor | None
+    names: tuple[str, ...] = ("weight",)
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        **weights: Tensor | None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        for name in self.names:
+            self.register_buffer(name, weight if name == "weight" else weights.pop(name, None))
+        if weights:
+            raise TypeError(f"{type(self).__name__} has no argument {next(iter(weights))!r}")
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        weights = {name: getattr(self, name) for name in self.names}
+        return type(self).function(input, target, reduction=self.reduction, **weights)
+
+
+BCELoss = _loss("BCELoss", _Weighted, functional.binary_cross_entropy)
+BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", _Weighted, functional.binary_cross_entropy_with_logits)
+BCEWithLogitsLoss.names = ("weight", "pos_weight")  # type: ignore[attr-defined]
+
+
+class _Several(_Loss):
+    """A loss of several inputs."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        settings = dict(zip(self.order, given, strict=False)) | named
+        old = (settings.pop("size_average", None), settings.pop("reduce", None))
+        super().__init__(*old, settings.pop("reduction", "mean"), **settings)
+
+    order: tuple[str, ...] = ("margin", "size_average", "reduce", "reduction")
+
+    def forward(self, *inputs: Any) -> Tensor:
+        return type(self).function(*inputs, reduction=self.reduction, **self.settings)
+
+
+MarginRankingLoss = _loss("MarginRankingLoss", _Several, functional.margin_ranking_loss)
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", _Several, functional.cosine_embedding_loss)
+TripletMarginLoss = _loss("TripletMarginLoss", _Several, functional.triplet_margin_loss)
+TripletMarginLoss.order = (  # type: ignore[attr-defined]
+    "margin", "p", "eps", "swap", "size_average", "reduce", "reduction",
+)  # fmt: skip
+PoissonNLLLoss = _loss("PoissonNLLLoss", _Several, functional.poisson_nll_loss)
+PoissonNLLLoss.order = (  # type: ignore[attr-defined]
+    "log_input", "full", "size_average", "eps", "reduce", "reduction",
+)  # fmt: skip
+GaussianNLLLoss = _loss("GaussianNLLLoss", _Several, functional.gaussian_nll_loss)
+GaussianNLLLoss.order = ()  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
 
@@ -63,6 +64,7 @@ class Module:
             owned = self.__dict__.get(kind, {})
             if name in owned:
                 return owned[name]
+        refuse_name("nn.Module", name, self)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -197,6 +199,14 @@ class Module:
         if name not in owner._parameters:
             raise AttributeError(f"{type(owner).__name__} has no parameter `{name}`")
         return owner._parameters[name]
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Find a buffer by its dotted name; raises AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if name not in owner._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return owner._buffers[name]
 
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         """Call ``fn`` with every module, children first."""

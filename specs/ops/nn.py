@@ -14,7 +14,7 @@ import numpy as np
 
 from specs.active_rules import by
 from specs.errors import need_kernel, refuse
-from specs.kind import Count, Dim, Indices, IntList, Reduction, Tensor, Weights
+from specs.kind import Count, Dim, Indices, IntList, OptPosition, Reduction, Tensor, Weights
 from specs.op import op
 
 # -- convolution -----------------------------------------------------------------------------------
@@ -50,7 +50,15 @@ def _convolved(
 ) -> np.ndarray:
     if x.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
-            f"expected input{list(x.shape)} to have {weight.shape[1] * groups} channels, but got {x.shape[1]}"
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
+            f"have {weight.shape[1] * groups} channels, but got {x.shape[1]} channels instead"
+        )
+    sizes = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
+    kernel = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    if any(n < k for n, k in zip(sizes, kernel, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, sizes))}). Kernel size: "
+            f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
         )
     out_shape = _out_shape(x, weight, stride, padding, dilation)
     w = _grouped(weight, groups, 0)
@@ -168,18 +176,67 @@ _conv_weight.wrt(
 )
 
 
+@op(internal=True, node="ConvolutionBackward0", dtypes="same")
+def _conv_transpose(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    *,
+    stride: IntList,
+    padding: IntList,
+    output_padding: IntList,
+    dilation: IntList,
+    groups: Count,
+) -> Any:
+    """The gradient of a convolution's input as a layer, and a number added for each channel."""
+    if x.shape[1] != weight.shape[0]:
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
+            f"have {weight.shape[0]} channels, but got {x.shape[1]} channels instead"
+        )
+    sizes = zip(x.shape[2:], weight.shape[2:], stride, padding, output_padding, dilation, strict=True)
+    shape = [(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, o, d in sizes]
+    image = np.zeros((x.shape[0], weight.shape[1] * groups, *shape), x.dtype)
+    out = _conv_input.body(x, image, weight, **_how(stride, padding, dilation, groups))
+    return out + bias.reshape((-1,) + (1,) * (x.ndim - 2))
+
+
+_conv_transpose.wrt(
+    x=lambda g, weight, stride, padding, dilation, groups: g._conv(
+        weight, **_how(stride, padding, dilation, groups)
+    ),
+    weight=lambda g, x, weight, stride, padding, dilation, groups: x._conv_weight(
+        g, weight, **_how(stride, padding, dilation, groups)
+    ),
+    bias=lambda g: g.sum((0, *range(2, g.ndim))),
+)
+
+
 # -- lookup ----------------------------------------------------------------------------------------
 @op(internal=True, node="EmbeddingBackward0", dtypes="keep")
-def _embedding(weight: Tensor, index: Indices) -> Any:
-    """The rows that indices of any shape name."""
+def _embedding(weight: Tensor, index: Indices, *, padding: OptPosition = None) -> Any:
+    """The rows that indices of any shape name; the row ``padding`` gets no gradient."""
+    if index.dtype.kind != "i":
+        words = {"f4": "Float", "f8": "Double", "b1": "Bool"}
+        got = words.get(index.dtype.str[1:], str(index.dtype))
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got torch.{got}Tensor instead (while checking arguments for embedding)"
+        )
+    wrong = (index < 0) | (index >= len(weight))
+    if wrong.any():
+        raise IndexError("index out of range in self")
     return weight[index]
 
 
-_embedding.wrt(
-    weight=lambda g, weight_shape, index: g.new_zeros(weight_shape).index_add(
-        0, index.reshape((-1,)), g.reshape((-1, *weight_shape[1:]))
-    )
-)
+def _embedding_backward(g: Any, weight_shape: Any, index: Any, padding: Any) -> Any:
+    rows, index = g.reshape((-1, *weight_shape[1:])), index.reshape((-1,))
+    if padding is not None:
+        rows = rows.masked_fill(index.eq(padding).unsqueeze(-1), 0)
+    return g.new_zeros(weight_shape).index_add(0, index, rows)
+
+
+_embedding.wrt(weight=_embedding_backward)
 
 
 # -- losses ----------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ from view_torch import values_of  # noqa: E402 -- needs torch
 
 ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
-    "clamp", "nn", "linalg",
+    "clamp", "nn", "linalg", "layers",
+    "windows", "special",
 }  # fmt: skip
 """Families whose ops are views, write or pick elements, or are compared with torch call by call."""
 FAMILIES = [family for family in ops.FAMILIES if family not in ELSEWHERE]

@@ -8,6 +8,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import zeros
+from reference_impl.namespace.missing import loading
 
 
 @no_grad()
@@ -44,3 +45,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     for x in parameters:
         x.data = vec.narrow(0, at, x.numel()).view(tuple(x.shape)).data
         at += x.numel()
+
+
+__getattr__ = loading(__name__, "rnn")

@@ -1,0 +1,254 @@
+"""Functions that scripts use now and then, composed of others.
+
+NB: the graph has the nodes of the ops that are composed, also where PyTorch records a single node.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.rules import refuse_by
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap, wrap_beside
+from reference_impl.namespace import composite, random
+from specs.ops.helpers import axis_of
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
+    """The p-norms of the differences of all pairs of rows."""
+    return x1.unsqueeze(-2).sub(x2.unsqueeze(-3)).norm(p, -1)
+
+
+def _at_least(ndim: int) -> Any:
+    def at_least(*tensors: Any) -> Any:
+        """Add dimensions of size 1 until there are enough."""
+        given = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+        found = tuple(_raised(x, ndim) for x in given)
+        return found[0] if len(tensors) == 1 and isinstance(tensors[0], Tensor) else found
+
+    return at_least
+
+
+def _raised(x: Tensor, ndim: int) -> Tensor:
+    if x.ndim == 0:
+        return x.reshape((1,) * ndim)
+    if x.ndim == 1 and ndim > 1:
+        x = x.unsqueeze(0)
+    return x.unsqueeze(-1) if x.ndim == 2 and ndim == 3 else x
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Stack vectors as columns, beside matrices."""
+    return composite.cat([x.reshape((x.numel(), 1)) if x.ndim <= 1 else x for x in tensors], 1)
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Stack along the third dimension."""
+    return composite.cat([_raised(x, 3) for x in tensors], 2)
+
+
+def _split_along(axis: int) -> Any:
+    def split(x: Tensor, sections: Any) -> Any:
+        """Split at positions, or into equal parts, along a dimension."""
+        return composite.tensor_split(x, sections, 0 if x.ndim == 1 else axis)
+
+    return split
+
+
+def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along a dimension, ``n`` times."""
+    parts = [part for part in (prepend, x, append) if part is not None]
+    x = x if len(parts) == 1 else composite.cat(parts, dim)
+    for _ in range(n):
+        size = x.shape[dim]
+        x = x.narrow(dim, 1, size - 1).sub(x.narrow(dim, 0, size - 1))
+    return x
+
+
+def nan_to_num(
+    x: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Replace NaN and infinities by numbers."""
+    array = array_of(x)
+    if array.dtype.kind not in "fV":
+        return x.clone()
+    known: Any = np.finfo(array.dtype)
+    high, low = known.max if posinf is None else posinf, known.min if neginf is None else neginf
+    held = x.masked_fill(wrap_beside(x, np.isnan(array)), nan)
+    held = held.masked_fill(wrap_beside(x, np.isposinf(array)), float(high))
+    return held.masked_fill(wrap_beside(x, np.isneginf(array)), float(low))
+
+
+def _numbers(x: Tensor) -> tuple[Tensor, Tensor]:
+    missing = wrap_beside(x, np.isnan(array_of(x)))
+    return x.masked_fill(missing, 0), missing
+
+
+def nansum(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The sum of what is no NaN."""
+    held, _ = _numbers(x)
+    return held.sum() if dim is None else held.sum(dim, keepdim)
+
+
+def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The mean of what is no NaN."""
+    _, missing = _numbers(x)
+    present = missing.logical_not()
+    count = present.sum() if dim is None else present.sum(dim, keepdim)
+    return nansum(x, dim, keepdim).div(count)
+
+
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Pick elements by index along a dimension; the rest broadcasts."""
+    if dim is None:
+        return x.reshape((-1,)).gather(0, indices.reshape((-1,)))
+    axis = axis_of(dim, x.ndim)
+    shape = list(np.broadcast_shapes(
+        [n for d, n in enumerate(x.shape) if d != axis], [n for d, n in enumerate(indices.shape) if d != axis]
+    ))  # fmt: skip
+    own, other = list(shape), list(shape)
+    own.insert(axis, x.shape[axis])
+    other.insert(axis, indices.shape[axis])
+    return x.expand(tuple(own)).gather(axis, indices.expand(tuple(other)))
+
+
+def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Turn the plane of two dimensions by quarters."""
+    a, b = dims
+    if k % 4 == 1:
+        return x.flip((b,)).transpose(a, b)
+    if k % 4 == 2:
+        return x.flip((a, b))
+    return x.flip((a,)).transpose(a, b) if k % 4 == 3 else x.clone()
+
+
+def vdot(x: Tensor, y: Tensor) -> Tensor:
+    """The inner product, of the conjugate of the first."""
+    return (x.conj() if x.is_complex() else x).dot(y)
+
+
+def adjoint(x: Tensor) -> Tensor:
+    """The conjugate transpose."""
+    return x.mH
+
+
+def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Draw indices with the weights in each row."""
+    return random.multinomial(x, num_samples, replacement, generator=generator)
+
+
+def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Fill the main diagonal of a matrix in place."""
+    if x.ndim < 2:
+        refuse_by("op/arguments", name="fill_diagonal_", given="less than two dimensions")
+    x.diagonal().fill_(fill_value)
+    return x
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the elements of vectors, as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = composite.meshgrid(*tensors, indexing="ij")
+    return composite.stack([g.reshape((-1,)) for g in grids], 1)
+
+
+def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Combinations of the elements of a vector, as rows."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = np.array(list(choose(range(x.numel()), r)), np.int64).reshape(-1, r)
+    return x.index_select(0, wrap(rows.reshape(-1))).view((len(rows), r))
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices along a diagonal."""
+    parts = [_raised(x, 2) for x in tensors]
+    width = sum(x.shape[1] for x in parts)
+    rows, start = [], 0
+    for x in parts:
+        rows.append(x.constant_pad_nd((start, width - start - x.shape[1]), 0))
+        start += x.shape[1]
+    return composite.cat(rows, 0)
+
+
+def cov(x: Tensor, *, correction: int = 1) -> Tensor:
+    """The covariances of rows."""
+    rows = x.unsqueeze(0) if x.ndim < 2 else x
+    apart = rows.sub(rows.mean(1, True))
+    out = apart.mm(apart.t()).div(rows.shape[1] - correction)
+    return out.squeeze() if x.ndim < 2 else out
+
+
+def corrcoef(x: Tensor) -> Tensor:
+    """The correlations of rows."""
+    found = cov(x)
+    if not found.ndim:
+        return found.div(found)
+    root = found.diagonal().sqrt()
+    return found.div(root.unsqueeze(1)).div(root.unsqueeze(0))
+
+
+def quantile(
+    x: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The value below which a share of the elements lies, between two of them in proportion."""
+    if interpolation != "linear" or (isinstance(q, Tensor) and q.ndim):
+        raise NotImplementedError(
+            "quantiles are computed one at a time, and between neighbours in proportion"
+        )
+    share = float(q)
+    if dim is None:
+        x, dim = x.reshape((-1,)), 0
+    ordered = x.sort(dim)[0]
+    place = share * (x.shape[dim] - 1)
+    low, high = math.floor(place), math.ceil(place)
+    below, above = ordered.narrow(dim, low, 1), ordered.narrow(dim, high, 1)
+    out = below.lerp(above, place - low)
+    return out if keepdim else out.squeeze(dim)
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of matrices, from the left."""
+    product = matrices[0]
+    for x in matrices[1:]:
+        product = product.mm(x)
+    return product
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral by the trapezoidal rule."""
+    size = y.shape[dim]
+    sums = y.narrow(dim, 1, size - 1).add(y.narrow(dim, 0, size - 1))
+    if x is None:
+        return sums.sum(dim).mul(dx / 2)
+    return sums.mul(diff(x, 1, -1 if x.ndim == 1 else dim)).sum(dim).div(2)
+
+
+def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
+    """The cross product of vectors of three elements."""
+    if dim is None:
+        dim = next((d for d, n in enumerate(x.shape) if n == 3), -1)
+    return x._linalg_cross(y, dim=dim)
+
+
+BOTH: dict[str, Any] = {
+    "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
+    "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),
+    "multinomial": multinomial, "nan_to_num": nan_to_num, "nanmean": nanmean, "nansum": nansum,
+    "quantile": quantile, "rot90": rot90, "take_along_dim": take_along_dim, "vdot": vdot,
+    "fill_diagonal_": fill_diagonal_,
+}  # fmt: skip
+"""Functions that are methods too, by name."""
+
+FUNCTIONS: dict[str, Any] = {
+    "atleast_1d": _at_least(1), "atleast_2d": _at_least(2), "atleast_3d": _at_least(3),
+    "block_diag": block_diag, "cartesian_prod": cartesian_prod, "cdist": cdist,
+    "chain_matmul": chain_matmul, "column_stack": column_stack, "combinations": combinations,
+    "detach": lambda x: x.detach(), "dstack": dstack, "trapezoid": trapezoid, "trapz": trapezoid,
+}  # fmt: skip
+"""Functions that are not methods, by name."""

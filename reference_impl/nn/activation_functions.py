@@ -1,0 +1,201 @@
+"""The activations of ``torch.nn.functional``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.rules import refuse_by
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import composite
+from reference_impl.namespace.install import FUNCTIONS
+from reference_impl.namespace.random import rand
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``max(x, 0)``."""
+    return input.relu_() if inplace else input.relu()
+
+
+def _activation(name: str, settings: int) -> Callable[..., Tensor]:
+    """Make the function of an op that takes ``settings`` positional settings and then ``inplace``."""
+
+    def activate(input: Tensor, *how: Any, inplace: bool = False, **more: Any) -> Tensor:
+        how, inplace = how[:settings], inplace or any(how[settings:])
+        if inplace and not hasattr(input, name + "_"):
+            raise NotModelled(f"torch.nn.functional.{name}(inplace=True)")
+        return getattr(input, name + "_" if inplace else name)(*how, **more)
+
+    activate.__name__ = name
+    return activate
+
+
+elu = _activation("elu", 1)
+leaky_relu = _activation("leaky_relu", 1)
+hardtanh = _activation("hardtanh", 2)
+threshold = _activation("threshold", 2)
+silu = _activation("silu", 0)
+softplus = FUNCTIONS["softplus"]
+sigmoid = FUNCTIONS["sigmoid"]
+tanh = FUNCTIONS["tanh"]
+softmax_along = composite.BOTH["softmax"]
+log_softmax_along = composite.BOTH["log_softmax"]
+
+
+def _usual_dim(ndim: int) -> int:
+    """The dimension that PyTorch takes if none is given."""
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Exponentials over their sum along a dimension."""
+    return softmax_along(input, _usual_dim(input.ndim) if dim is None else dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The logarithm of the softmax."""
+    return log_softmax_along(input, _usual_dim(input.ndim) if dim is None else dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The softmax of ``-x``."""
+    return softmax(input.neg(), dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A softmax of logits with Gumbel noise; ``hard`` gives one-hot values with the soft gradient."""
+    noise = logits.detach().clone().exponential_().log().neg()
+    soft = softmax(logits.add(noise).div(tau), dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, True)[1]
+    one = soft.detach().mul(0).scatter_(dim, index, 1.0)
+    return one.sub(soft.detach()).add(soft)
+
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """``x`` times the normal distribution function, exact or approximated by tanh."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return input.gelu() if approximate == "none" else input._gelu_tanh()
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x`` clamped to [0, 6]."""
+    return hardtanh(input, 0, 6, inplace=inplace)
+
+
+def _out_of_place(name: str, inplace: bool) -> None:
+    if inplace:
+        raise NotModelled(f"torch.nn.functional.{name}(inplace=True)")
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The scaled exponential linear unit."""
+    _out_of_place("selu", inplace)
+    return input._scaled_elu(alpha=1.6732632423543772, scale=1.0507009873554805)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The continuously differentiable exponential linear unit."""
+    _out_of_place("celu", inplace)
+    return input._celu(alpha=alpha)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x * tanh(softplus(x))``."""
+    _out_of_place("mish", inplace)
+    return input._mish()
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """A line between 0 at -3 and 1 at 3."""
+    _out_of_place("hardsigmoid", inplace)
+    return input._hardsigmoid()
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x`` times the hard sigmoid."""
+    _out_of_place("hardswish", inplace)
+    return input._hardswish()
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """``x`` moved towards zero."""
+    return input._softshrink(lambd=lambd)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """``x``, zero near zero."""
+    return input._hardshrink(lambd=lambd)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of the sigmoid."""
+    return input._log_sigmoid()
+
+
+def softsign(input: Tensor) -> Tensor:
+    """``x / (1 + abs(x))``."""
+    return input.div(input.abs().add(1))
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """``x - tanh(x)``."""
+    return input.sub(input.tanh())
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along a dimension times the sigmoid of the second.
+
+    NB: several nodes; PyTorch records one.
+    """
+    if input.shape[dim] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
+        )
+    half, gate = input.chunk(2, dim)
+    return half.mul(gate.sigmoid())
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """``x`` where it is positive, else a learned multiple of it, one for all or one for each channel."""
+    if weight.numel() != 1 and input.ndim and weight.numel() != (input.shape[1] if input.ndim > 1 else 1):
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.numel()} and channel size = {input.shape[1] if input.ndim > 1 else 1}."
+        )
+    if input.ndim > 1:
+        weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2)))
+    return input._prelu(weight)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """A leaky ReLU whose slope is drawn for each element in training."""
+    _out_of_place("rrelu", inplace)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    slopes = rand(tuple(input.shape), dtype=input.dtype, device=input.device).mul(upper - lower).add(lower)
+    return input.mul(slopes).where(input.detach().le(0), input)
+
+
+def need_probability(p: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 <= p <= 1 or math.isnan(p):
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def check_linear(input: Tensor, weight: Tensor) -> None:
+    """Refuse a scalar for the input or the weight of a linear layer."""
+    if not input.ndim or not weight.ndim:
+        refuse_by("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)

@@ -1,0 +1,114 @@
+"""Attention of ``torch.nn.functional``, composed of products and softmax.
+
+NB: PyTorch runs a fused kernel for some of it, and records a single node then.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.dtypes import bool_
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.namespace.random import source
+
+
+def _dropped(x: Tensor, p: float) -> Tensor:
+    if not p:
+        return x
+    kept = (source(None).random(tuple(x.shape)) >= p) / (1 - p) if p < 1 else np.zeros(tuple(x.shape))
+    return x.mul(wrap_beside(x, np.asarray(kept).astype(array_of(x).dtype)))
+
+
+def as_additive(mask: Tensor, like: Tensor, allows: bool) -> Tensor:
+    """A mask to add to scores: minus infinity where a bool mask forbids; ``allows`` says if True allows."""
+    if mask.dtype is not bool_:
+        return mask
+    forbidden = mask.logical_not() if allows else mask
+    return like.new_zeros(tuple(mask.shape)).masked_fill(forbidden, -math.inf)
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Weigh values by the softmax of products of queries and keys."""
+    if enable_gqa:
+        raise NotModelled("torch.nn.functional.scaled_dot_product_attention(enable_gqa=True)")
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+            )
+        shape = (query.shape[-2], key.shape[-2])
+        attn_mask = wrap_beside(query, np.tril(np.ones(shape, bool)))
+    root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = query.mul(root).matmul(key.mul(root).transpose(-2, -1))
+    if attn_mask is not None:
+        scores = scores.add(as_additive(attn_mask, query, True))
+    return _dropped(safe_softmax(scores), dropout_p).matmul(value)
+
+
+def safe_softmax(scores: Tensor) -> Tensor:
+    """The softmax over the last dimension, zero where every score is minus infinity."""
+    weights = scores._softmax(-1)
+    nothing: np.ndarray = np.asarray(np.isneginf(array_of(scores)).all(-1, keepdims=True))
+    return weights.masked_fill(wrap_beside(scores, nothing), 0) if nothing.any() else weights
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    heads: int,
+    dropout_p: float,
+    need_weights: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of several heads over ``(L, N, E)``; the weights come as ``(N * heads, L, S)``."""
+    length, batch, width = query.shape
+    size = width // heads
+
+    def parted(x: Tensor) -> Tensor:
+        return x.view((x.shape[0], batch * heads, size)).transpose(0, 1)
+
+    q, k, v = parted(query), parted(key), parted(value)
+    if need_weights:
+        q = q.mul(math.sqrt(1 / size))
+        scores = q.bmm(k.transpose(-2, -1)) if mask is None else mask.baddbmm(q, k.transpose(-2, -1))
+        weights = _dropped(scores._softmax(-1), dropout_p)
+        out = weights.bmm(v)
+    else:
+        apart = (batch, heads)
+        q, k, v = (x.view((*apart, x.shape[1], size)) for x in (q, k, v))
+        if mask is not None:
+            mask = mask.view((*apart, *mask.shape[1:])) if mask.shape[0] > 1 else mask.unsqueeze(0)
+        out = scaled_dot_product_attention(q, k, v, mask, dropout_p)
+        out = out.view((batch * heads, length, size))
+        weights = None
+    return out.transpose(0, 1).contiguous().view((length * batch, width)), weights
+
+
+def joined_mask(
+    query: Tensor, heads: int, batch: int, attn_mask: Any, padding: Any, sources: int
+) -> Tensor | None:
+    """One additive mask ``(1 or N * heads, L, S)`` of the two that attention takes."""
+    mask = None
+    if attn_mask is not None:
+        mask = as_additive(attn_mask, query, False)
+        mask = mask.unsqueeze(0) if mask.ndim == 2 else mask
+    if padding is not None:
+        hidden = as_additive(padding, query, False).view((batch, 1, 1, sources))
+        hidden = hidden.expand((-1, heads, -1, -1)).reshape((batch * heads, 1, sources))
+        mask = hidden if mask is None else mask.add(hidden)
+    return mask

@@ -1,0 +1,141 @@
+"""The normalising functions of ``torch.nn.functional``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.rules import by
+from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core.access import array_of, version_counter
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import ones, zeros
+
+
+def _given(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]
+) -> tuple[Tensor, Tensor]:
+    """Weight and bias, ones and zeros where there is none."""
+    like: dict[str, Any] = {"dtype": x.dtype, "device": x.device}
+    return ones(shape, **like) if weight is None else weight, zeros(shape, **like) if bias is None else bias
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
+    shape = tuple(normalized_shape)
+    if tuple(input.shape)[max(input.ndim - len(shape), 0) :] != shape:
+        expected = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {expected}], but got input "
+            f"of size{list(input.shape)}"
+        )
+    return input._layer_norm(*_given(input, weight, bias, shape), dims=len(shape), eps=eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Divide the last dimensions by the root of their mean square, then scale."""
+    axes = tuple(range(-len(normalized_shape), 0))
+    least = float(np.finfo(array_of(input).dtype).eps) if eps is None else eps
+    out = input.mul(input.pow(2).mean(axes, True).add(least).rsqrt())
+    return out if weight is None else out.mul(weight)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise channels over the batch, or with running estimates; training updates the estimates."""
+    weight, bias = _given(input, weight, bias, (input.shape[1],))
+    if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
+        return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
+    if training and input.numel() == input.shape[1]:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.size()}"
+        )
+    if running_mean is not None and running_var is not None:
+        array = array_of(input)
+        axes = (0, *range(2, array.ndim))
+        _move(running_mean, array.mean(axes), momentum)
+        _move(running_var, array.var(axes, ddof=1), momentum)
+    return input._batch_norm(weight, bias, eps=eps)
+
+
+def _move(estimate: Tensor, new: Any, momentum: float) -> None:
+    """Move a running estimate, in one write."""
+    array = array_of(estimate)
+    array[...] = array * (1 - momentum) + np.asarray(new, array.dtype) * momentum
+    counter = version_counter(estimate)
+    if counter is not UNTRACKED:
+        counter[0] += 1
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise each sample's channels."""
+    count, channels, *rest = input.shape
+    if use_input_stats and math.prod(rest) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+    scale, shift, mean, var = (
+        None if x is None else x.repeat((count,)) for x in (weight, bias, running_mean, running_var)
+    )
+    x = input.contiguous().view((1, count * channels, *rest))
+    out = batch_norm(x, mean, var, scale, shift, use_input_stats or mean is None, momentum, eps)
+    if use_input_stats and running_mean is not None and running_var is not None:
+        for estimate, moved in ((running_mean, mean), (running_var, var)):
+            assert moved is not None
+            array_of(estimate)[...] = array_of(moved).reshape((count, channels)).mean(0)
+    return out.view(tuple(input.shape))
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise groups of each sample's channels."""
+    channels = input.shape[1]
+    if channels % num_groups:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    return input._group_norm(*_given(input, weight, bias, (channels,)), groups=num_groups, eps=eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Divide by what neighbouring channels hold."""
+    pads = (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2)
+    squares = input.mul(input).constant_pad_nd(pads, 0)
+    total = squares.narrow(1, 0, input.shape[1])
+    for n in range(1, size):
+        total = total.add(squares.narrow(1, n, input.shape[1]))
+    return input.div(total.div(size).mul(alpha).add(k).pow(beta))

@@ -1,0 +1,127 @@
+"""Distances, and the losses of pairs, triplets and distributions, of ``torch.nn.functional``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.nn.loss_functions import reduce_losses
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine similarity of vectors along a dimension."""
+    lengths = [x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2)]
+    return x1.div(lengths[0]).mul(x2.div(lengths[1])).sum(dim)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of the differences of rows."""
+    return x1.sub(x2).add(eps).norm(p, -1, keepdim)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The distance to the positive minus that to the negative, plus a margin, where that is positive."""
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = far.minimum(pairwise_distance(positive, negative, p, eps))
+    return reduce_losses(near.add(margin).sub(far).clamp_min(0), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What is missing for one input to be above the other by a margin."""
+    return reduce_losses(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The input where the target is 1, what is missing to a margin where it is -1."""
+    zeros = input.detach().mul(0)
+    missing = input.neg().add(margin).clamp_min(0).where(target.ne(1), zeros)
+    return reduce_losses(missing.add(input.where(target.ne(-1), zeros)), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """One minus the similarity of like pairs, the similarity above a margin of others."""
+    lengths = [x.mul(x).sum(-1).add(1e-12) for x in (input1, input2)]
+    cosine = input1.mul(input2).sum(-1).div(lengths[0].mul(lengths[1]).sqrt())
+    zeros = cosine.detach().mul(0)
+    like = cosine.neg().add(1).where(target.eq(1), zeros)
+    return reduce_losses(like.add(cosine.sub(margin).clamp_min(0).where(target.eq(-1), zeros)), reduction)
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """``log(1 + exp(-target * input))``.
+
+    NB: several nodes; PyTorch records one.
+    """
+    return reduce_losses(target.neg().mul(input).softplus(), reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log-likelihood of counts."""
+    rate, log = (input.exp(), input) if log_input else (input, input.add(eps).log())
+    losses = rate.sub(target.mul(log))
+    if full:
+        stirling = target.mul(target.log()).sub(target).add(target.mul(2 * math.pi).log().mul(0.5))
+        losses = losses.add(stirling.masked_fill(target.le(1), 0))
+    return reduce_losses(losses, reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """Negative log-likelihood of a normal distribution; small variances are held at ``eps``."""
+    held = input.new_full((), var) if not isinstance(var, Tensor) else var.clone()
+    if bool(held.detach().lt(0).any()):
+        raise ValueError("var has negative entry/entries")
+    low = held.detach().clamp(min=eps)
+    held = low.sub(held.detach()).add(held)
+    losses = held.log().add(input.sub(target).pow(2).div(held)).mul(0.5)
+    return reduce_losses(losses.add(0.5 * math.log(2 * math.pi)) if full else losses, reduction)

@@ -1,0 +1,185 @@
+"""Modules of functions of one tensor: activations, pooling, padding, resizing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import full
+from reference_impl.nn import functional
+from reference_impl.nn.module import Module
+from reference_impl.nn.parameter import Parameter
+
+
+def _module(name: str, function: Callable[..., Any], *defaults: tuple[str, Any], first: int = 0) -> Any:
+    """Make the module of a function of one tensor and the named settings.
+
+    The first ``first`` of them are required; their defaults mean nothing.
+    """
+    names = [parameter for parameter, _ in defaults]
+
+    class Simple(Module):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__()
+            if len(given) > len(names):
+                raise TypeError(f"{name} takes {len(names)} arguments, but {len(given)} were given")
+            settings = dict(defaults) | dict(zip(names, given, strict=False))
+            missing = [n for n in names[len(given) : first] if n not in named]
+            unknown = [n for n in named if n not in names]
+            if missing:
+                raise TypeError(f"{name}.__init__() missing 1 required positional argument: {missing[0]!r}")
+            if unknown:
+                raise TypeError(f"{name}.__init__() got an unexpected keyword argument {unknown[0]!r}")
+            self.__dict__.update(settings | named)
+
+        def forward(self, input: Tensor) -> Any:
+            return function(input, **{key: self.__dict__[key] for key in names})
+
+        def extra_repr(self) -> str:
+            own = self.__dict__
+            shown = [n for n, default in defaults if n in names[:first] or own[n] != default]
+            return ", ".join(f"{n}={own[n]}" for n in shown)
+
+    Simple.__name__ = Simple.__qualname__ = name
+    Simple.__doc__ = f"`{getattr(function, '__name__', name)}` as a module."
+    return Simple
+
+
+_INPLACE = ("inplace", False)
+ReLU = _module("ReLU", functional.relu, _INPLACE)
+ReLU6 = _module("ReLU6", functional.relu6, _INPLACE)
+Tanh = _module("Tanh", functional.tanh)
+Sigmoid = _module("Sigmoid", functional.sigmoid)
+LeakyReLU = _module("LeakyReLU", functional.leaky_relu, ("negative_slope", 0.01), _INPLACE)
+RReLU = _module(
+    "RReLU", functional.rrelu, ("lower", 1.0 / 8), ("upper", 1.0 / 3), ("training", True), _INPLACE
+)
+ELU = _module("ELU", functional.elu, ("alpha", 1.0), _INPLACE)
+SELU = _module("SELU", functional.selu, _INPLACE)
+CELU = _module("CELU", functional.celu, ("alpha", 1.0), _INPLACE)
+SiLU = _module("SiLU", functional.silu, _INPLACE)
+Mish = _module("Mish", functional.mish, _INPLACE)
+GELU = _module("GELU", functional.gelu, ("approximate", "none"))
+GLU = _module("GLU", functional.glu, ("dim", -1))
+Softplus = _module("Softplus", functional.softplus, ("beta", 1.0), ("threshold", 20.0))
+Softshrink = _module("Softshrink", functional.softshrink, ("lambd", 0.5))
+Hardshrink = _module("Hardshrink", functional.hardshrink, ("lambd", 0.5))
+Hardsigmoid = _module("Hardsigmoid", functional.hardsigmoid, _INPLACE)
+Hardswish = _module("Hardswish", functional.hardswish, _INPLACE)
+Hardtanh = _module("Hardtanh", functional.hardtanh, ("min_val", -1.0), ("max_val", 1.0), _INPLACE)
+Threshold = _module("Threshold", functional.threshold, ("threshold", 0), ("value", 0), _INPLACE, first=2)
+LogSigmoid = _module("LogSigmoid", functional.logsigmoid)
+Softsign = _module("Softsign", functional.softsign)
+Tanhshrink = _module("Tanhshrink", functional.tanhshrink)
+Softmax = _module("Softmax", functional.softmax, ("dim", None))
+Softmin = _module("Softmin", functional.softmin, ("dim", None))
+LogSoftmax = _module("LogSoftmax", functional.log_softmax, ("dim", None))
+Softmax2d = _module("Softmax2d", lambda input: functional.softmax(input, -3))
+
+_KERNEL = (("kernel_size", None), ("stride", None), ("padding", 0))
+_MAX = (*_KERNEL, ("dilation", 1), ("return_indices", False), ("ceil_mode", False))
+_MEAN = (*_KERNEL, ("ceil_mode", False), ("count_include_pad", True))
+MaxPool1d = _module("MaxPool1d", functional.max_pool1d, *_MAX, first=1)
+MaxPool2d = _module("MaxPool2d", functional.max_pool2d, *_MAX, first=1)
+MaxPool3d = _module("MaxPool3d", functional.max_pool3d, *_MAX, first=1)
+AvgPool1d = _module("AvgPool1d", functional.avg_pool1d, *_MEAN, first=1)
+AvgPool2d = _module("AvgPool2d", functional.avg_pool2d, *_MEAN, ("divisor_override", None), first=1)
+AvgPool3d = _module("AvgPool3d", functional.avg_pool3d, *_MEAN, ("divisor_override", None), first=1)
+_SIZE = ("output_size", None)
+AdaptiveAvgPool1d = _module("AdaptiveAvgPool1d", functional.adaptive_avg_pool1d, _SIZE, first=1)
+AdaptiveAvgPool2d = _module("AdaptiveAvgPool2d", functional.adaptive_avg_pool2d, _SIZE, first=1)
+_INDICES = ("return_indices", False)
+AdaptiveMaxPool1d = _module("AdaptiveMaxPool1d", functional.adaptive_max_pool1d, _SIZE, _INDICES, first=1)
+AdaptiveMaxPool2d = _module("AdaptiveMaxPool2d", functional.adaptive_max_pool2d, _SIZE, _INDICES, first=1)
+
+_RESIZING = (("size", None), ("scale_factor", None))
+_MODE = (("mode", "nearest"), ("align_corners", None), ("recompute_scale_factor", None))
+Upsample = _module("Upsample", functional.interpolate, *_RESIZING, *_MODE)
+UpsamplingNearest2d = _module("UpsamplingNearest2d", functional.interpolate, *_RESIZING)
+UpsamplingBilinear2d = _module(
+    "UpsamplingBilinear2d",
+    lambda input, **how: functional.interpolate(input, mode="bilinear", align_corners=True, **how),
+    *_RESIZING,
+)
+PixelShuffle = _module("PixelShuffle", functional.pixel_shuffle, ("upscale_factor", None), first=1)
+_WINDOW = (("kernel_size", None), ("dilation", 1), ("padding", 0), ("stride", 1))
+Unfold = _module("Unfold", functional.unfold, *_WINDOW, first=1)
+Fold = _module("Fold", functional.fold, ("output_size", None), *_WINDOW, first=2)
+CosineSimilarity = _module("CosineSimilarity", functional.cosine_similarity, ("dim", 1), ("eps", 1e-8))
+PairwiseDistance = _module(
+    "PairwiseDistance", functional.pairwise_distance, ("p", 2.0), ("eps", 1e-6), ("keepdim", False)
+)
+
+
+def _of_pairs(module: Any, function: Callable[..., Tensor]) -> None:
+    """Let the module of a function of two tensors take both."""
+
+    def forward(self: Any, x1: Tensor, x2: Tensor) -> Tensor:
+        names = list(inspect.signature(function).parameters)[2:]
+        return function(x1, x2, **{name: self.__dict__[name] for name in names})
+
+    module.forward = forward
+
+
+_of_pairs(CosineSimilarity, functional.cosine_similarity)
+_of_pairs(PairwiseDistance, functional.pairwise_distance)
+
+
+class PReLU(Module):
+    """A ReLU with a learned slope below zero, one for all or one for each channel."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(full((num_parameters,), float(init), device=device, dtype=dtype))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class _Pad(Module):
+    """Padding of the last ``dims`` dimensions."""
+
+    dims, mode = 0, "constant"
+
+    def __init__(self, padding: Any, value: float = 0.0) -> None:
+        super().__init__()
+        self.padding = (padding,) * (2 * self.dims) if isinstance(padding, int) else tuple(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self.mode == "constant":
+            return functional.pad(input, self.padding, self.mode, self.value)
+        return functional.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}"
+
+
+def _padding(name: str, dims: int, mode: str) -> Any:
+    about = {"dims": dims, "mode": mode, "__module__": __name__}
+    return type(name, (_Pad,), about | {"__doc__": f"Padding of {dims} dimensions, {mode}."})
+
+
+ConstantPad1d, ConstantPad2d = (
+    _padding("ConstantPad1d", 1, "constant"),
+    _padding("ConstantPad2d", 2, "constant"),
+)
+ZeroPad1d, ZeroPad2d = _padding("ZeroPad1d", 1, "constant"), _padding("ZeroPad2d", 2, "constant")
+ReflectionPad1d, ReflectionPad2d = (
+    _padding("ReflectionPad1d", 1, "reflect"),
+    _padding("ReflectionPad2d", 2, "reflect"),
+)
+ReplicationPad1d = _padding("ReplicationPad1d", 1, "replicate")
+ReplicationPad2d = _padding("ReplicationPad2d", 2, "replicate")
+CircularPad1d, CircularPad2d = (
+    _padding("CircularPad1d", 1, "circular"),
+    _padding("CircularPad2d", 2, "circular"),
+)

@@ -1,0 +1,125 @@
+"""``torch.nn.utils.rnn``: padding and packing sequences of different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace import composite
+from reference_impl.namespace.factories import as_tensor
+from reference_impl.namespace.missing import loading
+
+
+class PackedSequence(NamedTuple):
+    """The elements of all sequences, time step by time step; at each, those that are long enough."""
+
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None = None
+    unsorted_indices: Tensor | None = None
+
+    def to(self, *where: Any, **more: Any) -> PackedSequence:
+        """Cast or move the elements."""
+        return self._replace(data=self.data.to(*where, **more))
+
+
+def pad_sequence(
+    sequences: Sequence[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Stack sequences of different lengths, the shorter ones padded."""
+    if padding_side not in ("right", "left"):
+        raise RuntimeError("Expected padding_side to be one of left or right.")
+    longest = max(x.shape[0] for x in sequences)
+    rest = tuple(sequences[0].shape[1:])
+    out = sequences[0].new_full((len(sequences), longest, *rest), padding_value)
+    for n, x in enumerate(sequences):
+        size = x.shape[0]
+        out.select(0, n).narrow(0, 0 if padding_side == "right" else longest - size, size).copy_(x)
+    return out if batch_first else out.transpose(0, 1)
+
+
+def _lengths(lengths: Any) -> Tensor:
+    given = as_tensor(lengths)
+    if given.ndim != 1:
+        raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor")
+    return given
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack padded sequences; they must be sorted by length, the longest first, unless sorted here."""
+    sizes = array_of(_lengths(lengths)).astype(np.int64)
+    if (sizes <= 0).any():
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    order = unsorted = None
+    if enforce_sorted:
+        if (np.diff(sizes) > 0).any():
+            raise RuntimeError(
+                "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can "
+                "pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+                "requirement if you do not need ONNX exportability."
+            )
+    else:
+        at = np.argsort(-sizes, kind="stable")
+        order, unsorted = wrap(at.copy()), wrap(np.argsort(at))
+        input, sizes = input.index_select(0 if batch_first else 1, order), sizes[at]
+    x = input.transpose(0, 1) if batch_first else input
+    if len(sizes) != x.shape[1]:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} "
+            f"(batch_size={x.shape[1]})"
+        )
+    counts = [int((sizes > t).sum()) for t in range(int(sizes[0]))]
+    data = composite.cat([x.select(0, t).narrow(0, 0, count) for t, count in enumerate(counts)], 0)
+    return PackedSequence(data, wrap(np.array(counts, np.int64)), order, unsorted)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Undo the packing; returns the padded sequences and their lengths."""
+    counts = sequence.batch_sizes.tolist()
+    length = len(counts) if total_length is None else total_length
+    if length < len(counts):
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {len(counts)}"
+        )
+    rows = counts[0]
+    out = sequence.data.new_full((length, rows, *sequence.data.shape[1:]), padding_value)
+    for t, part in enumerate(sequence.data.split(counts, 0)):
+        out.select(0, t).narrow(0, 0, counts[t]).copy_(part)
+    sizes = wrap(np.array([sum(count > n for count in counts) for n in range(rows)], np.int64))
+    out = out.transpose(0, 1) if batch_first else out
+    if sequence.unsorted_indices is None:
+        return out, sizes
+    at = sequence.unsorted_indices
+    return out.index_select(0 if batch_first else 1, at), sizes.index_select(0, at)
+
+
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths."""
+    sizes = [x.shape[0] for x in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), sizes, enforce_sorted=enforce_sorted)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = False) -> list[Tensor]:
+    """Undo `pad_sequence`."""
+    x = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [x.select(0, n).narrow(0, 0, size) for n, size in enumerate(_lengths(lengths).tolist())]
+
+
+__getattr__ = loading(__name__)

@@ -1,0 +1,295 @@
+"""Pooling, resizing, padding and unfolding of ``torch.nn.functional``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap_beside
+from specs.ops.windows import windows
+
+
+def for_each(value: Any, ndim: int) -> tuple[int, ...]:
+    """One value for each of ``ndim`` dimensions."""
+    if isinstance(value, int):
+        return (value,) * ndim
+    return tuple(value) * ndim if len(value) == 1 else tuple(value)
+
+
+def _need_image(x: Tensor, dims: int) -> None:
+    if x.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+
+
+def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any]) -> Any:
+    """Apply a function of ``(N, C, ...)`` to that or to ``(C, ...)``."""
+    if x.ndim == dims + 2:
+        return function(x)
+    if x.ndim != dims + 1:
+        raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got {x.ndim}D")
+    found = function(x.unsqueeze(0))
+    return tuple(part.squeeze(0) for part in found) if isinstance(found, tuple) else found.squeeze(0)
+
+
+# -- maximum -----------------------------------------------------------------------------------------
+def _positions(x: Tensor, dims: int, places: list[list[list[int]]]) -> np.ndarray:
+    """The position of the largest element of each window, in the flattened last dimensions."""
+    array = array_of(x)
+    sizes = array.shape[array.ndim - dims :]
+    lead = array.shape[: array.ndim - dims]
+    flat = array.reshape((*lead, -1))
+    out = np.zeros((*lead, *map(len, places)), np.int64)
+    for at in np.ndindex(*map(len, places)):
+        inside = [
+            [n for n in places[d][i] if 0 <= n < size]
+            for d, (i, size) in enumerate(zip(at, sizes, strict=True))
+        ]
+        grid = np.ravel_multi_index(np.meshgrid(*inside, indexing="ij"), sizes).reshape(-1)
+        picked = flat[..., grid].astype(np.float64)
+        picked = np.where(np.isnan(picked), np.inf, picked)
+        out[(..., *at)] = grid[np.argmax(picked, -1)]
+    return out
+
+
+def _max_pool(dims: int) -> Callable[..., Any]:
+    name = f"max_pool{dims}d"
+
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        """The maximum of each window over the last dimensions, on request with the positions."""
+        kernel = for_each(kernel_size, dims)
+        strides = kernel if stride is None or stride == [] else for_each(stride, dims)
+        pads, dilations = for_each(padding, dims), for_each(dilation, dims)
+        if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={pads[0]}, "
+                f"kernel_size={kernel[0]} and dilation={dilations[0]}"
+            )
+
+        def pooled(x: Tensor) -> Any:
+            if dims == 1:
+                x, more = x.unsqueeze(-2), (1, 1, 0, 1)
+                own = (kernel[0], strides[0], pads[0], dilations[0])
+                settings = [tuple(each) for each in zip(more, own, strict=True)]
+            else:
+                settings = [kernel, strides, pads, dilations]
+            _need_image(x, len(settings[0]))
+            sizes = tuple(x.shape)[x.ndim - len(settings[0]) :]
+            k, s, p, a = settings
+            places = [windows(n, k[d], s[d], p[d], a[d], int(ceil_mode)) for d, n in enumerate(sizes)]
+            index = wrap_beside(x, _positions(x, len(sizes), places))
+            out = getattr(x, "_max_pool3d_at" if dims == 3 else "_max_pool2d_at")(index, dims=len(sizes))
+            both = (out.squeeze(-2), index.squeeze(-2)) if dims == 1 else (out, index)
+            return both if return_indices else both[0]
+
+        return pooled(input)
+
+    pool.__name__ = name
+    return pool
+
+
+max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum of as many windows as asked for."""
+
+    def pooled(x: Tensor) -> Any:
+        places = []
+        for size, count in zip(tuple(x.shape)[-2:], _wanted(x, output_size, 2), strict=True):
+            places.append([[*range(n * size // count, -(-(n + 1) * size // count))] for n in range(count)])
+        index = wrap_beside(x, _positions(x, 2, places))
+        out = x._adaptive_max_pool2d_at(index, dims=2)
+        return (out, index) if return_indices else out
+
+    _need_image(input, 2)
+    return pooled(input)
+
+
+def _wanted(x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
+    given = (output_size,) * dims if output_size is None else for_each(output_size, dims)
+    sizes = tuple(x.shape)[x.ndim - dims :]
+    return tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
+
+
+# -- mean --------------------------------------------------------------------------------------------
+def _avg_pool(dims: int) -> Callable[..., Tensor]:
+    name = f"avg_pool{dims}d"
+
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        """The mean of each window over the last dimensions."""
+        kernel = for_each(kernel_size, dims)
+        strides = kernel if stride is None or stride == [] else for_each(stride, dims)
+        pads = for_each(padding, dims)
+        flags = (int(ceil_mode), int(count_include_pad), divisor_override or 0)
+        if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={pads[0]}, "
+                f"kernel_size={kernel[0]} and dilation=1"
+            )
+
+        def pooled(x: Tensor) -> Tensor:
+            if dims == 1:
+                one = (1, kernel[0], 1, strides[0], 0, pads[0], *flags)
+                return x.unsqueeze(-2)._avg_pool2d(dims=2, how=one).squeeze(-2)
+            _need_image(x, dims)
+            how = (*kernel, *strides, *pads, *flags)
+            return getattr(x, f"_avg_pool{dims}d")(dims=dims, how=how)
+
+        return pooled(input)
+
+    pool.__name__ = name
+    return pool
+
+
+avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of as many windows as asked for."""
+    wanted = _wanted(input, output_size, 2)
+    if wanted == (1, 1):
+        return input.mean((-1, -2), True)
+    return _batched("adaptive_avg_pool2d", input, 2, lambda x: x._adaptive_avg_pool2d(dims=2, how=wanted))
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of as many windows as asked for, along one dimension."""
+    (count,) = _wanted(input, output_size, 1)
+    return adaptive_avg_pool2d(input.unsqueeze(-2), (1, count)).squeeze(-2)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum of as many windows as asked for, along one dimension."""
+    (count,) = _wanted(input, output_size, 1)
+    out, index = adaptive_max_pool2d(input.unsqueeze(-2), (1, count), True)
+    return (out.squeeze(-2), index.squeeze(-2)) if return_indices else out.squeeze(-2)
+
+
+# -- resizing ----------------------------------------------------------------------------------------
+_LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Resize the dimensions after the first two: "nearest", or "linear", "bilinear", "trilinear"."""
+    dims = input.ndim - 2
+    if antialias or mode in ("bicubic", "area", "nearest-exact"):
+        raise NotModelled(f"torch.nn.functional.interpolate(mode={mode!r}, antialias={antialias})")
+    if mode == "nearest" and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+            "| trilinear"
+        )
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    sizes = tuple(input.shape)[2:]
+    if size is not None:
+        wanted, scales = for_each(size, dims), (0,) * dims
+    else:
+        scales = (scale_factor,) * dims if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
+        wanted = tuple(math.floor(n * s) for n, s in zip(sizes, scales, strict=True))
+        scales = (0,) * dims if recompute_scale_factor else scales
+    if mode == "nearest":
+        return getattr(input, f"_nearest{dims}d")(dims=dims, how=(*wanted, *scales))
+    if mode != _LINEAR.get(dims):
+        raise NotImplementedError(
+            f"Got {input.ndim}D input, but {mode} mode needs another number of dimensions"
+        )
+    return getattr(input, f"_linear{dims}d")(dims=dims, how=(*wanted, *scales, int(bool(align_corners))))
+
+
+upsample = interpolate
+
+
+# -- padding and unfolding ---------------------------------------------------------------------------
+_MODES = {"reflect": 1, "replicate": 2, "circular": 3}
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Pad the last dimensions; ``pad`` holds pairs, last dimension first."""
+    if mode == "constant":
+        return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
+    if mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    dims = len(pad) // 2
+    if dims > 2 or not dims <= input.ndim <= dims + 2:
+        raise NotModelled(
+            f"torch.nn.functional.pad(mode={mode!r}) of {input.ndim}D input by {len(pad)} values"
+        )
+    if mode == "reflect":
+        for d in range(dims):
+            size = input.shape[-1 - d]
+            if max(pad[2 * d : 2 * d + 2]) >= size:
+                raise RuntimeError(
+                    f"Padding size should be less than the corresponding input dimension, but got: padding "
+                    f"({pad[2 * d]}, {pad[2 * d + 1]}) at dimension {input.ndim - 1 - d} of input "
+                    f"{list(input.shape)}"
+                )
+    how = [n for d in reversed(range(dims)) for n in pad[2 * d : 2 * d + 2]]
+    name = {"reflect": f"_reflected{dims}d", "replicate": f"_replicated{dims}d", "circular": "_circular"}[
+        mode
+    ]
+    return getattr(input, name)(dims=dims, how=(*how, _MODES[mode]))
+
+
+def _unfolding(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[int, ...]:
+    return tuple(n for value in (kernel_size, dilation, padding, stride) for n in for_each(value, 2))
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The windows of an image as columns, ``(N, C * kernel, windows)``."""
+    how = _unfolding(kernel_size, dilation, padding, stride)
+    return _batched("unfold", input, 2, lambda x: x._im2col(dims=2, how=how))
+
+
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """The sum of columns as the windows of an image."""
+    how = _unfolding(kernel_size, dilation, padding, stride)
+    x = input if input.ndim == 3 else input.unsqueeze(0)
+    out = x._im2col_backward(sizes=for_each(output_size, 2), how=how)
+    return out if input.ndim == 3 else out.squeeze(0)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Channels rearranged into a larger image.
+
+    NB: several nodes; PyTorch records one.
+    """
+    r = upscale_factor
+    *lead, channels, height, width = input.shape
+    parts = input.reshape((*lead, channels // r**2, r, r, height, width))
+    n = len(lead)
+    order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return parts.permute(order).reshape((*lead, channels // r**2, height * r, width * r))

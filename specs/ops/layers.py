@@ -1,0 +1,320 @@
+"""The ops of layers that normalise and of losses and activations with a node of their own.
+
+Generated programs do not call these (``internal``): they are compared with torch call by call.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Count, Reduction, Scalar, Tensor
+from specs.op import op
+from specs.ops.helpers import minus
+
+_FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
+
+
+# -- normalisation -----------------------------------------------------------------------------------
+def _standardised(x: np.ndarray, axes: tuple[int, ...], eps: float) -> np.ndarray:
+    apart = x - x.mean(axes, keepdims=True)
+    return apart / np.sqrt((apart * apart).mean(axes, keepdims=True) + x.dtype.type(eps))
+
+
+def _parts(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+    """The standardised operand, and one over the standard deviation, as tensors."""
+    apart = x.sub(x.mean(axes, True))
+    rstd = apart.mul(apart).mean(axes, True).add_scalar(eps).rsqrt()
+    return apart.mul(rstd), rstd
+
+
+def _through(g: Any, x: Any, axes: tuple[int, ...], eps: float) -> Any:
+    """The gradient through standardising, of that of its result."""
+    hat, rstd = _parts(x, axes, eps)
+    return rstd.mul(g.sub(g.mean(axes, True)).sub(hat.mul(g.mul(hat).mean(axes, True))))
+
+
+def _trailing(dims: int) -> tuple[int, ...]:
+    return tuple(range(-dims, 0))
+
+
+def _summed(g: Any, axes: tuple[int, ...]) -> Any:
+    return g.sum(axes) if axes else g
+
+
+@op(node="NativeLayerNormBackward0", dtypes="same", **_FACTS)
+def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar) -> Any:
+    """The last dimensions with mean 0 and variance 1, scaled and shifted."""
+    return _standardised(x, _trailing(dims), eps) * weight + bias
+
+
+_layer_norm.wrt(
+    x=lambda g, x, weight, dims, eps: _through(g.mul(weight), x, _trailing(dims), eps),
+    weight=lambda g, x, dims, eps: _summed(
+        g.mul(_parts(x, _trailing(dims), eps)[0]), tuple(range(g.ndim - dims))
+    ),
+    bias=lambda g, dims: _summed(g, tuple(range(g.ndim - dims))),
+)
+
+
+def _channels(x: Any) -> tuple[int, ...]:
+    """The dimensions besides that of the channels."""
+    return (0, *range(2, x.ndim))
+
+
+def _beside(v: Any, ndim: int) -> Any:
+    """A vector over the channels, to broadcast."""
+    return v.reshape((-1, *(1,) * (ndim - 2)))
+
+
+@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+def _batch_norm(x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar) -> Any:
+    """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
+    return _standardised(x, _channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+
+
+_batch_norm.wrt(
+    x=lambda g, x, weight, eps: _through(g.mul(_beside(weight, x.ndim)), x, _channels(x), eps),
+    weight=lambda g, x, eps: g.mul(_parts(x, _channels(x), eps)[0]).sum(_channels(x)),
+    bias=lambda g: g.sum(_channels(g)),
+)
+
+
+@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+def _batch_norm_known(
+    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, eps: Scalar
+) -> Any:
+    """Channels standardised with a mean and a variance that are given, scaled and shifted."""
+    mean, weight, bias = (_beside(v, x.ndim) for v in (mean, weight, bias))
+    return (x - mean) / np.sqrt(_beside(variance, x.ndim) + x.dtype.type(eps)) * weight + bias
+
+
+def _rstd(variance: Any, eps: float, ndim: int) -> Any:
+    return _beside(variance.add_scalar(eps).rsqrt(), ndim)
+
+
+_batch_norm_known.wrt(
+    x=lambda g, weight, variance, eps: g.mul(_beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)),
+    weight=lambda g, x, mean, variance, eps: (
+        g.mul(x.sub(_beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(_channels(x))
+    ),
+    bias=lambda g: g.sum(_channels(g)),
+)
+
+
+def _in_groups(x: Any, groups: int) -> Any:
+    return x.reshape((x.shape[0], groups, -1))
+
+
+@op(node="NativeGroupNormBackward0", dtypes="same", **_FACTS)
+def _group_norm(x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: Scalar) -> Any:
+    """Groups of channels of each sample with mean 0 and variance 1, scaled and shifted by channel."""
+    hat = _standardised(_in_groups(x, groups), (2,), eps).reshape(x.shape)
+    return hat * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+
+
+_group_norm.wrt(
+    x=lambda g, x, weight, groups, eps: _through(
+        _in_groups(g.mul(_beside(weight, x.ndim)), groups), _in_groups(x, groups), (2,), eps
+    ).reshape(x.shape),
+    weight=lambda g, x, groups, eps: g.mul(_parts(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)).sum(
+        _channels(x)
+    ),
+    bias=lambda g: g.sum(_channels(g)),
+)
+
+
+# -- losses ------------------------------------------------------------------------------------------
+def _reduced(losses: np.ndarray, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    total = np.sum(losses)
+    return total if reduction == "sum" else total / losses.dtype.type(losses.size)
+
+
+def _shared(g: Any, x: Any, reduction: str) -> Any:
+    return g.div_scalar(math.prod(x.shape)) if reduction == "mean" else g
+
+
+@op(node="BinaryCrossEntropyBackward0", dtypes="keep", torch_names={"y": "target"}, **_FACTS)
+def _bce(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
+    """The cross entropy of two classes from probabilities; logarithms are held above -100."""
+    if x.dtype != y.dtype:
+        words = {"int64": "Long", "float32": "Float", "float64": "Double", "bool": "Bool", "int32": "Int"}
+        got, want = (words.get(str(d), str(d)) for d in (y.dtype, x.dtype))
+        raise RuntimeError(f"Found dtype {got} but expected {want}")
+    if x.size and not (x.min() >= 0 and x.max() <= 1):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    with np.errstate(all="ignore"):
+        yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+    return _reduced(-(y * yes + (1 - y) * no), reduction)
+
+
+def _bce_once(g: Any, x: Any, y: Any, reduction: str) -> Any:
+    least = x.mul(minus(1, x)).clamp_min(1e-12)
+    return _shared(g, x, reduction).mul(x.sub(y)).div(least)
+
+
+_bce.wrt(
+    x=_bce_once,
+    y=lambda g, x, reduction: _shared(g, x, reduction).mul(
+        x.neg().log1p().clamp_min(-100).sub(x.log().clamp_min(-100))
+    ),
+)
+
+
+@op(node="BinaryCrossEntropyWithLogitsBackward0", torch_names={"y": "target"}, into="y", **_FACTS)
+def _bce_logits(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
+    """The cross entropy of two classes from the logarithm of their odds."""
+    return _reduced((1 - y) * x + np.maximum(-x, 0) + np.log1p(np.exp(-np.abs(x))), reduction)
+
+
+_bce_logits.wrt(
+    x=lambda g, x, y, reduction: _shared(g, x, reduction).mul(x.sigmoid().sub(y)),
+    y=lambda g, x, reduction: _shared(g, x, reduction).mul(x).neg(),
+)
+
+
+@op(node="HuberLossBackward0", torch_names={"y": "target"}, **_FACTS)
+def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
+    """Half the square of differences up to ``delta``, linear beyond."""
+    z = np.abs(x - y)
+    return _reduced(np.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)).astype(z.dtype), reduction)
+
+
+def _held(g: Any, x: Any, y: Any, reduction: str, delta: float, scale: float) -> Any:
+    slope = x.sub(y).clamp(min=-delta, max=delta)
+    return _shared(g, x, reduction).mul(slope if scale == 1 else slope.mul_scalar(scale))
+
+
+_huber.wrt(
+    x=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1),
+    y=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1).neg(),
+)
+
+
+@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, **_FACTS)
+def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
+    """Half the square of differences over ``beta`` below it, linear beyond."""
+    z = np.abs(x - y)
+    return _reduced(np.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta).astype(z.dtype), reduction)
+
+
+_smooth_l1.wrt(
+    x=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta),
+    y=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta).neg(),
+)
+
+
+# -- activations -------------------------------------------------------------------------------------
+_ROOT = math.sqrt(2 / math.pi)
+
+
+@op(node="GeluBackward0", dtypes="float", **_FACTS)
+def _gelu_tanh(x: Tensor) -> Any:
+    """``x`` times the normal distribution function, approximated by a hyperbolic tangent."""
+    return 0.5 * x * (1 + np.tanh(x.dtype.type(_ROOT) * (x + x.dtype.type(0.044715) * x * x * x)))
+
+
+def _gelu_tanh_backward(g: Any, x: Any) -> Any:
+    square = x.mul(x)
+    inner = x.mul(square.mul_scalar(0.044715).add_scalar(1)).mul_scalar(_ROOT).tanh()
+    slope = square.mul_scalar(3 * 0.044715).add_scalar(1).mul_scalar(_ROOT)
+    right = x.mul_scalar(0.5).mul(minus(1, inner.mul(inner))).mul(slope)
+    return g.mul(inner.add_scalar(1).mul_scalar(0.5).add(right))
+
+
+_gelu_tanh.wrt(x=_gelu_tanh_backward)
+
+
+@op(node="LogSigmoidBackward0", dtypes="float", **_FACTS)
+def _log_sigmoid(x: Tensor) -> Any:
+    """The logarithm of the logistic function."""
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+_log_sigmoid.wrt(x=lambda g, x: g.mul(x.neg().sigmoid()))
+
+
+@op(node="PreluKernelBackward0", dtypes="same", **_FACTS)
+def _prelu(x: Tensor, weight: Tensor) -> Any:
+    """``x`` where it is positive, else a learned multiple of it."""
+    return np.where(x > 0, x, weight * x)
+
+
+_prelu.wrt(
+    x=lambda g, x, weight: g._where(x.gt(0), g.mul(weight)),
+    weight=lambda g, x: g.mul(x).masked_fill(x.gt(0), 0),
+)
+
+
+@op(node="MishBackward0", dtypes="float", **_FACTS)
+def _mish(x: Tensor) -> Any:
+    """``x * tanh(softplus(x))``."""
+    return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+
+
+def _mish_backward(g: Any, x: Any) -> Any:
+    t = x.softplus().tanh()
+    return g.mul(t.add(x.mul(x.sigmoid()).mul(minus(1, t.mul(t)))))
+
+
+_mish.wrt(x=_mish_backward)
+
+
+@op(node="EluBackward0", dtypes="float", **_FACTS)
+def _scaled_elu(x: Tensor, *, alpha: Scalar, scale: Scalar) -> Any:
+    """``scale`` times the exponential linear unit."""
+    return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+_scaled_elu.wrt(
+    x=lambda g, x, alpha, scale: g.mul_scalar(scale)._where(x.gt(0), g.mul(x.exp()).mul_scalar(alpha * scale))
+)
+
+
+@op(node="CeluBackward0", dtypes="float", **_FACTS)
+def _celu(x: Tensor, *, alpha: Scalar) -> Any:
+    """The continuously differentiable exponential linear unit."""
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
+
+
+_celu.wrt(x=lambda g, x, alpha: g._where(x.gt(0), g.mul(x.div_scalar(alpha).exp())))
+
+
+@op(node="HardsigmoidBackward0", dtypes="float", **_FACTS)
+def _hardsigmoid(x: Tensor) -> Any:
+    """A line between 0 at -3 and 1 at 3."""
+    return np.clip(x + 3, 0, 6) / x.dtype.type(6)
+
+
+_hardsigmoid.wrt(x=lambda g, x: g.div_scalar(6).masked_fill(x.abs().ge(3), 0))
+
+
+@op(node="HardswishBackward0", dtypes="float", **_FACTS)
+def _hardswish(x: Tensor) -> Any:
+    """``x`` times the hard sigmoid."""
+    return x * np.clip(x + 3, 0, 6) / x.dtype.type(6)
+
+
+_hardswish.wrt(
+    x=lambda g, x: g._where(x.ge(3), g.mul(x.div_scalar(3).add_scalar(0.5))).masked_fill(x.le(-3), 0)
+)
+
+
+@op(node="SoftshrinkBackward0", dtypes="float", **_FACTS)
+def _softshrink(x: Tensor, *, lambd: Scalar) -> Any:
+    """``x`` moved towards zero by ``lambd``, zero within it."""
+    return np.sign(x) * np.maximum(np.abs(x) - x.dtype.type(lambd), 0)
+
+
+@op(node="HardshrinkBackward0", dtypes="float", **_FACTS)
+def _hardshrink(x: Tensor, *, lambd: Scalar) -> Any:
+    """``x``, zero within ``lambd`` of zero."""
+    return np.where(np.abs(x) <= lambd, 0, x)
+
+
+_softshrink.wrt(x=lambda g, x, lambd: g.masked_fill(x.abs().le(lambd), 0))
+_hardshrink.wrt(x=lambda g, x, lambd: g.masked_fill(x.abs().le(lambd), 0))

@@ -1,0 +1,101 @@
+"""Rarer functions with a node of their own: generated programs do not call them (``internal``)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Dim, Tensor
+from specs.op import op
+from specs.ops.complex import conj
+from specs.ops.helpers import ROUNDING, along, error_function, minus
+
+
+@op(internal=True, inplace=True, node="XlogyBackward0", dtypes="float", exact=False, ulp=4)
+def xlogy(x: Tensor, y):
+    """``x * log(y)``, zero where ``x`` is zero."""
+    return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y))
+
+
+xlogy.wrt(
+    x=lambda g, x, y: g.mul(y.log()).masked_fill(x.eq(0).logical_and(y.le(0)), 0),
+    y=lambda g, x, y: g.mul(x).div(y),
+)
+
+
+@op(node="ErfcBackward0", **ROUNDING)
+def erfc(x: Tensor):
+    """One minus the error function."""
+    made = np.vectorize(math.erfc, otypes=[np.float64])(x) if x.size else x
+    return np.asarray(made).astype(x.dtype)
+
+
+erfc.wrt(x=lambda g, x: g.mul(x.mul(x).neg().exp()).mul_scalar(-2 / math.sqrt(math.pi)))
+
+
+def _inverse_error(x: np.ndarray) -> np.ndarray:
+    """Newton's method from an approximation by elementary functions."""
+    y = x.astype(np.float64)
+    log = np.log1p(-y * y)
+    a = 2 / (math.pi * 0.147) + log / 2
+    out = np.sign(y) * np.sqrt(np.sqrt(a * a - log / 0.147) - a)
+    for _ in range(4):
+        out = out - (error_function(out) - y) / (2 / math.sqrt(math.pi) * np.exp(-out * out))
+    return np.where(np.abs(y) == 1, y * np.inf, out)
+
+
+@op(node="ErfinvBackward0", **ROUNDING)
+def erfinv(x: Tensor):
+    """The inverse of the error function; saves its result."""
+    return _inverse_error(x).astype(x.dtype) if x.size else x
+
+
+erfinv.wrt(x=lambda g, out: g.mul(out.mul(out).exp()).mul_scalar(math.sqrt(math.pi) / 2))
+
+
+@op(node="AcoshBackward0", **ROUNDING)
+def acosh(x: Tensor):
+    """Inverse hyperbolic cosine."""
+    return np.arccosh(x)
+
+
+acosh.wrt(x=lambda g, x: g.mul(x.mul(x).sub_scalar(1).rsqrt()))
+
+
+@op(node="AsinhBackward0", **ROUNDING)
+def asinh(x: Tensor):
+    """Inverse hyperbolic sine."""
+    return np.arcsinh(x)
+
+
+asinh.wrt(x=lambda g, x: g.mul(x.mul(x).add_scalar(1).rsqrt()))
+
+
+@op(node="AtanhBackward0", **ROUNDING)
+def atanh(x: Tensor):
+    """Inverse hyperbolic tangent."""
+    return np.arctanh(x)
+
+
+atanh.wrt(x=lambda g, x: g.div(minus(1, x.mul(x))))
+
+
+@op(internal=True, node="LogcumsumexpBackward0", dtypes="float", exact=False, ulp=8)
+def logcumsumexp(x: Tensor, dim: Dim) -> Any:
+    """The logarithms of running sums of exponentials."""
+    array, axis = along(x, dim)
+    out = np.logaddexp.accumulate(array, axis)
+    return np.ascontiguousarray(out.reshape(x.shape))
+
+
+def _logcumsumexp_backward(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """For each element the sum over later results of ``g * exp(x - out)``."""
+    scaled = g.mul(out.neg().exp())
+    return (
+        scaled.flip((dim,)).cumsum(dim).flip((dim,)).mul(x.exp()) if x.ndim else g.mul(conj(x.sub(out).exp()))
+    )
+
+
+logcumsumexp.wrt(x=_logcumsumexp_backward)

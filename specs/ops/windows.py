@@ -1,0 +1,243 @@
+"""Pooling, resizing, padding and unfolding: a result is made of weighted sums of a few elements each.
+
+An op of this family is a linear map of the last dimensions. Its gradient is the transposed map, also an op.
+Maximum pooling picks elements. Generated programs do not call these (``internal``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Count, Indices, IntList, Tensor
+from specs.op import Op, op
+
+_FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "ulp": 8}
+
+Sizes = tuple[int, ...]
+Taps = list[list[tuple[int, float]]]
+"""For each position along one dimension, the positions that it is made of, with their weights."""
+Plan = tuple[np.ndarray, np.ndarray]
+"""For each element of the result, the positions in the flattened operand, and their weights."""
+
+
+def _product(dimensions: list[Taps], sizes: Sizes) -> Plan:
+    """The plan of a map that treats each dimension by itself."""
+    strides = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
+    most = [max(map(len, taps), default=0) for taps in dimensions]
+    shape = tuple(len(taps) for taps in dimensions)
+    at = np.zeros((*shape, math.prod(most)), np.int64)
+    weights = np.zeros(at.shape)
+    for out in np.ndindex(shape):
+        met = itertools.product(*(taps[n] for taps, n in zip(dimensions, out, strict=True)))
+        for k, combination in enumerate(met):
+            at[(*out, k)] = sum(n * stride for (n, _), stride in zip(combination, strides, strict=True))
+            weights[(*out, k)] = math.prod(w for _, w in combination)
+    return at, weights
+
+
+def windows(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil: int) -> list[list[int]]:
+    """The positions that each window along a dimension covers, those in the padding included."""
+    reach = size + 2 * padding - dilation * (kernel - 1) - 1
+    count = (-(-reach // stride) if ceil else reach // stride) + 1
+    if ceil and (count - 1) * stride >= size + padding:
+        count -= 1  # a window may not begin in the padding on the right
+    if count < 1:
+        raise RuntimeError("Calculated output size is too small")
+    return [[n * stride - padding + k * dilation for k in range(kernel)] for n in range(count)]
+
+
+@cache
+def average_plan(sizes: Sizes, how: Sizes) -> Plan:
+    """Windows of equal size; ``how``: kernel, stride and padding of each dimension, and three flags."""
+    dims = len(sizes)
+    kernel, stride, padding = how[:dims], how[dims : 2 * dims], how[2 * dims : 3 * dims]
+    ceil, counts_padding, divisor = how[3 * dims :]
+    taps: list[Taps] = []
+    for size, k, s, p in zip(sizes, kernel, stride, padding, strict=True):
+        dimension: Taps = []
+        for window in windows(size, k, s, p, 1, ceil):
+            inside = [n for n in window if 0 <= n < size]
+            if divisor:
+                share = 1.0
+            elif counts_padding:
+                share = 1 / sum(1 for n in window if n < size + p)
+            else:
+                share = 1 / len(inside)
+            dimension.append([(n, share) for n in inside])
+        taps.append(dimension)
+    at, weights = _product(taps, sizes)
+    return at, weights / divisor if divisor else weights
+
+
+@cache
+def adaptive_plan(sizes: Sizes, how: Sizes) -> Plan:
+    """As many windows as ``how`` says, which overlap where they must."""
+    taps: list[Taps] = []
+    for size, count in zip(sizes, how, strict=True):
+        spans = [(n * size // count, -(-(n + 1) * size // count)) for n in range(count)]
+        taps.append([[(k, 1 / (b - a)) for k in range(a, b)] for a, b in spans])
+    return _product(taps, sizes)
+
+
+@cache
+def nearest_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+    """The nearest element; ``how``: the new sizes, then the scales, 0 where the sizes decide."""
+    dims = len(sizes)
+    taps: list[Taps] = []
+    for size, new, scale in zip(sizes, how[:dims], how[dims:], strict=True):
+        share = np.float32(1 / scale if scale else size / new)
+        taps.append([[(min(int(np.floor(np.float32(n) * share)), size - 1), 1.0)] for n in range(new)])
+    return _product(taps, sizes)
+
+
+@cache
+def linear_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+    """The two elements around each place; ``how`` as for `nearest_plan`, and if corners are aligned."""
+    dims, corners = len(sizes), how[-1]
+    taps: list[Taps] = []
+    for size, new, scale in zip(sizes, how[:dims], how[dims:-1], strict=True):
+        dimension: Taps = []
+        for n in range(new):
+            if corners:
+                place = n * (size - 1) / (new - 1) if new > 1 else 0.0
+            else:
+                place = max((n + 0.5) * (1 / scale if scale else size / new) - 0.5, 0.0)
+            low = min(int(place), size - 1)
+            high, share = min(low + 1, size - 1), place - low
+            dimension.append([(low, 1 - share), (high, share)])
+        taps.append(dimension)
+    return _product(taps, sizes)
+
+
+_PADDED: dict[int, Callable[[int, int], int]] = {
+    1: lambda n, size: size - 1 - abs(size - 1 - abs(n)),
+    2: lambda n, size: min(max(n, 0), size - 1),
+    3: lambda n, size: n % size,
+}
+"""Where an element of the padding comes from: reflected, replicated, circular."""
+
+
+@cache
+def padding_plan(sizes: Sizes, how: Sizes) -> Plan:
+    """Elements before and after; ``how``: pairs of counts for each dimension, and the mode."""
+    place = _PADDED[how[-1]]
+    taps: list[Taps] = [
+        [[(place(n, size), 1.0)] for n in range(-how[2 * d], size + how[2 * d + 1])]
+        for d, size in enumerate(sizes)
+    ]
+    return _product(taps, sizes)
+
+
+@cache
+def unfold_plan(sizes: Sizes, how: Sizes) -> Plan:
+    """Windows as columns; ``how``: kernel, dilation, padding and stride of both dimensions."""
+    kernel, dilation, padding, stride = how[:2], how[2:4], how[4:6], how[6:8]
+    rows, columns = (
+        windows(size, kernel[d], stride[d], padding[d], dilation[d], 0) for d, size in enumerate(sizes)
+    )
+    found = []
+    for a, b in itertools.product(range(kernel[0]), range(kernel[1])):
+        for row, column in itertools.product(rows, columns):
+            y, x = row[a], column[b]
+            inside = 0 <= y < sizes[0] and 0 <= x < sizes[1]
+            found.append((y * sizes[1] + x if inside else 0, float(inside)))
+    shape = (kernel[0] * kernel[1], len(rows) * len(columns), 1)
+    at, weights = (np.array(part).reshape(shape) for part in zip(*found, strict=True))
+    return at, weights
+
+
+# -- the maps ----------------------------------------------------------------------------------------
+def _mapped(x: np.ndarray, plan: Plan, dims: int) -> np.ndarray:
+    at, weights = plan
+    flat = x.reshape((*x.shape[: x.ndim - dims], -1))
+    if at.shape[-1] == 1 and (weights == 1).all():
+        return flat[..., at[..., 0]]
+    return (flat[..., at] * weights.astype(x.dtype)).sum(-1)
+
+
+def _transposed(dy: np.ndarray, plan: Plan, sizes: Sizes) -> np.ndarray:
+    at, weights = plan
+    lead = dy.shape[: dy.ndim - at.ndim + 1]
+    out = np.zeros((math.prod(lead), math.prod(sizes)), dy.dtype)
+    spread = dy.reshape((len(out), *at.shape[:-1], 1)) * weights.astype(dy.dtype)
+    where: Any = (slice(None), at.reshape(-1))
+    np.add.at(out, where, spread.reshape(len(out), -1))
+    return out.reshape((*lead, *sizes))
+
+
+def _linear(name: str, node: str, plan: Callable[[Sizes, Any], Plan], back: str = "") -> tuple[Op, Op]:
+    """Declare a map of the last ``dims`` dimensions, and its transpose.
+
+    If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
+    window share a dimension of the result.
+    """
+
+    def forward(x: Tensor, *, dims: Count, how: IntList) -> Any:
+        out = _mapped(x, plan(x.shape[x.ndim - dims :], how), dims)
+        return out.reshape((out.shape[0], -1, out.shape[-1])) if back else out
+
+    def backward(dy: Tensor, *, sizes: IntList, how: IntList) -> Any:
+        made = plan(sizes, how)
+        if back:
+            dy = dy.reshape((dy.shape[0], -1, *made[0].shape[:-1]))
+        return _transposed(dy, made, sizes)
+
+    forward.__name__, backward.__name__ = name, f"{name}_backward"
+    forward.__doc__ = f"The map of `{plan.__name__}`."
+    backward.__doc__ = f"The transposed map of `{plan.__name__}`."
+    there = op(node=node, **_FACTS)(forward)
+    transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **_FACTS)(backward)
+    there.wrt(
+        x=lambda g, x_shape, dims, how: getattr(g, transposed.name)(
+            sizes=tuple(x_shape[len(x_shape) - dims :]), how=how
+        )
+    )
+    transposed.wrt(dy=lambda g, sizes, how: getattr(g, there.name)(dims=len(sizes), how=how))
+    return there, transposed
+
+
+average1, average1_back = _linear("_avg_pool2d", "AvgPool2DBackward0", average_plan)
+average3, average3_back = _linear("_avg_pool3d", "AvgPool3DBackward0", average_plan)
+adaptive, adaptive_back = _linear("_adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", adaptive_plan)
+unfold, unfold_back = _linear("_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0")
+nearest1, nearest1_back = _linear("_nearest1d", "UpsampleNearest1DBackward0", nearest_plan)
+nearest2, nearest2_back = _linear("_nearest2d", "UpsampleNearest2DBackward0", nearest_plan)
+nearest3, nearest3_back = _linear("_nearest3d", "UpsampleNearest3DBackward0", nearest_plan)
+linear1, linear1_back = _linear("_linear1d", "UpsampleLinear1DBackward0", linear_plan)
+linear2, linear2_back = _linear("_linear2d", "UpsampleBilinear2DBackward0", linear_plan)
+linear3, linear3_back = _linear("_linear3d", "UpsampleTrilinear3DBackward0", linear_plan)
+reflected1, reflected1_back = _linear("_reflected1d", "ReflectionPad1DBackward0", padding_plan)
+reflected2, reflected2_back = _linear("_reflected2d", "ReflectionPad2DBackward0", padding_plan)
+replicated1, replicated1_back = _linear("_replicated1d", "ReplicationPad1DBackward0", padding_plan)
+replicated2, replicated2_back = _linear("_replicated2d", "ReplicationPad2DBackward0", padding_plan)
+circular, circular_back = _linear("_circular", "CopySlices", padding_plan)
+
+
+# -- maximum pooling ---------------------------------------------------------------------------------
+def _picking(name: str, node: str) -> Op:
+    def picked(x: Tensor, index: Indices, *, dims: Count) -> Any:
+        flat = x.reshape((*x.shape[: x.ndim - dims], -1))
+        places = index.reshape((*index.shape[: index.ndim - dims], -1))
+        return np.take_along_axis(flat, places, -1).reshape(index.shape)
+
+    picked.__name__, picked.__doc__ = name, "The elements at the given positions of the last dimensions."
+    declared = op(node=node, **_FACTS)(picked)
+    declared.wrt(x=_put_back)
+    return declared
+
+
+def _put_back(g: Any, x_shape: Any, index: Any, dims: int) -> Any:
+    lead = tuple(x_shape[: len(x_shape) - dims])
+    flat = g.new_zeros((*lead, math.prod(x_shape[len(lead) :])))
+    return flat.scatter_add(-1, index.reshape((*lead, -1)), g.reshape((*lead, -1))).reshape(tuple(x_shape))
+
+
+picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0")
+picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0")
+adaptively2 = _picking("_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0")
