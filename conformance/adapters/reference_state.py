@@ -24,9 +24,11 @@ from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.access import memory_of, observed_state, raw_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
+from reference_impl.namespace import missing
 
 TENSOR = reference_impl.Tensor
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
+lacking_name = missing.name_not_modelled
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 FEW = 24
 """Elements up to which values are told."""

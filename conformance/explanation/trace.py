@@ -16,6 +16,7 @@ from conformance.adapters.reference_state import (
     RawFacts,
     is_ours,
     knows,
+    lacking_name,
     raised_by_reference,
     subject_of,
     subject_of_warning,
@@ -263,21 +264,13 @@ def _lacking(error: BaseException) -> str | None:
         type(error) is NotImplementedError and raised_by_reference(error.__traceback__)
     ):
         return str(error) or type(error).__name__
+    if (name := lacking_name(error)) is not None:
+        return name
     if isinstance(error, AttributeError) and error.name and not isinstance(error, Refusal):
-        where = getattr(error.obj, "__name__", "")
-        if is_ours(where):
-            return f"torch{where.removeprefix('reference_impl')}.{error.name}"
-        if isinstance(error.obj, TENSOR):
-            return f"Tensor.{error.name}"
-        if is_ours(type(error.obj).__module__):
+        if is_ours(type(error.obj).__module__) and not isinstance(error.obj, TENSOR):
             return f"{type(error.obj).__name__}.{error.name}"
     if type(error) is TypeError and (
         found := re.match(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'", str(error))
     ):
         return f"{found[1]}({found[2]}=...)" if knows(found[1]) else None
-    if isinstance(error, ImportError) and error.name:
-        name = error.name.replace("reference_impl", "torch")
-        if name == "torch" or name.startswith("torch."):
-            what = getattr(error, "name_from", None)
-            return f"{name}.{what}" if what else name
     return None

@@ -177,7 +177,7 @@ MISSING: dict[tuple[Any, str], Any] = {
     (Tensor, "__getattr__"): missing_of_class("Tensor"),
     (random.Generator, "__getattr__"): missing_of_class("Generator"),
 }
-"""What is called for names that classes lack."""
+"""Functions to call for names that classes lack."""
 
 METHODS = {
     "detach": detach.detach,

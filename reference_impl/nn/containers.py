@@ -52,6 +52,20 @@ class ModuleList(_Modules):
         super().__init__()
         self.extend(modules)
 
+    def __repr__(self) -> str:
+        """Show modules that look alike and follow one another once, with their number."""
+        runs: list[tuple[int, int, str]] = []
+        for at, module in enumerate(self):
+            text = repr(module)
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], at, text)
+            else:
+                runs.append((at, at, text))
+        if not runs:
+            return "ModuleList()"
+        shown = [f"({a}): {t}" if a == b else f"({a}-{b}): {b - a + 1} x {t}" for a, b, t in runs]
+        return "ModuleList(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in shown) + "\n)"
+
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Append all of ``modules``."""
         for module in modules:
@@ -99,8 +113,23 @@ class ModuleDict(Module):
         return self._modules.items()
 
 
+_OLD = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor"}
+
+
+def _shown(named: Iterable[tuple[str, Any]], old: bool) -> list[str]:
+    """A line for each parameter, with its dtype or the old name of its type."""
+    lines = []
+    for name, x in named:
+        kind = f"torch.{_OLD.get(x.dtype.name, 'Tensor')}" if old else repr(x.dtype)
+        lines.append(f"  ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, x.shape))}]")
+    return lines
+
+
 class ParameterList(Module):
     """A list of registered parameters."""
+
+    def __repr__(self) -> str:
+        return "ParameterList(\n  " + "\n  ".join(_shown(self._parameters.items(), False)) + "\n)"
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
@@ -124,6 +153,9 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """A dict of registered parameters."""
+
+    def __repr__(self) -> str:
+        return "ParameterDict(" + "\n".join(_shown(self._parameters.items(), True)) + ")"
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         super().__init__()

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import by
-from reference_impl.base.version_counter import UNTRACKED
-from reference_impl.core.access import array_of, version_counter
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
 
@@ -78,12 +77,9 @@ def batch_norm(
 
 
 def _move(estimate: Tensor, new: Any, momentum: float) -> None:
-    """Move a running estimate, in one write."""
+    """Move a running estimate; as in PyTorch, its version stays."""
     array = array_of(estimate)
     array[...] = array * (1 - momentum) + np.asarray(new, array.dtype) * momentum
-    counter = version_counter(estimate)
-    if counter is not UNTRACKED:
-        counter[0] += 1
 
 
 def instance_norm(

@@ -31,9 +31,10 @@ class LayerNorm(Module):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         like: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(ones(shape, **like)) if elementwise_affine else None)
+        self.register_parameter("weight", Parameter(empty(shape, **like)) if elementwise_affine else None)
         shifts = elementwise_affine and bias
-        self.register_parameter("bias", Parameter(zeros(shape, **like)) if shifts else None)
+        self.register_parameter("bias", Parameter(empty(shape, **like)) if shifts else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the scale to one and the shift to zero."""
@@ -69,8 +70,10 @@ class RMSNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        weight = Parameter(ones(shape, device=device, dtype=dtype)) if elementwise_affine else None
+        weight = Parameter(empty(shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)
+        if weight is not None:
+            init.ones_(weight)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -96,8 +99,9 @@ class GroupNorm(Module):
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         like: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(ones(num_channels, **like)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(num_channels, **like)) if affine else None)
+        self.register_parameter("weight", Parameter(empty(num_channels, **like)) if affine else None)
+        self.register_parameter("bias", Parameter(empty(num_channels, **like)) if affine else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the scale to one and the shift to zero."""

@@ -50,7 +50,7 @@ def margin_ranking_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """What is missing for one input to be above the other by a margin."""
+    """The amount by which one input is not above the other by a margin."""
     return reduce_losses(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction)
 
 
@@ -62,7 +62,7 @@ def hinge_embedding_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The input where the target is 1, what is missing to a margin where it is -1."""
+    """The input where the target is 1, the distance below a margin where it is -1."""
     zeros = input.detach().mul(0)
     missing = input.neg().add(margin).clamp_min(0).where(target.ne(1), zeros)
     return reduce_losses(missing.add(input.where(target.ne(-1), zeros)), reduction)

@@ -39,7 +39,7 @@ def _step(mode: str, x: Tensor, state: State, weights: list[Tensor]) -> State:
         hr, hz, hn = from_state.chunk(3, 1)
         reset, update = hr.add(ir).sigmoid(), hz.add(iz).sigmoid()
         new = new.add(hn.mul(reset)).tanh()
-        return h.sub(new).mul(update).add(new)
+        return h.sub(new).mul_(update).add_(new)  # in place, as in PyTorch
     total = from_state.add(from_input)
     return total.tanh() if mode == "RNN_TANH" else total.relu()
 

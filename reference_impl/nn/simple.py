@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import full
+from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional
+from reference_impl.nn.init import constant_
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
 
@@ -135,7 +136,8 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
-        self.weight = Parameter(full((num_parameters,), float(init), device=device, dtype=dtype))
+        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
+        constant_(self.weight, init)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.prelu(input, self.weight)

@@ -120,7 +120,7 @@ _PADDED: dict[int, Callable[[int, int], int]] = {
     2: lambda n, size: min(max(n, 0), size - 1),
     3: lambda n, size: n % size,
 }
-"""Where an element of the padding comes from: reflected, replicated, circular."""
+"""The source of an element of the padding: reflected, replicated, circular."""
 
 
 @cache

@@ -1,9 +1,9 @@
-"""Scripts as tutorials and forum posts have them: each is explained to its end, and torch makes the same facts."""
+"""Scripts as tutorials and forum posts have them: each is explained, and torch makes the same facts."""
 
 from __future__ import annotations
 
-import contextlib
-import io
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,66 +26,92 @@ def test_a_script_is_explained_to_its_end(path):
 
 
 FACTS = """
-import sys, runpy, warnings
+import contextlib, io, json, os, runpy, sys, warnings
 warnings.simplefilter("ignore")
-which, script = sys.argv[1:3]
+which, out, *scripts = sys.argv[1:]
 if which == "reference":
     from conformance.adapters.reference_state import stand_in_as_torch
     stand_in_as_torch()
 import torch
-from collections import OrderedDict
+import torch.distributions, torch.optim.swa_utils
+torch.set_num_threads(1)
+torch.optim.SGD([torch.zeros(1, requires_grad=True)])  # loads what the first optimizer loads
 torch.cuda.is_available = lambda: False
-names = runpy.run_path(script, run_name="__main__")
-seen = {}
-def look(name, value, depth=0):
+
+def look(seen, name, value, depth=0):
     if isinstance(value, torch.Tensor):
-        grad = value.grad if value.is_leaf else None
-        node = value.grad_fn is not None
-        seen[name] = (value.is_leaf, value.requires_grad, node, grad is None, tuple(value.shape), str(value.dtype))
+        no_grad = value.grad is None if value.is_leaf else None
+        facts = value.is_leaf, value.requires_grad, value.grad_fn is not None, no_grad
+        version = None if value.is_inference() else value._version
+        seen[name] = [*facts, list(value.shape), str(value.dtype), version]
     elif isinstance(value, torch.nn.Module):
         for n, x in [*value.named_parameters(), *value.named_buffers()]:
-            look(f"{name}.{n}", x, 3)
+            look(seen, f"{name}.{n}", x, 3)
     elif isinstance(value, dict) and depth < 2:
         for n, x in value.items():
-            look(f"{name}[{n}]", x, depth + 1)
+            look(seen, f"{name}[{n}]", x, depth + 1)
     elif isinstance(value, (list, tuple)) and depth < 2:
         for n, x in enumerate(value):
-            look(f"{name}[{n}]", x, depth + 1)
-for name, value in sorted(names.items()):
-    if not name.startswith("__"):
-        look(name, value)
-sys.stderr.write("FACTS\\n")
-for name, fact in seen.items():
-    sys.stderr.write(f"{name} {fact}\\n")
+            look(seen, f"{name}[{n}]", x, depth + 1)
+
+for script in scripts:
+    if os.fork() == 0:
+        seen, printed = {}, io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            names = runpy.run_path(script, run_name="__main__")
+        for name, value in sorted(names.items()):
+            if not name.startswith("__"):
+                look(seen, name, value)
+        with open(os.path.join(out, os.path.basename(script)), "w") as file:
+            json.dump([seen, printed.getvalue()], file)
+        os._exit(0)
+    os.wait()
 """
 
 
-def _facts(which: str, path: Path) -> tuple[list[str], str]:
-    """The facts of all tensors that names reach in the end, and what the script printed."""
-    done = subprocess.run(
-        [sys.executable, "-c", FACTS, which, str(path)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stderr.partition("FACTS\n")[2].splitlines(), done.stdout
+VERSIONS_DIFFER = {
+    "early_stopping": "the numbers drawn decide how long it trains; torch counts a write to what it loads",
+    "ema_weights": "torch counts a write to a deep copy",
+    "fine_tuning": "torch counts a write to a deep copy",
+    "second_order": "torch writes to gradients of select() in place",
+    "seq2seq_gru": "torch transposes the results of batch_first in place",
+}
+"""Scripts whose versions are not compared, and why."""
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory) -> dict[str, Path]:
+    """The folder with what each script leaves, by who ran it; every script runs in a fork of its own."""
+    pytest.importorskip("torch")
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    folders = {}
+    for which in ("torch", "reference"):
+        folders[which] = tmp_path_factory.mktemp(which)
+        command = [sys.executable, "-c", FACTS, which, str(folders[which]), *map(str, SCRIPTS)]
+        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return folders
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=NAMES)
-def test_torch_makes_the_same_facts(path):
-    """is_leaf, requires_grad, history, presence of a grad, shape and dtype of all named tensors at the end."""
-    pytest.importorskip("torch")
-    (theirs, said), (ours, ours_said) = _facts("torch", path), _facts("reference", path)
+def test_torch_makes_the_same_facts(path, facts):
+    """is_leaf, requires_grad, history, presence of a grad, shape, dtype and version of all named tensors."""
+    (theirs, said), (ours, ours_said) = (
+        json.loads((facts[which] / path.name).read_text("utf-8")) for which in ("torch", "reference")
+    )
+    if path.stem in VERSIONS_DIFFER:
+        theirs, ours = ({name: fact[:-1] for name, fact in each.items()} for each in (theirs, ours))
     assert theirs == ours
+    assert theirs
     assert said.count("\n") == ours_said.count("\n")
 
 
 def test_the_names_of_pytorch_are_those_of_the_installed_one():
     """The list by which the reference says what it does not model is what the command makes."""
     pytest.importorskip("torch")
-    from benchmarks import torch_names
-
-    with contextlib.redirect_stdout(io.StringIO()):
-        expected = torch_names.text()
-    assert expected == torch_names.FILE.read_text("utf-8")
+    code = "from benchmarks import torch_names; print(torch_names.text(), end='')"
+    made = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert made.stdout == (ROOT / "specs/torch_names.json").read_text("utf-8")
 
 
 MISSING = {
@@ -107,7 +133,8 @@ MISSING = {
 def test_what_is_not_modelled_is_named_with_its_line(text):
     """Names, submodules and arguments of PyTorch's that the reference lacks."""
     found = explain(f"import torch\nx = torch.ones(1)\n{text}\n")
-    assert ("not modelled", f"line 3: {MISSING[text]} is not modelled") == (found.ending, found.note)
+    assert "not modelled" == found.ending
+    assert found.note.startswith(f"line 3: {MISSING[text]} is not modelled")
 
 
 def test_names_that_pytorch_lacks_too_are_ordinary_errors():

@@ -36,6 +36,7 @@ INNOCENT = {
     "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
     "reference_impl/namespace/non_differentiable.py": ("remainder", "the ops behind operators"),
     "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
+    "reference_impl/namespace/special.py": (EVERY, "ops under their names in torch.special"),
     "reference_impl/linalg/": ("diagonal norm sign vector_norm", "exported names, and fields of results"),
     "reference_impl/namespace/settings.py": ("threshold", "a print option"),
     "reference_impl/optim/": ("abs cos sum t", "words of PyTorch's for options, and names of states"),

@@ -89,7 +89,7 @@ def outcome(torch: Any, function: Callable[[Any, Inputs], Any], twice: bool = Tr
 
 
 def differences(theirs: dict[str, Any], ours: dict[str, Any], nodes: bool, tolerance: float) -> list[str]:
-    """What differs between two outcomes, in words."""
+    """The differences between two outcomes, in words."""
     found = []
     for name in ("facts", *(("nodes",) if nodes else ())):
         if theirs[name] != ours[name]:

@@ -38,7 +38,7 @@ def pad_sequence(
         raise RuntimeError("Expected padding_side to be one of left or right.")
     longest = max(x.shape[0] for x in sequences)
     rest = tuple(sequences[0].shape[1:])
-    out = sequences[0].new_full((len(sequences), longest, *rest), padding_value)
+    out = sequences[0].new_empty((len(sequences), longest, *rest)).fill_(padding_value)
     for n, x in enumerate(sequences):
         size = x.shape[0]
         out.select(0, n).narrow(0, 0 if padding_side == "right" else longest - size, size).copy_(x)
