@@ -266,9 +266,8 @@ def _lacking(error: BaseException) -> str | None:
         return str(error) or type(error).__name__
     if (name := lacking_name(error)) is not None:
         return name
-    if isinstance(error, AttributeError) and error.name and not isinstance(error, Refusal):
-        if is_ours(type(error.obj).__module__) and not isinstance(error.obj, TENSOR):
-            return f"{type(error.obj).__name__}.{error.name}"
+    if isinstance(error, AttributeError) and error.name and is_ours(type(error.obj).__module__):
+        return None if isinstance(error.obj, TENSOR) else f"{type(error.obj).__name__}.{error.name}"
     if type(error) is TypeError and (
         found := re.match(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'", str(error))
     ):
