@@ -200,14 +200,6 @@ class Module:
             raise AttributeError(f"{type(owner).__name__} has no parameter `{name}`")
         return owner._parameters[name]
 
-    def get_buffer(self, target: str) -> Tensor:
-        """Find a buffer by its dotted name; raises AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        if name not in owner._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
-        return owner._buffers[name]
-
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         """Call ``fn`` with every module, children first."""
         for module in self.children():
