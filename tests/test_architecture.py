@@ -61,6 +61,8 @@ PACKAGES = {
     "conformance/adapters/torch_lines.py": {"torch", "conformance"},
     "conformance/adapters/reference_watch.py": {"reference_impl", "specs", "conformance"},
     "conformance/adapters/micrograd.py": {"micrograd", "numpy", "specs", "conformance"},
+    "conformance/targets/torch_modes.py": {"torch", "specs", "conformance"},
+    "conformance/targets/torch_wrapper.py": {"torch", "conformance"},
     "conformance/targets/mygrad.py": {"mygrad", "numpy", "specs", "conformance"},
     "conformance/targets/paddle.py": {"paddle", "specs", "conformance"},
     "conformance/generate/strategy.py": {"hypothesis", "numpy", "specs", "conformance"},

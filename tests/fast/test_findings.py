@@ -1,33 +1,69 @@
-"""A finding is made in one place, and its script shows under torch what differs."""
+"""The findings about other libraries: short, cited, and told as they come."""
 
 from __future__ import annotations
 
-from conformance.comparison.compare import Diverge, Divergence
-from conformance.comparison.judge import Decision, Judgement
-from conformance.program.parsing import parse
-from conformance.report import Verdict, findings
+import re
 
-PROGRAM = parse("x = torch.ones(2)\nx.backward()\ny = x.mul(2.0)\n")
+import pytest
+
+from conformance.targets import findings
+from conformance.targets.findings import FOLDER, Finding
+from specs.rule import RULES
+
+PATHS = [path for path in sorted(FOLDER.glob("*.md")) if path.name != "README.md"]
+
+HANGS = """# It hangs
+
+| | |
+|---|---|
+| library | torch |
+| version | {version} |
+
+```python
+print({script})
+```
+
+## Actual
+
+```text
+{actual}
+```
+"""
 
 
-def judgement(decision: Decision, *sides: str) -> Judgement:
-    """A judgement of `y.is_leaf`, which the first side says is true and the second denies."""
-    first = Divergence(2, "y", "is_leaf", True, False)
-    later = Divergence(3, "y", "is_leaf", True, False, downstream=True)
-    return Judgement(decision, Diverge((first, later), 9), (sides[0], sides[1]), ("leaf/rule",))
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_finding_is_short_and_cites_rules_that_there_are(path):
+    """A script has at most ten lines, and what is expected rests on mathematics or a rule."""
+    finding, text = Finding.read(path), path.read_text()
+    assert len(finding.script.splitlines()) <= 10
+    cited = re.findall(r"rule `([^`]+)`", text)
+    assert set() == set(cited) - set(RULES)
+    assert cited or "mathematics" in text or "PyTorch" in text
+    assert "?\n" != finding.actual
 
 
-def test_the_script_prints_the_diverging_fact_where_it_differs():
-    """Refused steps are caught, and both values stand beside the print."""
-    found = findings.of_judgement("here", PROGRAM, judgement(Decision.NONCONFORMANCE, "torch", "mygrad"), [1])
-    assert found.script.endswith("y = x.mul(2.0)\nprint(y.is_leaf)\n# torch: True\n# mygrad: False\n")
-    assert "try:\n    x.backward()\nexcept Exception as error:\n" in found.script
-    assert ("y = x.mul(2.0)", "y", "is_leaf", 1) == (found.line, found.name, found.fact, found.downstream)
-    assert (Verdict.NONCONFORMANCE, ("torch.ones", "backward", "mul")) == (found.blames, found.ops)
+def _write(folder, script, actual, version):
+    path = folder / "finding.md"
+    path.write_text(HANGS.format(script=script, actual=actual, version=version))
+    return path
 
 
-def test_torch_gives_the_expected_value_where_the_suite_is_at_fault():
-    """The comparison has the reference first, the finding has torch first."""
-    found = findings.of_judgement("here", PROGRAM, judgement(Decision.SUITE, "reference", "torch"), [])
-    assert (("torch", "reference"), "False", "True") == (found.sides, found.expected, found.actual)
-    assert Verdict.BROKEN_SUITE is found.blames
+def test_a_finding_that_comes_out_otherwise_fails(tmp_path, monkeypatch, capsys):
+    """What comes is compared to the letter, and another version is skipped with the reason."""
+    version = pytest.importorskip("importlib.metadata").version("torch")
+    monkeypatch.setattr(findings, "FOLDER", tmp_path)
+    _write(tmp_path, 3, 3, version)
+    assert 0 == findings.main([])
+    _write(tmp_path, 3, 4, version)
+    assert 1 == findings.main([])
+    assert "differs      finding: now '3\\n'" in capsys.readouterr().out
+    _write(tmp_path, 3, 4, "0.1")
+    assert 0 == findings.main([])
+    assert "the finding is of 0.1" in capsys.readouterr().out
+
+
+def test_a_finding_whose_script_is_too_long_is_refused(tmp_path):
+    """Nobody files a script of more than ten lines."""
+    path = _write(tmp_path, "1)\n" * 11 + "(", 1, "1")
+    with pytest.raises(ValueError, match="more than 10 lines"):
+        Finding.read(path)
