@@ -35,6 +35,22 @@ def functions(xp: Any) -> dict[str, Callable[..., Any]]:
     return found | _shapes(xp)
 
 
+def values(array: Callable[..., Any], ones: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The functions that make values of the one float dtype there is, where nothing is said of grads."""
+
+    def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+        return array(_floats(data))
+
+    def made(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Any:
+        return array(ones(sizes(size)))
+
+    return {"torch.tensor": tensor, "torch.ones": made}
+
+
+def _floats(data: Any) -> Any:
+    return list(map(_floats, data)) if isinstance(data, (list, tuple)) else float(data)
+
+
 def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Sizes or dimensions that are given one by one, or as a tuple."""
     return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
