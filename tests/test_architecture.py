@@ -123,8 +123,11 @@ ADAPTER = ROOT / "conformance/adapters/reference.py"
 PYTORCHS_MODULES = {"reference_impl.autograd._functions", "reference_impl.autograd._is_checkpoint_valid"}
 """Private names of PyTorch's, which the reference has under the same address."""
 
+ADAPTERS = ("conformance/adapters/", "conformance/targets/")
+
 PYTORCHS_PRIVATE = {
-    "_AutoDispatchBelowAutograd", "_C", "_base", "_cdata", "_enable", "_lazy", "_get_build_directory",
+    "_AutoDispatchBelowAutograd", "_C", "_base", "_cdata", "_disabled_torch_function_impl",
+    "_enable", "_lazy", "_get_build_directory",
     "_is_view", "_make_wrapper_subclass", "_prev", "_register_device_module", "_sequence_nr", "_version",
 }  # fmt: skip
 """Private names of PyTorch and micrograd that adapters read because there is no public one."""
@@ -230,7 +233,7 @@ def test_a_module_imports_no_private_name(path):
 @pytest.mark.parametrize("path", [p for p in modules() if name_of(p).startswith("conformance/")], ids=name_of)
 def test_conformance_reads_no_private_state(path):
     """Implementations are observed through their adapters, and the reference is no exception."""
-    allowed = PYTORCHS_PRIVATE if name_of(path).startswith("conformance/adapters/") else {"_exit"}
+    allowed = PYTORCHS_PRIVATE if name_of(path).startswith(ADAPTERS) else {"_exit"}
     allowed |= {"_replace", "_fields", "_asdict"}  # of named tuples
     found = [(line, name) for line, name in private_reads(path) if name not in own_names(path) | allowed]
     assert [] == found

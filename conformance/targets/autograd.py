@@ -11,7 +11,7 @@ from autograd import make_vjp
 
 from conformance.adapters.replay import Replayed
 from conformance.targets.numpy_shaped import functions, values
-from conformance.targets.table import Table
+from conformance.targets.table import Functions, Table
 
 
 def derivative(function: Any, at: Any, cotangents: Any) -> Any:
@@ -25,7 +25,7 @@ def derivative(function: Any, at: Any, cotangents: Any) -> Any:
     return (pull(1.0),)
 
 
-FUNCTIONS = {**functions(anp), **values(np.asarray, np.ones)}
+FUNCTIONS: Functions = {**functions(anp), **values(np.asarray, np.ones)}
 READINGS = {
     "value": lambda x: np.asarray(x).tolist(),
     "dtype": lambda x: np.asarray(x).dtype.name,

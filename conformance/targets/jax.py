@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from conformance.adapters.replay import Replayed
 from conformance.targets.numpy_shaped import functions, values
-from conformance.targets.table import Table
+from conformance.targets.table import Functions, Table
 
 jax.config.update("jax_enable_x64", True)
 
@@ -20,7 +20,7 @@ def derivative(function: Any, at: Any, cotangents: Any) -> Any:
     return pull(tuple(jnp.ones_like(r) if c is None else c for r, c in zip(results, cotangents, strict=True)))
 
 
-FUNCTIONS = {
+FUNCTIONS: Functions = {
     **functions(jnp),
     **values(jnp.asarray, jnp.ones),
     "sigmoid": lambda x: jax.nn.sigmoid(x),

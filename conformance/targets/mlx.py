@@ -9,7 +9,7 @@ import mlx.core as mx
 
 from conformance.adapters.replay import Replayed
 from conformance.targets.numpy_shaped import functions, values
-from conformance.targets.table import Table
+from conformance.targets.table import Functions, Table
 
 mx.set_default_device(mx.cpu)
 
@@ -20,7 +20,7 @@ def derivative(function: Any, at: Any, cotangents: Any) -> Any:
     return mx.vjp(lambda *values: list(function(*values)), list(at), given)[1]
 
 
-FUNCTIONS = {
+FUNCTIONS: Functions = {
     **functions(mx),
     **values(mx.array, mx.ones),
     "neg": lambda x: mx.negative(x),

@@ -48,3 +48,8 @@ class Wrapped(Mode):
 
 def _inner_list(x: Any) -> Any:
     return (x.inner if isinstance(x, Wrapper) else x).tolist()
+
+
+def wrapper() -> Wrapped:
+    """Tensors that are wrapped."""
+    return Wrapped()
