@@ -49,7 +49,7 @@ def _write(folder, script, actual, version):
 
 
 def test_a_finding_that_comes_out_otherwise_fails(tmp_path, monkeypatch, capsys):
-    """What comes is compared to the letter, and another version is skipped with the reason."""
+    """Output is compared to the letter, and another version is skipped with the reason."""
     version = pytest.importorskip("importlib.metadata").version("torch")
     monkeypatch.setattr(findings, "FOLDER", tmp_path)
     _write(tmp_path, 3, 3, version)
