@@ -45,7 +45,7 @@ from conformance.report.value import (
     HELD,
     UNSUPPORTED,
     Finding,
-    Replayed,
+    ReplayedRecording,
     Report,
     Subject,
     Verdict,
@@ -86,7 +86,7 @@ def grade_recorded(
     workers = workers or os.cpu_count() or 1
     tick = progress or (lambda what, done, total: None)
     chosen = [rule.id for rule in select(rules)]
-    tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[Replayed]()
+    tally, witnessed, replayed = Tally(), dict[str, Witnessed](), list[ReplayedRecording]()
     models: dict[str, dict[str, None]] = {subject.name: {}, reference.name: {}}
     baselines: dict[str, CaseBaseline] = {}
     for path in paths:
@@ -133,11 +133,11 @@ def _wanted(paths: list[Path], release: str, rules: list[str]) -> list[Case]:
     return [case for case in cases() if case.id in on_record and set(rules) & set(case.rules)]
 
 
-def _replayed(recording: Recording, cases: int, programs: int, stale: int) -> Replayed:
+def _replayed(recording: Recording, cases: int, programs: int, stale: int) -> ReplayedRecording:
     """Return a recording's entry in the report."""
     made = recording.origin
     counts = cases, programs, stale
-    return Replayed(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
+    return ReplayedRecording(recording.name, made.torch, made.device, made.device_name, made.driver, *counts)
 
 
 # cases

@@ -145,7 +145,7 @@ class Witnessed:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedRecording:
     """A recording that took the place of torch: where it comes from, how many ``cases`` and ``programs`` of
     it were held against, and how many ``stale`` ones not, since their text has changed.
     """
@@ -193,7 +193,7 @@ class Report:
     known: Mapping[str, int] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     unrun: int = 0
-    recordings: tuple[Replayed, ...] = ()
+    recordings: tuple[ReplayedRecording, ...] = ()
     times: Mapping[str, float] | None = None
     asked: int | None = None
     ended: Ending = Ending.NONE

@@ -15,7 +15,7 @@ from conformance.report.value import (
     NOT_EXERCISED,
     Crash,
     Finding,
-    Replayed,
+    ReplayedRecording,
     Report,
     Totals,
     Verdict,
@@ -194,7 +194,7 @@ def unmet(report: Report) -> list[str]:
     return [f"{unmet.entry.label}: {unmet.why}" for unmet in report.unmet]
 
 
-def recording_line(used: Replayed) -> str:
+def recording_line(used: ReplayedRecording) -> str:
     """A recording that took torch's place: where it comes from, and how much of it was used."""
     device = ", ".join(filter(None, (used.device, used.device_name, used.driver and f"driver {used.driver}")))
     stale = f", {used.stale:,} of another text: record again" if used.stale else ""
