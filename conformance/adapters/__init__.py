@@ -66,6 +66,7 @@ from conformance.adapters.capabilities import Capabilities, on_device_asked_for
 from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
 from conformance.adapters.interpreter import interpreter_of
 from conformance.adapters.remote import BUILT_IN, STARTING, Remote
+from conformance.adapters.stdio import STDIO, Stdio
 
 CONTRACT = 1
 """The version of the contract; it grows when an adapter that kept it would no longer do."""
@@ -80,12 +81,13 @@ def load(spec: str) -> Any:
     """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError.
 
     What is not built in is imported in a process of its own, and only there; `isolated:` before a name has
-    what is built in live so too, and `python:PATH:` is a process of another interpreter.
+    what is built in live so too, and `python:PATH:` is a process of another interpreter. `stdio:COMMAND`
+    speaks to a command in any language.
     """
     if spec in BUILT_IN:
         return load_here(spec)
     inner = interpreter_of(spec).spec
-    if inner not in BUILT_IN:
+    if inner not in BUILT_IN and not inner.startswith(STDIO):
         _check_name(inner)
     remote = Remote(spec)
     _check_words(remote, spec)
@@ -107,7 +109,9 @@ def patience(spec: str, seconds: float) -> float:
 @cache
 def load_here(spec: str) -> Any:
     """The adapter that `load` tells of, imported in this process."""
-    if spec in BUILT_IN:
+    if spec.startswith(STDIO):
+        adapter: Any = Stdio(spec.removeprefix(STDIO))
+    elif spec in BUILT_IN:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
     elif spec.endswith(".py"):
         adapter = _from_file(Path(spec))

@@ -54,7 +54,8 @@ def grade(
         str,
         typer.Argument(
             metavar="IMPL",
-            help="reference, torch, null (deliberately wrong), micrograd, module:attribute or a path.",
+            help="reference, torch, null (deliberately wrong), micrograd, module:attribute, a path, or "
+            "stdio:COMMAND for another language.",
         ),
     ] = "reference",
     against: Annotated[

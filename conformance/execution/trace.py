@@ -93,7 +93,8 @@ class Trace:
 
     `topology` maps what is live in the end to its facts in the order of `specs.fact.TOPOLOGY`; None where an
     implementation does not show how tensors hang together. Steps of one of the ``regions`` (from the first to
-    the one after the last) were run at once, and the last alone shows anything.
+    the one after the last) were run at once, and the last alone shows anything. A ``loose`` trace shows other
+    names than a runner would look at: those left out are unseen.
     """
 
     program: Program
@@ -103,6 +104,7 @@ class Trace:
     complete: bool = True
     topology: Mapping[str, tuple[Any, ...]] | None = None
     regions: tuple[tuple[int, int], ...] = ()
+    loose: bool = False
 
     def in_regions(self, regions: tuple[tuple[int, int], ...]) -> Trace:
         """Return the trace of a program that was run in these regions."""

@@ -43,7 +43,7 @@ def encode(trace: Trace) -> str:
     """Return a trace as a line; raises WireError where it is too large."""
     observations = [(_outcome(o.outcome), o.facts, o.warnings, o.calls) for o in trace.observations]
     try:
-        whole = observations, trace.complete, trace.topology, trace.regions
+        whole = observations, trace.complete, trace.topology, trace.regions, trace.loose
         line = json.dumps(whole, separators=(",", ":"), default=_special)
     except (RecursionError, TypeError, ValueError) as error:
         raise WireError(f"facts that are no plain values: {error}") from None
@@ -55,7 +55,7 @@ def encode(trace: Trace) -> str:
 def decode(line: str | bytes, program: Program, adapter: str, density: str) -> Trace:
     """Return the trace of a line; raises WireError where it is none of that program."""
     try:
-        observations, complete, topology, regions = json.loads(line, object_hook=_value)
+        observations, complete, topology, regions, loose = json.loads(line, object_hook=_value)
         seen = tuple(
             Observation(_done(o), _facts(f), _tuples(w), (), _calls(c)) for o, f, w, c in observations
         )
@@ -67,7 +67,7 @@ def decode(line: str | bytes, program: Program, adapter: str, density: str) -> T
         raise WireError(f"{len(seen)} observations of a program of {len(program)} steps")
     if any(not 0 <= start < stop <= len(program) for start, stop in held):
         raise WireError("regions outside of a program")
-    return Trace(program, adapter, density, seen, complete is True, hung, held)
+    return Trace(program, adapter, density, seen, complete is True, hung, held, loose is True)
 
 
 def _special(value: Any) -> Any:
