@@ -73,6 +73,7 @@ PACKAGES = {
     "conformance/generate/strategy.py": {"hypothesis", "numpy", "specs", "conformance"},
     "conformance/grading/sources.py": {"hypothesis", "numpy", "specs", "conformance"},
     "conformance/cli/": {"jsonschema", "typer", "rich", "specs", "conformance"},
+    "conformance/pytest_plugin.py": {"pytest", "specs", "conformance"},
     "conformance/report/terminal.py": {"rich", "specs", "conformance"},
 }
 

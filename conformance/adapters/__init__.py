@@ -72,6 +72,7 @@ CONTRACT = 1
 """The version of the contract; it grows when an adapter that kept it would no longer do."""
 
 NEEDED = ("start", "perform", "facts", "refusal")
+TORCH_LIKE = "torch-like:"
 LONGEST_NAME = 100
 """Characters that the name or the version of an implementation may have."""
 
@@ -82,12 +83,12 @@ def load(spec: str) -> Any:
 
     What is not built in is imported in a process of its own, and only there; `isolated:` before a name has
     what is built in live so too, and `python:PATH:` is a process of another interpreter. `stdio:COMMAND`
-    speaks to a command in any language.
+    speaks to a command in any language, and `torch-like:MODULE` is a module whose names are PyTorch's.
     """
     if spec in BUILT_IN:
         return load_here(spec)
     inner = interpreter_of(spec).spec
-    if inner not in BUILT_IN and not inner.startswith(STDIO):
+    if inner not in BUILT_IN and not inner.startswith((STDIO, TORCH_LIKE)):
         _check_name(inner)
     remote = Remote(spec)
     _check_words(remote, spec)
@@ -111,6 +112,8 @@ def load_here(spec: str) -> Any:
     """The adapter that `load` tells of, imported in this process."""
     if spec.startswith(STDIO):
         adapter: Any = Stdio(spec.removeprefix(STDIO))
+    elif spec.startswith(TORCH_LIKE):
+        adapter = _shaped_like_torch(spec.removeprefix(TORCH_LIKE))
     elif spec in BUILT_IN:
         adapter = importlib.import_module(f"conformance.adapters.{spec}").load()
     elif spec.endswith(".py"):
@@ -119,6 +122,14 @@ def load_here(spec: str) -> Any:
         _check_name(spec)
         adapter = _from_module(*spec.split(":", 1))
     return checked(adapter, spec)
+
+
+def _shaped_like_torch(module: str) -> Any:
+    """The adapter of a module whose names are PyTorch's."""
+    found = _guarded(lambda: importlib.import_module(module), f"module {module!r} cannot be imported")
+    shaped = importlib.import_module("conformance.adapters.torch_shaped")
+    version = str(getattr(found, "__version__", "of no version"))
+    return _guarded(lambda: shaped.TorchShaped(found, module, version), f"{module} is not shaped like torch")
 
 
 def _check_name(spec: str) -> None:

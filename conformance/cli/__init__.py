@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from conformance.adapters.errors import AdapterError
+from conformance.cli.adapter import adapter
 from conformance.cli.explain import explain
 from conformance.cli.grade import grade
 from conformance.cli.observed import observed
@@ -37,6 +38,7 @@ each step with real PyTorch: values, leaf-ness, .grad, versions, views, refusals
 
 - `autograd-conformance grade` grades the reference against torch: the suite checks itself
 - `autograd-conformance grade mine.py` grades an adapter of yours, from a file
+- `autograd-conformance adapter new NAME` writes an adapter to begin with, `adapter smoke IMPL` tries one
 - `autograd-conformance run program.py` shows one program on torch and the reference, side by side
 - `autograd-conformance explain script.py --why a.grad` tells the reason for a leaf, a gradient or an error
 - `autograd-conformance rules 'view/*'` lists the rules of a chapter
@@ -87,6 +89,7 @@ app.command(
 )(told(observed))
 app.command(epilog="Exit codes: 0 recorded; 2 wrong usage, or a recording is there already.")(told(record))
 app.add_typer(report, name="report")
+app.add_typer(adapter, name="adapter")
 
 
 def main() -> None:

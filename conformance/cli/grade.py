@@ -128,6 +128,12 @@ def grade(
             help="Write what differs to such a file, or bring it up to date; you fill in the reasons.",
         ),
     ] = None,
+    torch_like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE", help="Grade this module, whose names are PyTorch's; it needs no adapter."
+        ),
+    ] = None,
     python: Annotated[
         str | None,
         typer.Option(
@@ -162,7 +168,9 @@ def grade(
     check_writable(json=json, junit=junit, markdown=markdown, reads=read)
     entries = expectations_of(expect, write_expect)
     use(device)
-    impl = named_in(impl, python, isolated)
+    if torch_like is not None and impl != "reference":
+        raise Trouble("IMPL and --torch-like are two implementations", "give one of them")
+    impl = named_in(f"torch-like:{torch_like}" if torch_like else impl, python, isolated)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:

@@ -1,0 +1,106 @@
+"""A first look at an adapter: a handful of programs, what came of each, and what is lacking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance import adapters
+from conformance.adapters.capabilities import FEATURES, MEANINGS, MOVING
+from conformance.comparison.compare import Diverge, Incomparable, compare
+from conformance.comparison.refusals import as_claimed
+from conformance.execution.run import run
+from conformance.grading.cases import lacks
+from conformance.grading.participants import REFERENCE
+from conformance.program.parsing import parse
+from conformance.program.printing import statement
+from conformance.report import words
+from specs.fact import FACTS
+
+LEAF = "x = torch.tensor(3.0, dtype={d}, requires_grad=True)\n"
+LIST = "x = torch.tensor([1.0, 2.0], dtype={d}, requires_grad=True)\n"
+PROGRAMS = {
+    "a leaf": LEAF,
+    "a product of scalars": LEAF + "y = x.mul(x)",
+    "a gradient": LEAF + "y = x.mul(x)\ny.backward()",
+    "a gradient by two paths": LEAF + "y = x.mul(x)\nz = y.add(x)\nz.backward()",
+    "a gradient that adds up": LEAF + "y = x.mul(x)\ny.backward()\nz = x.mul(x)\nz.backward()",
+    "operators": LEAF + "y = x * x\nz = y + x\nz.backward()",
+    "a list": LIST + "y = x.mul(x)",
+    "a gradient of a list": LIST + "y = x.mul(x)\nz = y.sum()\nz.backward()",
+    "a write": LIST + "y = x.mul(x)\ny.mul_(2.0)\nz = y.sum()\nz.backward()",
+    "a view that is written": LIST + "y = x.mul(x)\nv = y[0]\nv.mul_(2.0)\nz = y.sum()\nz.backward()",
+    "torch.autograd.grad": LEAF + "y = x.mul(x)\ng, = torch.autograd.grad(y, x)",
+    "no_grad": LEAF + "with torch.no_grad():\n    y = x.mul(x)",
+    "a hook": LEAF + "y = x.mul(x)\nh = y.register_hook(lambda g: g * 2)\ny.backward()",
+}
+"""The programs, from the plainest to what few implementations have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A program that was tried: ok, differs, broken, or not claimed, and why."""
+
+    verdict: str
+    what: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Smoke:
+    """The programs that were tried, and what the adapter does not claim or show."""
+
+    lines: tuple[Tried, ...]
+    gaps: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        verdicts = {line.verdict for line in self.lines}
+        if "broken" in verdicts or "ok" not in verdicts | ({"ok"} if "differs" in verdicts else set()):
+            return 3
+        return int("differs" in verdicts)
+
+    @property
+    def said(self) -> str:
+        ok = sum(line.verdict == "ok" for line in self.lines)
+        ends = {0: "it works", 1: "it works, and differs from PyTorch", 3: "the adapter is broken"}
+        told = ends[self.exit_code] if ok or self.exit_code == 1 else "nothing of it could be compared"
+        return f"{ok} of {len(self.lines)} programs agree: {told}"
+
+
+def smoke(spec: str) -> Smoke:
+    """Try an implementation on a handful of programs, against the reference."""
+    subject = adapters.load(spec)
+    claimed = adapters.capabilities(subject)
+    dtype = next(d for d in ("float64", "float32", "bfloat16", "float16") if d in claimed.dtypes)
+    tried = []
+    for what, text in PROGRAMS.items():
+        line = _tried(spec, what, text.format(d=f"torch.{dtype}"))
+        tried.append(line)
+        if line.verdict == "broken":
+            break
+    hidden = [fact for fact in FACTS if fact not in claimed.facts]
+    without = sorted(FEATURES - MOVING - claimed.features)
+    gaps = [f"feature {feature}: {MEANINGS[feature]}" for feature in without]
+    gaps += [f"facts {', '.join(hidden)}"] if hidden else []
+    gaps += ["errors: refusals='some' or 'rules' has them judged"] if claimed.refusals == "none" else []
+    return Smoke(tuple(tried), tuple(gaps))
+
+
+def _tried(spec: str, what: str, text: str) -> Tried:
+    subject, program = adapters.load(spec), parse(text)
+    claimed = adapters.capabilities(subject)
+    if lacking := lacks(claimed, program):
+        return Tried("not claimed", what, lacking)
+    expected = run(program, adapters.load(REFERENCE))
+    try:
+        found = compare(expected, as_claimed(run(program, subject), expected, claimed.refusals))
+    except Exception as error:
+        return Tried("broken", what, f"{type(error).__name__}: {error}")
+    if isinstance(found, Incomparable):
+        return Tried("unsupported", what, f"{statement(program[found.step])}: {found.why}")
+    if isinstance(found, Diverge):
+        first = found.first
+        name = f"{first.name}.{first.fact}" if first.name else first.fact
+        values = f"PyTorch {words.value(first.expected)}, here {words.value(first.actual)}"
+        return Tried("differs", what, f"after {statement(program[first.step])}: {name}: {values}")
+    return Tried("ok", what, f"{found.compared} facts compared, {found.unseen} unseen")
