@@ -19,6 +19,8 @@ EVERY = "*"
 
 INNOCENT = {
     "conformance/adapters/micrograd.py": (EVERY, "the operations of another library"),
+    "conformance/adapters/templates/adapter.py": (EVERY, "the operations of a toy engine"),
+    "conformance/adapters/templates/server.py": (EVERY, "the operations of a toy engine"),
     "conformance/execution/json_form.py": ("slice", "the tag of a Python slice"),
     "conformance/explanation/": (EVERY, "words for people, and Graphviz's; nothing is computed by them"),
     "conformance/generate/steps/": (EVERY, "menus of calls: a step names those that it writes"),
