@@ -12,13 +12,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from conformance.adapters import load
 from conformance.cli.explained import print_rule
 from conformance.cli.loading import number_option
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.explanation.search import rules_about
 from conformance.grading.selection import NothingSelected, select
-from conformance.grading.sources import firings
+from conformance.grading.sources import ever_fired, firings
 from conformance.report.terminal import print_code
 from specs.case import Case, cases
 from specs.rule import Rule
@@ -31,15 +32,21 @@ def rules(
     programs: Annotated[
         int, number_option("programs", "For one rule: count how often it fires in so many drawn programs.")
     ] = 500,
+    never_fired: Annotated[
+        bool, typer.Option("--never-fired", help="List those that so many drawn programs never fire.")
+    ] = False,
 ) -> None:
     """List the rules, or show the one that GLOB names: statement, citations, cases as they stand, and
     counts. A GLOB with a blank is a question or a message of torch: the rules that it is about are listed.
+    With --never-fired, rules that --programs drawn programs do not reach are listed, each with the reason.
     """
     if " " in glob.strip():
         _answer(glob, console())
         return
     chosen = matching(glob)
-    if len(chosen) == 1:
+    if never_fired:
+        _list_never_fired(chosen, console(), programs)
+    elif len(chosen) == 1:
         _show(chosen[0], console(), programs)
     else:
         _list(chosen, console())
@@ -73,6 +80,25 @@ def _list(chosen: list[Rule], out: Console) -> None:
         out.print(Text.assemble((rule.id, "bold"), (f"  {', '.join(facts)}", "dim")))
         out.print(Padding(Text(rule.statement), (0, 0, 0, 4)))
     out.print(f"\n{len(chosen)} rules")
+
+
+def _list_never_fired(chosen: list[Rule], out: Console, programs: int) -> None:
+    """List the rules that drawn programs do not reach; cases witness them all the same."""
+    here = load("reference").torch
+    fired = ever_fired(programs)
+    never = [rule for rule in chosen if rule.id not in fired]
+    for rule in never:
+        out.print(Text.assemble((rule.id, "bold"), (f"  {_why_never(rule, here)}", "dim")))
+    out.print(f"\n{len(never)} of {len(chosen)} rules never fire in {programs:,} programs (PRNG, seed 0)")
+
+
+def _why_never(rule: Rule, torch: str) -> str:
+    """Return why a rule may not fire in programs, as far as the rule itself tells."""
+    if not rule.holds_for(torch):
+        return f"not in force for torch {torch}"
+    if rule.id.startswith("device/"):
+        return "needs a device"
+    return "too rare for so many programs" if rule.in_programs else "library: cases alone need reach it"
 
 
 def _kind(rule: Rule) -> str:

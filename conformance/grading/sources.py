@@ -78,6 +78,19 @@ def firings(rule: str, programs: int) -> tuple[int, int]:
     return steps, reached
 
 
+def ever_fired(programs: int) -> frozenset[str]:
+    """Return the rules that fire, refuse or warn in so many drawn programs (PRNG, seed 0), on the CPU."""
+    found: set[str] = set()
+
+    def take(number: int, drawn: Drawn) -> None:
+        assert drawn.trace is not None
+        for seen in drawn.trace.observations:
+            found.update(seen.fired, seen.warnings or ())
+
+    programs_from("prng", 0, 0, programs, adapters.capabilities(adapters.load("reference")), take)
+    return frozenset(found)
+
+
 def our_modules() -> tuple[str, ...]:
     """The project's modules by name, but for those that are never imported where programs are drawn: cases,
     which are PyTorch text, and the adapters of other libraries.

@@ -331,3 +331,13 @@ def test_rules_are_listed_and_shown(cli):
     assert 0 == code
     for words in ("cites", "catches", "fires", "of 20 drawn programs", "def ", "torch."):
         assert words in out
+
+
+def test_rules_that_never_fire_are_listed_with_the_reason(cli):
+    """A rule that no program reaches is listed with the reason, and one that programs reach is not."""
+    code, out, _ = cli("rules", "leaf/*", "--never-fired", "--programs", "60")
+    assert 0 == code
+    assert "leaf/op-result-is-no-leaf" not in out
+    code, out, _ = cli("rules", "op/single-rows-fold", "--never-fired", "--programs", "2")
+    assert "not in force for torch" in out
+    assert "1 of 1 rules never fire in 2 programs" in out
