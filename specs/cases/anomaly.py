@@ -70,6 +70,6 @@ def a_failed_backward_warns():
     x = torch.tensor([0.0], requires_grad=True)
     y = torch.sqrt(x) * 0
     with torch.autograd.set_detect_anomaly(True):
-        with refused("anomaly/nan-refused"), warned("anomaly/tells-where"):
+        with warned("anomaly/tells-where"), refused("anomaly/nan-refused"):
             y.backward()
     assert x.grad is None

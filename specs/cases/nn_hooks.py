@@ -45,7 +45,7 @@ def hooks_of_a_first_layer_replace_nothing():
     m = torch.nn.Linear(2, 1)
     m.register_full_backward_hook(lambda module, gi, go: go)
     y = m(torch.ones(1, 2)).sum()
-    with refused("nn/backward-hook-replaces-no-inputs"), warned("nn/backward-hook-fires-without-inputs"):
+    with warned("nn/backward-hook-fires-without-inputs"), refused("nn/backward-hook-replaces-no-inputs"):
         y.backward()
 
 

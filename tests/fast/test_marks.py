@@ -11,6 +11,7 @@ from reference_impl.base.rules import fired, knocked_out
 from specs.active_rules import OF_CALLS, by, set_aside
 
 SCRIPTS = {
+    "copy/clone-shares-nothing": "a.clone()",
     "detach/cuts": "(a * a).detach()",
     "detach/is-no-view": "a.detach()",
     "detach/shares-storage": "a.detach()",
@@ -27,6 +28,7 @@ SCRIPTS = {
     "view/reshape-copies-when-it-must": "torch.ones(2, 3).t().reshape(6)",
     "view/shares-storage": "a[:]",
     "view/tag-is-inherited": "a[:][:]",
+    "write/returns-its-tensor": "torch.ones(2).add_(1)",
 }
 """Scripts that make the call a rule is about themselves."""
 
