@@ -117,7 +117,8 @@ def of_case(case: Case, result: Witnessed, side: str, blames: Verdict, script: s
 def _printing(first: Divergence, sides: tuple[str, str], values: tuple[str, str]) -> list[str]:
     """Return the lines that print the diverging fact, and the value of each side as a comment."""
     fact = first.fact.partition(".")[0]
-    lines = [f"# {side}: {value}" for side, value in zip(sides, values, strict=True)]
+    # NB: errors may have several lines, of which a comment is one.
+    lines = [f"# {side}: {' '.join(value.splitlines())}" for side, value in zip(sides, values, strict=True)]
     if first.name is not None and fact in READING:
         lines.insert(0, f"print({READING[fact].format(first.name)})")
     return lines
