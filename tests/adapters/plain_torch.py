@@ -51,7 +51,9 @@ class PlainTorch:
         elif op.startswith("."):
             return setattr(args[0], op[1:-1], args[1]) if op.endswith("=") else getattr(args[0], op[1:])
         else:
-            function, args = getattr(args[0], op), args[1:]
+            function, args = getattr(args[0], op, None), args[1:]
+            if function is None:
+                raise NotImplementedError(f"no {op}: classes and modules of the program are not made here")
         result = function(*args, **kwargs)
         if result is NotImplemented:
             raise TypeError("unsupported operand type(s)")
