@@ -37,6 +37,9 @@ class Update(NamedTuple):
 class Optimizer:
     """Updates parameters in place from their gradients."""
 
+    together = False
+    """True while a step updates all parameters at once, as it does on devices."""
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             refuse_by("optim/needs-a-list")
@@ -80,7 +83,8 @@ class Optimizer:
             for group in self.param_groups:
                 self.begin()
                 updates = list(self._updates(group))
-                if _on_devices(updates):
+                self.together = _on_devices(updates)
+                if self.together:
                     _need_alike(updates)
                     for alike in _grouped(updates):
                         self.change(alike, group)

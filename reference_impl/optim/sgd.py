@@ -49,7 +49,10 @@ class SGD(Optimizer):
         if group["momentum"] and by("optim/momentum-is-its-own"):
             moving = self._moving(gs, updates, group)
             if group["nesterov"]:
-                gs = [g.add(m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
+                # NB: where PyTorch updates all at once, it adds to the grads themselves.
+                in_place = self.together and by("device/nesterov-changes-grads")
+                add = Tensor.add_ if in_place else Tensor.add
+                gs = [add(g, m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
             else:
                 gs = moving
         for g, (x, grad, _) in zip(gs, updates, strict=True):

@@ -62,3 +62,23 @@ def bfloat16_grads_go_along():
     x.grad = torch.tensor([1.0], dtype=torch.bfloat16, device="cuda")
     torch.optim.SGD([x], lr=0.5).step()
     assert x.tolist() == [1.5]
+
+
+def a_nesterov_step_on_a_device_changes_the_grad():
+    """On the CPU the grad stays as it was, and with weight decay on a device, too.
+
+    Rules: device/nesterov-changes-grads, optim/leaves-grads-alone.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    y = torch.tensor([1.0], requires_grad=True, device="cuda")
+    z = torch.tensor([1.0], requires_grad=True, device="cuda")
+    x.grad = torch.tensor([2.0])
+    y.grad = torch.tensor([2.0], device="cuda")
+    z.grad = torch.tensor([2.0], device="cuda")
+    torch.optim.SGD([x], lr=0.5, momentum=0.5, nesterov=True).step()
+    torch.optim.SGD([y], lr=0.5, momentum=0.5, nesterov=True).step()
+    torch.optim.SGD([z], lr=0.5, momentum=0.5, nesterov=True, weight_decay=1.0).step()
+    assert x.grad.tolist() == [2.0] and x.grad._version == 0
+    assert y.grad.tolist() == [3.0] and y.grad._version == 1
+    assert z.grad.tolist() == [2.0] and z.grad._version == 0
+    assert x.tolist() == [-0.5] and y.tolist() == [-0.5]

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.operations import function_of
 from conformance.program import SAVING_MODES, Step
-from specs.callbacks import class_of, compiled, custom_function
+from specs.callbacks import compiled
 from specs.fact import GRAD_FACTS, refused
 from specs.rule import classify
 
@@ -43,21 +44,11 @@ class PlainTorch:
         warnings.simplefilter("ignore")
 
     def perform(self, session: None, step: Step, operands: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
-        (args, kwargs), op = operands, step.op
-        if op.startswith("torch."):
-            function = reduce(getattr, op.split(".")[1:], torch)
-        elif (name := class_of(op)) is not None:
-            function = custom_function(name, torch).apply
-        elif op.startswith("."):
-            return setattr(args[0], op[1:-1], args[1]) if op.endswith("=") else getattr(args[0], op[1:])
-        else:
-            function, args = getattr(args[0], op, None), args[1:]
-            if function is None:
-                raise NotImplementedError(f"no {op}: classes and modules of the program are not made here")
-        result = function(*args, **kwargs)
-        if result is NotImplemented:
-            raise TypeError("unsupported operand type(s)")
-        return result
+        args, kwargs = operands
+        function = function_of(step.op, torch)
+        if function is None:
+            raise NotImplementedError(f"there is no {step.op}")
+        return function(*args, **kwargs)
 
     def facts(self, session: None, value: torch.Tensor) -> dict[str, Any]:
         return {fact: self._read(reading, value) for fact, reading in READINGS.items()}
