@@ -39,7 +39,10 @@ SEED, COUNT = 1, 2500
 ORACLE = adapters.load("reference")
 IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
-RARE = {"op/real-only": "complex operands of deg2rad are drawn once in tens of thousands of programs"}
+RARE = {
+    "op/real-only": "complex operands of deg2rad are drawn once in tens of thousands of programs",
+    "op/abs-in-place-is-real": "complex operands of abs_ are drawn once in some six thousand programs",
+}
 """Rules that too few programs reach for a sample, each with the reason."""
 
 MOST = 5_000
