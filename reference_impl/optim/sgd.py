@@ -51,8 +51,8 @@ class SGD(Optimizer):
             if group["nesterov"]:
                 # NB: where PyTorch updates all at once, it adds to the grads themselves.
                 in_place = self.together and by("device/nesterov-changes-grads")
-                add = Tensor.add_ if in_place else Tensor.add
-                gs = [add(g, m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
+                add = "add_" if in_place else "add"
+                gs = [getattr(g, add)(m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
             else:
                 gs = moving
         for g, (x, grad, _) in zip(gs, updates, strict=True):
