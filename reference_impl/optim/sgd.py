@@ -51,8 +51,11 @@ class SGD(Optimizer):
             if group["nesterov"]:
                 # NB: where PyTorch updates all at once, it adds to the grads themselves.
                 in_place = self.together and by("device/nesterov-changes-grads")
-                add = "add_" if in_place else "add"
-                gs = [getattr(g, add)(m, alpha=group["momentum"]) for g, m in zip(gs, moving, strict=True)]
+                share = group["momentum"]
+                gs = [
+                    g.add_(m, alpha=share) if in_place else g.add(m, alpha=share)
+                    for g, m in zip(gs, moving, strict=True)
+                ]
             else:
                 gs = moving
         for g, (x, grad, _) in zip(gs, updates, strict=True):
