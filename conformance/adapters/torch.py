@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
 from typing import Any
 
 from conformance.adapters import standin
@@ -137,7 +138,8 @@ class Torch(TorchShaped):
         if not self._threads:
             return seen
         places = {str(x.device) for x in tensors.values()}
-        if places <= {"cpu"} or (self.device == standin.NAME and len(places) == 1):
+        in_one_row = self.device == standin.NAME and len(places) == 1 and not _numbered_twice(seen)
+        if places <= {"cpu"} or in_one_row:
             return seen
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}
 
@@ -154,6 +156,12 @@ class Torch(TorchShaped):
     def versions(self) -> dict[str, str]:
         """Return the versions that a report names for this torch."""
         return {"torch": self.version}
+
+
+def _numbered_twice(topology: dict[str, tuple[Any, ...]]) -> bool:
+    """Tell whether two nodes have one age, as those of two threads may; accumulators are all the youngest."""
+    ages = Counter(age for facts in topology.values() if facts[_AGE] is not UNSEEN for age in facts[_AGE])
+    return any(many > 1 for age, many in ages.items() if age != max(ages))
 
 
 def exactly(backends: Any) -> None:

@@ -185,7 +185,9 @@ def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
 
 
 def _held(g: Any, x: Any, y: Any, reduction: str, delta: float, scale: float) -> Any:
-    slope = x.sub(y).clamp(min=-delta, max=delta)
+    z = x.sub(y)
+    flat = z.detach().clamp(min=-delta, max=delta)  # at the bound already: its derivative is 0
+    slope = z.where(flat.abs().lt(delta), flat)
     return _shared(g, x, reduction).mul(slope if scale == 1 else slope.mul_scalar(scale))
 
 

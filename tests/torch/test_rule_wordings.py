@@ -59,6 +59,8 @@ class _Listener:
         if RULES[self.rule].warns:
             self.heard.warnings += [(self.rule, str(warning.message)) for warning in self.caught or ()]
             return False  # what is refused as well is for the block around
+        for warning in self.caught or ():
+            warnings.warn(warning.message, stacklevel=2)  # for the block around
         if exc is not None:
             self.heard.refusals.append((self.rule, type(exc).__name__, str(exc)))
         return True
