@@ -12,6 +12,8 @@ from conformance.cli import main
 from conformance.grading.smoke import smoke
 
 ROOT = Path(__file__).parents[2]
+ALONE = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""An environment in which pytest takes the plugin from the option alone, be it installed or not."""
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def test_a_module_that_is_shaped_like_torch_needs_no_adapter():
 
 def test_pytest_has_a_test_for_each_rule_and_case(tmp_path):
     """Failures are told with the rule and the case; what is not claimed is skipped with a reason."""
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+    environment = ALONE | {"OMP_NUM_THREADS": "1"}
     options = [
         "-p",
         "conformance.pytest_plugin",
@@ -100,7 +102,6 @@ def test_pytest_has_a_test_for_each_rule_and_case(tmp_path):
 def test_pytest_is_told_of_an_implementation_that_is_none(tmp_path):
     options = ["-p", "conformance.pytest_plugin", "--autograd-impl", "nothing.py"]
     run = [sys.executable, "-m", "pytest", "-q", *options, str(tmp_path)]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(run, cwd=tmp_path, env=ALONE, capture_output=True, text=True, check=False)
     assert 4 == done.returncode
     assert "there is no file nothing.py" in done.stderr + done.stdout
