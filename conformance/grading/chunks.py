@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from conformance import adapters
 from conformance.comparison.known_crashes import issue_of, words_of
-from conformance.execution.isolate import MOST_DEATHS, PRELOAD, Died, ProcessesKilled, survive
+from conformance.execution.isolate import MOST_DEATHS, OFTEN, PRELOAD, TWICE, Died, ProcessesKilled, survive
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.deadly import shrink_deadly
 from conformance.grading.isolated import run_isolated
@@ -71,7 +71,9 @@ def in_chunks(
 
 def each_alone(chunks: Sequence[C], workers: int, work: Callable[[C], Tally]) -> Iterator[Tally]:
     """Give the tally of each chunk, whatever becomes of its process."""
-    limit = adapters.patience(chunks[0].subject, chunks[0].timeout) if chunks else 0.0
+    if not chunks:
+        return
+    limit = adapters.patience(chunks[0].subject, chunks[0].timeout)
     results = survive(work, chunks, workers=workers, chunk=1, timeout=limit, alike=1)
     for chunk, result in zip(chunks, results, strict=True):
         yield _surviving(chunk, result, work)
@@ -102,9 +104,8 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
         side = TORCH if result.step == 0 else chunk.subject
         death = _death_again(result, side)
         unconfirmed.append(result)
-        if (
-            death is not None or unconfirmed.count(result) > 1
-        ):  # the second time it is what ran before it, too
+        often = OFTEN if result.how == "SIGKILL" else TWICE  # which no program gives itself, but a machine
+        if death is not None or unconfirmed.count(result) >= often:  # what ran before it has a part in it
             crashes += _crash(chunk, result, side, death)
             chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
         elif len(unconfirmed) >= MOST_DEATHS:
