@@ -105,6 +105,11 @@ def _step(browser):
     return int(browser.run("document.querySelector('#count').textContent.split(' ')[0]"))
 
 
+def _until_step(browser, number):
+    """Wait for a step: the browser answers before the page has heard of a finger."""
+    browser.wait(f"document.querySelector('#count').textContent.startsWith('{number} /')")
+
+
 def test_keys_buttons_lines_and_the_slider_step(browser, page, found):
     """Arrows, j and k, Home and End; a click on a line goes to its next pass; the address holds the step."""
     browser.screen(1200, 800, False)
@@ -133,12 +138,30 @@ def test_a_finger_steps(browser, page):
     browser.open(page)
     for start, end, expected in (((300, 500), (60, 510), 2), ((60, 500), (300, 490), 1)):
         browser.swipe(start, end)
-        assert expected == _step(browser)
+        _until_step(browser, expected)
     sizes = browser.run(
         "[...document.querySelectorAll('button, summary')].map(b => b.getBoundingClientRect())"
         ".map(r => [r.width, r.height])"
     )
     assert [] == [size for size in sizes if min(size) < 44]
+
+
+def test_a_finger_steps_although_the_picture_changes_under_it(browser, page):
+    """The element under it may be gone from the page when it lifts; a second finger makes it no swipe."""
+    browser.screen(360, 800, False)
+    browser.open(page)
+    browser.wait("document.querySelector('#picture p') !== null")
+    middle = "r => Math.round(r.top + r.height / 2)"
+    y = browser.run(f"({middle})(document.querySelector('#picture p').getBoundingClientRect())")
+    gone = "document.querySelector('#picture').replaceChildren(document.createElement('p'))"
+    browser.swipe((300, y), (60, y), meanwhile=f"{gone}; 0")
+    _until_step(browser, 2)
+    two = [{"x": 300, "y": 500, "id": 0}, {"x": 200, "y": 500, "id": 1}]
+    browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=two[:1])
+    browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=two)
+    browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    browser.swipe((300, 500), (60, 510))
+    _until_step(browser, 3)
 
 
 def test_a_script_that_did_not_run_has_a_page_without_steps(browser, tmp_path):

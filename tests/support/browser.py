@@ -133,10 +133,11 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key)
 
-    def swipe(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Move a finger over the screen."""
+    def swipe(self, start: tuple[int, int], end: tuple[int, int], meanwhile: str = "0") -> None:
+        """Move a finger over the screen; an expression of JavaScript is run while it is down."""
         point = [{"x": start[0], "y": start[1]}]
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=point)
+        self.run(meanwhile)
         self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[{"x": end[0], "y": end[1]}])
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 

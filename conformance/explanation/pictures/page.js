@@ -203,19 +203,19 @@
   }
 
   function swiped() {
-    let start = null;
+    let finger = null;
     addEventListener("touchstart", event => {
-      start = null;
+      finger = null;
       if (event.touches.length !== 1 || event.target.closest("nav")) return;
       for (let e = event.target; e && e !== document.body; e = e.parentElement)
         if (e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX)) return;
-      start = event.touches[0];
-    }, {passive: true});
-    addEventListener("touchend", event => {
-      if (!start) return;
-      const dx = event.changedTouches[0].clientX - start.clientX, dy = event.changedTouches[0].clientY - start.clientY;
-      if (Math.abs(dx) > 60 && Math.abs(dx) > 2 * Math.abs(dy)) go(now + (dx < 0 ? 1 : -1));
-      start = null;
+      const start = finger = event.touches[0];
+      // What was touched hears the end, even if a new picture has taken its place since; the window would not.
+      event.target.addEventListener("touchend", end => {
+        if (finger !== start) return;
+        const dx = end.changedTouches[0].clientX - start.clientX, dy = end.changedTouches[0].clientY - start.clientY;
+        if (Math.abs(dx) > 60 && Math.abs(dx) > 2 * Math.abs(dy)) go(now + (dx < 0 ? 1 : -1));
+      }, {passive: true, once: true});
     }, {passive: true});
   }
 
