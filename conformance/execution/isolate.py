@@ -50,7 +50,7 @@ PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
 TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
-"""The deaths alike that make a result, those that do where no program was recorded, and the most in all."""
+"""The deaths alike that make a result, those that do where it may be the machine's fault, the most in all."""
 
 LONGEST_TEMPORARY = 70
 """The most bytes in the path of the temporary folder.
@@ -303,6 +303,18 @@ def _collect(
             _bury(pool, worker, waiting, alone, done, f"no answer for {timeout:g} s")
 
 
+def _enough(died: Died, alike: int) -> int:
+    """Return how many deaths like this one make a result.
+
+    The system sends SIGKILL, hardly ever a program: it takes more of them, and where no program was recorded
+    none is enough.
+    """
+    killed = died.how == "SIGKILL"
+    if died.program is None:
+        return MOST_DEATHS + 1 if killed else OFTEN
+    return OFTEN if killed and alike > 1 else alike
+
+
 def _bury(pool: _Pool, worker: _Worker, waiting: deque[Batch], alone: deque[Batch], done: dict[int, Any],
           how: str | None) -> None:  # fmt: skip
     """Find the item a process died of; put back the rest of its chunk, and that one to be tried alone, unless
@@ -319,7 +331,7 @@ def _bury(pool: _Pool, worker: _Worker, waiting: deque[Batch], alone: deque[Batc
     number, died = chunk[at][0], Died(how or ended, program, step)
     deaths = pool.deaths.setdefault(number, [])
     deaths.append(died)
-    if deaths.count(died) >= (pool.alike if program is not None else OFTEN):
+    if deaths.count(died) >= _enough(died, pool.alike):
         done[number] = died
     elif len(deaths) >= MOST_DEATHS:
         raise ProcessesKilled(f"processes keep ending ({ended}), each at something else")

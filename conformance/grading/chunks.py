@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from conformance import adapters
 from conformance.comparison.known_crashes import issue_of, words_of
-from conformance.execution.isolate import MOST_DEATHS, OFTEN, PRELOAD, TWICE, Died, ProcessesKilled, survive
+from conformance.execution.isolate import MOST_DEATHS, PRELOAD, TWICE, Died, ProcessesKilled, survive
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.deadly import shrink_deadly
 from conformance.grading.isolated import run_isolated
@@ -91,7 +91,8 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     """The tally of a chunk; where a program killed its process, the chunk is worked through again without
     it.
 
-    A death that is not seen again came from outside, and costs nothing but time.
+    A death that is not seen again came from outside, and costs nothing but time. So did each SIGKILL that the
+    program by itself does not get: the system sends it, not a program.
     """
     crashes = Tally()
     unconfirmed: list[Died] = []
@@ -104,12 +105,12 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
         side = TORCH if result.step == 0 else chunk.subject
         death = _death_again(result, side)
         unconfirmed.append(result)
-        often = OFTEN if result.how == "SIGKILL" else TWICE  # which no program gives itself, but a machine
-        if death is not None or unconfirmed.count(result) >= often:  # what ran before it has a part in it
+        by_what_ran_before = result.how != "SIGKILL" and unconfirmed.count(result) >= TWICE
+        if death is not None or by_what_ran_before:
             crashes += _crash(chunk, result, side, death)
             chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
         elif len(unconfirmed) >= MOST_DEATHS:
-            raise ProcessesKilled(f"processes keep ending ({result.how}), each at something else")
+            raise ProcessesKilled(f"processes keep ending ({result.how}), at nothing that does so by itself")
         limit = adapters.patience(chunk.subject, chunk.timeout)
         (result,) = survive(work, [chunk], chunk=1, timeout=limit, alike=1)
     return result + crashes

@@ -19,7 +19,11 @@ from pathlib import Path
 import pytest
 
 import conformance
-from conformance.execution.isolate import OFTEN, Died, ProcessesKilled, survive
+from conformance.execution.isolate import MOST_DEATHS, OFTEN, Died, ProcessesKilled, survive
+from conformance.grading import chunks
+from conformance.grading.campaign import Chunk
+from conformance.grading.tally import Tally
+from conformance.program.parsing import parse
 from conformance.report import as_json
 
 ROOT = Path(__file__).parents[2]
@@ -62,8 +66,11 @@ def undisturbed() -> str:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_run_whose_workers_are_killed_gives_the_same_report(undisturbed, seed):
-    """The report is the same to the letter, whatever was killed."""
-    with killing(seed, every=1.5) as killed:
+    """The report is the same to the letter, whatever was killed.
+
+    As often as a slow machine can bear: a chunk that is killed begins again, and ends if it is left alone.
+    """
+    with killing(seed, every=1.5, most=8) as killed:
         disturbed = graded()
     assert killed
     assert undisturbed == disturbed
@@ -91,6 +98,32 @@ def test_a_machine_that_goes_on_killing_is_named(monkeypatch):
     monkeypatch.setattr("conformance.execution.isolate.OFTEN", 9)
     with killing(4, every=0.3), pytest.raises(ProcessesKilled, match="processes keep ending"):
         list(survive(forever, [1], preload=()))
+
+
+PROGRAM = parse("a = torch.ones(2, requires_grad=True)")
+
+
+def dying(monkeypatch, how: str, times: int) -> Tally:
+    """Work through a chunk whose process dies so often, at a program that by itself kills no process."""
+    results = iter([*[Died(how, PROGRAM, 0)] * (times - 1), Tally()])
+    monkeypatch.setattr(chunks, "survive", lambda *_, **__: iter([next(results)]))
+    monkeypatch.setattr(chunks, "_death_again", lambda died, side: None)
+    chunk = Chunk("reference", "torch", "prng", 0, first=0, count=100)
+    return chunks._surviving(chunk, Died(how, PROGRAM, 0), lambda chunk: Tally())
+
+
+def test_a_sigkill_that_a_program_alone_does_not_get_is_never_its_fault(monkeypatch):
+    """It costs time, and ends the run at last."""
+    assert () == dying(monkeypatch, "SIGKILL", MOST_DEATHS - 1).crashes
+    with pytest.raises(ProcessesKilled, match="SIGKILL"):
+        dying(monkeypatch, "SIGKILL", MOST_DEATHS)
+
+
+def test_a_crash_seen_twice_counts_although_the_program_alone_lives(monkeypatch):
+    """Programs that ran before it in the process have a part in it."""
+    assert () == dying(monkeypatch, "SIGSEGV", 1).crashes
+    (crash,) = dying(monkeypatch, "SIGSEGV", 2).crashes
+    assert ("SIGSEGV", "by itself it does not kill a process") == (crash.error, crash.not_reduced)
 
 
 def test_a_process_that_always_dies_before_it_begins_is_a_result(monkeypatch):
