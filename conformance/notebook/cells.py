@@ -15,7 +15,7 @@ RUNS_ITS_BODY = re.compile(r"%%(?:explain|time|timeit|capture|prun)\b.*")
 """The first line of a cell whose body is Python that runs here."""
 MAGIC = re.compile(r"(\s*)(?=[%!?]|[\w.]+\?{1,2}\s*$)(.*)")
 MOST = 1000
-"""The most elements of a tensor that is told as text."""
+"""The most elements of a tensor that is shown as text."""
 
 
 @dataclass(frozen=True, slots=True)

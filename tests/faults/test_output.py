@@ -33,7 +33,7 @@ def done(command: list[str], **changed: str) -> subprocess.CompletedProcess[str]
     """Run a command of the shell."""
     text = " ".join(command)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **changed}
-    return subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, timeout=600)
 
 
 def tidy(found: subprocess.CompletedProcess[str]) -> bool:

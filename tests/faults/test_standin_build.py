@@ -67,7 +67,7 @@ def test_it_is_built_once_and_then_found(cache):
 
 def test_two_builders_build_once(cache):
     both = [builder(TAKES="2") for _ in range(2)]
-    paths = {process.communicate(timeout=120)[0] for process in both}
+    paths = {process.communicate(timeout=300)[0] for process in both}
     assert (1, 1, [0, 0]) == (len(paths), begun(cache), [process.returncode for process in both])
 
 
@@ -76,7 +76,7 @@ def test_a_killed_build_is_begun_anew(cache):
     while not begun(cache):
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
-    killed.communicate(timeout=60)
+    killed.communicate(timeout=300)
     found = build.library(may_build=True)
     assert ({found.name, "building.lock"}, 2) == (
         {path.name for path in found.parent.iterdir()},

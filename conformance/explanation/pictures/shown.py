@@ -23,7 +23,7 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without the characters that no document may hold: they are told as escapes."""
+    """Return a text without the characters that no document may hold: they are shown as escapes."""
     return "".join(c if c.isprintable() else "\\n" if c == "\n" else f"\\u{ord(c):04x}" for c in text)
 
 

@@ -17,7 +17,7 @@ _KINDS |= {
 
 
 def coloured(lines: Sequence[str]) -> list[str]:
-    """Return each line as HTML; a script that is no Python is told as it is."""
+    """Return each line as HTML; a script that is not Python is shown as it is."""
     spans: dict[int, list[tuple[int, int, str]]] = {}
     for line, start, end, kind in _spans(lines):
         spans.setdefault(line, []).append((start, end, kind))
