@@ -2,9 +2,9 @@
 
 from reference_impl.namespace.missing import loading
 from reference_impl.optim.adam import Adam, AdamW
+from reference_impl.optim.adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop
 from reference_impl.optim.lbfgs import LBFGS
 from reference_impl.optim.optimizer import Optimizer
-from reference_impl.optim.rates import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop
 from reference_impl.optim.sgd import SGD
 
 __getattr__ = loading(__name__, "lr_scheduler", "swa_utils")

@@ -10,10 +10,10 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import zeros_like
-from reference_impl.optim.optimizer import Optimizer, Update, check_path
+from reference_impl.optim.per_parameter import PerParameter, check_betas, require
 
 
-class Adam(Optimizer):
+class Adam(PerParameter):
     """Adam (Kingma and Ba 2015), with ``amsgrad`` as an option; weight decay is added to the gradient."""
 
     def __init__(
@@ -29,39 +29,17 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
         **how: Any,
     ) -> None:
-        check_path(f"optim.{type(self).__name__}", how)
-        if lr < 0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if eps < 0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for at, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {at}: {beta}")
-        if weight_decay < 0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         settings |= {"maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}
-        super().__init__(params, settings)
+        super().__init__(params, settings, how)
 
-    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        # NB: on devices PyTorch takes each part of a step for all parameters before the next part. That
-        # shows only if a parameter is listed twice.
-        for update in updates:
-            self._change(update, group)
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
 
-    def _change(self, update: Update, group: dict[str, Any]) -> None:
-        x, g, state = update
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
-        decay = group["weight_decay"]
-        if group["maximize"]:
-            g = g.neg()
-        if not state:
-            state |= {"step": 0, "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
-        state["step"] += 1
-        if decay and group["decoupled_weight_decay"]:
-            x.mul_(1 - group["lr"] * decay)
-        elif decay:
-            g = g.add(x, alpha=decay)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         if array_of(g).dtype != array_of(mean).dtype:
             refuse_by("optim/adam-wants-one-dtype", want=_spoken(mean), got=_spoken(g))

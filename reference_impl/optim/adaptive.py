@@ -1,4 +1,4 @@
-"""Optimizers with a rate for each element: RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop.
+"""Optimizers that adapt the rate of each element: RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop.
 
 Adam and AdamW are in ``adam``, L-BFGS in ``lbfgs``.
 """
@@ -11,44 +11,10 @@ from typing import Any
 
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import full_like, zeros_like
-from reference_impl.optim.optimizer import Optimizer, Update, check_path
+from reference_impl.optim.per_parameter import PerParameter, check_betas, require
 
 
-def _need(held: bool, text: str) -> None:
-    if not held:
-        raise ValueError(text)
-
-
-class _Rates(Optimizer):
-    """An optimizer that changes one parameter at a time; subclasses say how, in `one`."""
-
-    def __init__(self, params: Iterable[Any], settings: dict[str, Any], more: dict[str, Any]) -> None:
-        check_path(f"optim.{type(self).__name__}", more)
-        _need(settings["lr"] >= 0, f"Invalid learning rate: {settings['lr']}")
-        decay = settings.get("weight_decay", 0)
-        _need(decay >= 0, f"Invalid weight_decay value: {decay}")
-        super().__init__(params, settings)
-
-    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        for x, g, state in updates:
-            if not state:
-                state |= {"step": 0} | self.begun(x, group)
-            state["step"] += 1
-            g = g.neg() if group["maximize"] else g
-            if group.get("weight_decay") and not group.get("decoupled_weight_decay"):
-                g = g.add(x, alpha=group["weight_decay"])
-            self.one(x, g, state, group)
-
-    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Make the state of a parameter that has none."""
-        raise NotImplementedError
-
-    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Change one parameter."""
-        raise NotImplementedError
-
-
-class RMSprop(_Rates):
+class RMSprop(PerParameter):
     """The gradient over the root of a running mean of its square (Hinton), optionally centred."""
 
     def __init__(
@@ -65,9 +31,9 @@ class RMSprop(_Rates):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
-        _need(momentum >= 0, f"Invalid momentum value: {momentum}")
-        _need(alpha >= 0, f"Invalid alpha value: {alpha}")
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        require(momentum >= 0, f"Invalid momentum value: {momentum}")
+        require(alpha >= 0, f"Invalid alpha value: {alpha}")
         settings = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
         settings |= {"weight_decay": weight_decay, "maximize": maximize}
         more = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable}
@@ -98,7 +64,7 @@ class RMSprop(_Rates):
             x.addcdiv_(g, size, value=-group["lr"])
 
 
-class Adagrad(_Rates):
+class Adagrad(PerParameter):
     """The gradient over the root of the sum of its squares (Duchi et al. 2011)."""
 
     def __init__(
@@ -114,10 +80,10 @@ class Adagrad(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(lr_decay >= 0, f"Invalid lr_decay value: {lr_decay}")
+        require(lr_decay >= 0, f"Invalid lr_decay value: {lr_decay}")
         begin = initial_accumulator_value
-        _need(begin >= 0, f"Invalid initial_accumulator_value value: {begin}")
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        require(begin >= 0, f"Invalid initial_accumulator_value value: {begin}")
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
         settings = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
         settings |= {"initial_accumulator_value": begin, "maximize": maximize}
         super().__init__(params, settings, {"foreach": foreach, **more})
@@ -135,7 +101,7 @@ class Adagrad(_Rates):
         x.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)
 
 
-class Adadelta(_Rates):
+class Adadelta(PerParameter):
     """The gradient times the ratio of a running mean of steps to one of gradients (Zeiler 2012)."""
 
     def __init__(
@@ -150,8 +116,8 @@ class Adadelta(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(0 <= rho <= 1, f"Invalid rho value: {rho}")
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
+        require(0 <= rho <= 1, f"Invalid rho value: {rho}")
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
         settings = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, settings, {"foreach": foreach, **more})
 
@@ -167,12 +133,7 @@ class Adadelta(_Rates):
         x.add_(step, alpha=-group["lr"])
 
 
-def _need_betas(betas: tuple[float, float]) -> None:
-    for at, beta in enumerate(betas):
-        _need(0 <= beta < 1, f"Invalid beta parameter at index {at}: {beta}")
-
-
-class Adamax(_Rates):
+class Adamax(PerParameter):
     """Adam with the largest past gradient instead of the mean square (Kingma and Ba 2015)."""
 
     def __init__(
@@ -187,8 +148,8 @@ class Adamax(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
-        _need_betas(betas)
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, settings, {"foreach": foreach, **more})
 
@@ -203,7 +164,7 @@ class Adamax(_Rates):
         x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** state["step"]))
 
 
-class NAdam(_Rates):
+class NAdam(PerParameter):
     """Adam with Nesterov's momentum, whose share grows with the steps (Dozat 2016)."""
 
     def __init__(
@@ -219,9 +180,9 @@ class NAdam(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
-        _need_betas(betas)
-        _need(momentum_decay >= 0, f"Invalid momentum_decay value: {momentum_decay}")
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        require(momentum_decay >= 0, f"Invalid momentum_decay value: {momentum_decay}")
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         settings |= {"momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay}
         super().__init__(params, settings, more)
@@ -231,8 +192,6 @@ class NAdam(_Rates):
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         (first, second), rate, step = group["betas"], group["lr"], state["step"]
-        if group["decoupled_weight_decay"] and group["weight_decay"]:
-            x.mul_(1 - rate * group["weight_decay"])
         share, next_share = (
             first * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (step, step + 1)
         )
@@ -246,7 +205,7 @@ class NAdam(_Rates):
         x.addcdiv_(mean, size, value=-rate * next_share / (1 - product * next_share))
 
 
-class RAdam(_Rates):
+class RAdam(PerParameter):
     """Adam that begins without the mean square until it is known well enough (Liu et al. 2020)."""
 
     def __init__(
@@ -261,8 +220,8 @@ class RAdam(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(eps >= 0, f"Invalid epsilon value: {eps}")
-        _need_betas(betas)
+        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, settings | {"decoupled_weight_decay": decoupled_weight_decay}, more)
 
@@ -271,8 +230,6 @@ class RAdam(_Rates):
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         (first, second), step = group["betas"], state["step"]
-        if group["decoupled_weight_decay"] and group["weight_decay"]:
-            x.mul_(1 - group["lr"] * group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
@@ -286,7 +243,7 @@ class RAdam(_Rates):
         x.add_(direction, alpha=-group["lr"])
 
 
-class Rprop(_Rates):
+class Rprop(PerParameter):
     """Steps that grow while the gradient keeps its sign and shrink when it changes (Riedmiller 1993)."""
 
     def __init__(
@@ -299,7 +256,7 @@ class Rprop(_Rates):
         maximize: bool = False,
         **more: Any,
     ) -> None:
-        _need(0 < etas[0] < 1 < etas[1], f"Invalid eta values: {etas[0]}, {etas[1]}")
+        require(0 < etas[0] < 1 < etas[1], f"Invalid eta values: {etas[0]}, {etas[1]}")
         settings = {"lr": lr, "etas": etas, "step_sizes": step_sizes, "maximize": maximize}
         super().__init__(params, settings, more)
 

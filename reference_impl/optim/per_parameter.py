@@ -1,0 +1,54 @@
+"""The base of optimizers that change one parameter at a time, and the checks of their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.optim.optimizer import Optimizer, Update, check_path
+
+
+def require(held: bool, text: str) -> None:
+    """Raise ValueError with the text where a setting is out of its range."""
+    if not held:
+        raise ValueError(text)
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    """Raise ValueError where a running mean would forget everything, or nothing."""
+    for at, beta in enumerate(betas):
+        require(0 <= beta < 1, f"Invalid beta parameter at index {at}: {beta}")
+
+
+class PerParameter(Optimizer):
+    """An optimizer that changes one parameter at a time; subclasses say how, in ``one``."""
+
+    def __init__(self, params: Iterable[Any], settings: dict[str, Any], how: dict[str, Any]) -> None:
+        check_path(f"optim.{type(self).__name__}", how)
+        require(settings["lr"] >= 0, f"Invalid learning rate: {settings['lr']}")
+        decay = settings.get("weight_decay", 0)
+        require(decay >= 0, f"Invalid weight_decay value: {decay}")
+        super().__init__(params, settings)
+
+    def change(self, updates: list[Update], group: dict[str, Any]) -> None:
+        # NB: on devices PyTorch takes each part of a step for all parameters before the next part. That
+        # shows only if a parameter is listed twice.
+        for x, g, state in updates:
+            if not state:
+                state |= {"step": 0} | self.begun(x, group)
+            state["step"] += 1
+            g = g.neg() if group["maximize"] else g
+            if group.get("decoupled_weight_decay") and group["weight_decay"]:
+                x.mul_(1 - group["lr"] * group["weight_decay"])
+            elif group.get("weight_decay"):
+                g = g.add(x, alpha=group["weight_decay"])
+            self.one(x, g, state, group)
+
+    def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Make the state of a parameter that has none."""
+        raise NotImplementedError
+
+    def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Change one parameter."""
+        raise NotImplementedError
