@@ -7,10 +7,8 @@ A leg is work on all programs: a part of a check or several together. ``benchmar
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
-import mmap
 import sys
 import warnings
 from collections.abc import Callable
@@ -42,6 +40,9 @@ DENSITY = found("DENSITY", "conformance.generate.guide.guide", "conformance.gene
 Prng = found("Prng", "conformance.generate.state.choices", "conformance.generate.choices")
 parse = found("parse", "conformance.program.parsing", "conformance.parse")
 to_text = found("to_text", "conformance.program.printing", "conformance.text")
+
+sys.path.append(str(Path(__file__).parent))  # the last place: all else comes from the checkout
+counted = import_module("callgrind").counted
 
 REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
 
@@ -106,43 +107,6 @@ def timed(work: dict[str, Leg], rounds: int = 3) -> dict[str, float]:
             leg()
             least[name] = min(least[name], process_time() - started)
     return least
-
-
-REQUEST = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
-"""``valgrind.h``'s client request for x86-64 as a function of the address of its arguments: rotations of one
-register that come to nothing, which valgrind knows by their looks.
-"""
-ZERO, DUMP, START, STOP = 0x43540001, 0x43540003, 0x43540004, 0x43540005  # as in callgrind.h
-
-
-def counted(work: dict[str, Leg]) -> None:
-    """Let callgrind write down the instructions of each leg, once caches are warm.
-
-    Garbage is collected at the end of each leg, and counted there: automatic collections come at thresholds,
-    which one object more may move into another leg.
-    """
-    page = mmap.mmap(-1, len(REQUEST), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    page.write(REQUEST)
-    code = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    call = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(code)
-
-    def request(number: int, text: bytes = b"") -> None:
-        name = ctypes.create_string_buffer(text)
-        arguments = (ctypes.c_size_t * 6)(number, ctypes.addressof(name))
-        call(ctypes.addressof(arguments))
-
-    for leg in work.values():
-        leg()
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    request(START)
-    for name, leg in work.items():
-        request(ZERO)
-        leg()
-        gc.collect()
-        request(DUMP, name.encode())
-    request(STOP)
 
 
 def main(what: str, *numbers: str) -> None:

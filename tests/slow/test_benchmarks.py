@@ -1,12 +1,15 @@
 """The cost of a check is measured in seconds or instructions, here and in another checkout."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from benchmarks.cost import CALLGRIND, LEG
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +40,26 @@ def test_without_valgrind_it_says_so(tmp_path):
     assert "hint: install the package valgrind" in done.stderr
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+TWO = """
+from benchmarks.callgrind import counted
+counted({"few": lambda: sum(range(10_000)), "many": lambda: sum(range(90_000))})
+"""
+NO_VALGRIND = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+
+
+@NO_VALGRIND
+def test_instructions_of_a_function_are_counted(tmp_path):
+    """Nine times the work is about nine times the instructions, and what goes before counts for nothing."""
+    out = tmp_path / "out"
+    command = [*CALLGRIND, f"--callgrind-out-file={out}", sys.executable, "-S", "-c", TWO]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    counts = {name: int(count) for name, count in LEG.findall(out.read_text())}
+    assert ["few", "many"] == list(counts)
+    assert 7 < counts["many"] / counts["few"] < 9.5
+
+
+@NO_VALGRIND
+@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "soak", reason="soak: valgrind takes minutes")
 def test_instructions_are_counted():
     """A leg that does more work counts more instructions."""
     done = benchmark("--instructions", "--json")
