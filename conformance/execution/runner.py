@@ -79,6 +79,7 @@ class Runner:
         self._calls: list[tuple[int, tuple[Any, ...]]] = []
         self._raised: Exception | None = None
         self._seen_all = False
+        self._recording: list[Runner] = [self]
         self._resolve = getattr(adapter, "resolve", None)
         self._observe = getattr(adapter, "observe", None)
         self._warned = getattr(adapter, "warned", None)
@@ -104,8 +105,9 @@ class Runner:
         if self._open:
             self._open = False
             self._modes.leave(0)
-            # A tensor with a hook leads to the runner: left to each other they would wait for the collector.
-            for held in (self.env, self._tensors, self._plain):
+            # A tensor with a hook leads to the runner: left to each other they would wait for the collector,
+            # and for good where a graph that leads to itself, as create_graph makes them, keeps the hook.
+            for held in (self.env, self._tensors, self._plain, self._touched, self._since, self._recording):
                 held.clear()
             stop = getattr(self.adapter, "stop", None)
             if stop is not None:
@@ -238,14 +240,17 @@ class Runner:
 
     def _recorded(self, function: Function) -> Callable[..., Any]:
         """Wrap a callback so that its calls and exceptions are recorded."""
-        call, step = compiled(function.text), len(self.steps)
+        call, step, recording = compiled(function.text), len(self.steps), self._recording
 
         def recorded(*given: Any) -> Any:
-            self._calls.append((step, tuple([self._shown.given(value, self._gradient) for value in given])))
+            for runner in recording:
+                seen = [runner._shown.given(value, runner._gradient) for value in given]
+                runner._calls.append((step, tuple(seen)))
             try:
                 return call(*given)
             except Exception as error:
-                self._raised = error
+                for runner in recording:
+                    runner._raised = error
                 raise
 
         return recorded

@@ -184,6 +184,8 @@ class Lowering:
     def value(self, node: ast.expr) -> Any:
         """A literal, a name, or a temporary bound to what the expression computes."""
         match node:
+            case ast.Constant(value=bytes() as value):
+                raise ProgramError(node, f"bytes such as {value!r:.40} have no place in a program")
             case ast.Constant(value=value):
                 return Device(value) if isinstance(value, str) and is_device(value) else value
             case ast.Name(id=name):

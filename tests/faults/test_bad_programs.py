@@ -16,6 +16,7 @@ from conformance.execution.claims import known_ops
 from conformance.program import Program
 from conformance.program.checked import parse_checked
 from conformance.program.parsing import ProgramError
+from conformance.program.printing import to_text
 from conformance.recordings.format import Stale, trace_of
 
 X = "import torch\nx = torch.ones(2)\n"
@@ -44,6 +45,7 @@ BAD = {
     "a loop": (X + "for i in range(9): x = x * 2\n", "line 3: a program is a straight line"),
     "nothing": ("", "there is no step in it"),
     "no Python": ("import torch\nx = = 1\n", "line 2: not Python"),
+    "bytes": (X + "y = x.view(b'a')\n", "line 3: bytes such as b'a' have no place in a program"),
     "a null byte": (X + "\0", "not Python"),
     "a lone surrogate": (X + "y = '\ud800'\n", ""),
 }
@@ -96,12 +98,14 @@ def test_the_operations_accepted_are_known():
 
 
 WORDS = st.sampled_from(
-    [*".=()[],:1-\n\0'\\x", "torch", "**", "with ", "del ", "lambda ", "import torch\n", "\n    "]
+    [*".=()[],:1-\n\0'\\xb", "torch", "**", "with ", "del ", "lambda ", "import torch\n", "\n    "]
 )
 
 
 @given(st.one_of(st.text(), st.text(string.printable), st.lists(WORDS, max_size=30).map("".join)))
 def test_any_text_is_a_program_or_an_error(text):
-    """No text ends the parser in any other way."""
+    """No text ends the parser in any other way, and what is a program can be written."""
     with suppress(ProgramError):
-        assert isinstance(parse_checked(text, known_to_somebody), Program)
+        parsed = parse_checked(text, known_to_somebody)
+        assert isinstance(parsed, Program)
+        assert to_text(parsed)

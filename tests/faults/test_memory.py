@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
+import pytest
+
+from conformance.adapters import load
+from conformance.execution.run import Runner, run
+from conformance.program.parsing import parse
 from sources import ROOT
 
 COUNTS = """
@@ -29,3 +35,21 @@ def test_live_objects_stay_as_many_however_many_programs_ran():
     early, later, late = map(int, done.stdout.split())
     assert late - later < 2 * 2_000, (early, later, late)
     assert late < 1.5 * early
+
+
+CYCLE = parse("""
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.register_hook(lambda g: g * 2)
+y = x.mul(x)
+z = y.sum()
+z.backward(create_graph=True)
+""")
+"""PyTorch keeps the leaf, its gradient and its hook for good: they are a cycle through C++."""
+
+
+def test_what_torch_never_frees_keeps_nothing_of_the_run():
+    """A hook in such a cycle once kept the trace of its program: 270 objects a program."""
+    pytest.importorskip("torch")
+    assert len(CYCLE) == len(run(CYCLE, load("torch")))
+    gc.collect()
+    assert not [each for each in gc.get_objects() if type(each) is Runner]
