@@ -27,7 +27,7 @@ from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
 from conformance.grading.chunks import Progress, in_chunks
 from conformance.grading.expectations import read_expectations
-from conformance.grading.participants import REFERENCE, TORCH
+from conformance.grading.participants import REFERENCE, TORCH, preload_for
 from conformance.grading.rule_status import unconfirmed
 from conformance.grading.selection import ALL, select_for
 from conformance.grading.standing import standing
@@ -115,7 +115,8 @@ def check(
         ended = tally.ended or (Ending.BROKEN if tally.broken else Ending.STOPPED)
         tally = replace(tally, unrun=programs, ended=ended)
     else:
-        tally += in_chunks(replace(whole, unconfirmed=unconfirmed(chosen, witnessed)), workers, tick)
+        upcoming = replace(whole, unconfirmed=unconfirmed(chosen, witnessed))
+        tally += in_chunks(upcoming, workers, tick, preload=preload_for(spec, against))
     by_themselves: Collection[Finding] = ()
     if not (tally.broken or tally.ended.from_outside):
         if update:
@@ -281,7 +282,10 @@ def _cases(
         nonlocal done, ended
         results: list[Witnessed] = []
         try:
-            for result in run_cases(side, () if ended else chosen, workers, timeout=timeout):
+            upcoming = () if ended else chosen
+            for result in run_cases(
+                side, upcoming, workers, preload=preload_for(spec, against), timeout=timeout
+            ):
                 results.append(despite_divergence(result, side) if result.case in departed else result)
                 done += 1
                 tick("cases", done, total)

@@ -18,6 +18,7 @@ from conformance.comparison.known_divergences import KnownDivergence, known_dive
 from conformance.comparison.refusals import as_claimed
 from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.flight_recorder import note
+from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
 from conformance.program import Program
@@ -45,6 +46,11 @@ class Judged(NamedTuple):
     def differing(self) -> Trace:
         """The trace that gave the actual values of a difference: torch's where the suite is at fault."""
         return self.right if self.found.decision is Decision.SUITE else self.other
+
+
+def preload_for(*sides: str) -> tuple[str, ...]:
+    """Return the modules that grading processes find imported: torch only where it takes part itself."""
+    return PRELOAD if TORCH in sides else WITHOUT_TORCH
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from conformance import adapters
 from conformance.comparison.judge import Decision
 from conformance.execution.case import parse_case
 from conformance.execution.claims import lacks_device
-from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
+from conformance.execution.isolate import Died, survive
 from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.arguments import check_arguments, check_paths
@@ -32,7 +32,7 @@ from conformance.grading.check import (
     versions_of,
 )
 from conformance.grading.chunks import Progress, in_chunks
-from conformance.grading.participants import REFERENCE, AdapterBroke, Participants
+from conformance.grading.participants import REFERENCE, AdapterBroke, Participants, preload_for
 from conformance.grading.selection import ALL, select, select_for
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
@@ -323,11 +323,6 @@ def _work(stretch: Any) -> Tally:
     replays = _Replays(stretch)
     with adapters.load(REFERENCE).modelling(replays.recording.origin.release):
         return replays.all()
-
-
-def preload_for(spec: str) -> tuple[str, ...]:
-    """Return the modules that grading processes find imported: torch only where it is graded itself."""
-    return PRELOAD if spec == TORCH else WITHOUT_TORCH
 
 
 def participants_for(spec: str, recording: Recording, trace: Trace) -> Participants:
