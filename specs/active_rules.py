@@ -24,7 +24,8 @@ _off_outside = _off
 _release = NEWEST
 
 OF_CALLS = frozenset({
-    "copy/clone-shares-nothing", "detach/cuts", "detach/is-no-view", "detach/shares-storage",
+    "copy/clone-shares-nothing", "detach/cuts", "detach/is-no-view", "detach/needs-no-grad",
+    "detach/shares-storage",
     "inference/detached-counts", "inference/tag-prevails", "inference/view-tag", "inference/views-are-none",
     "version/shared-by-detach", "version/shared-by-views", "view/base-is-the-root",
     "view/multi-output-tag", "view/no-grad-tag", "view/outputs-share-a-node",

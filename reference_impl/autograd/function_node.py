@@ -53,7 +53,8 @@ class FunctionCtx:
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declare the inputs that forward wrote in place; forward must return them."""
-        self.dirty_tensors = tensors
+        if by("function/dirty-is-rewritten"):
+            self.dirty_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Declare the outputs that have no gradient."""

@@ -20,7 +20,8 @@ def shallow_copy_and_detach(tensor: Tensor) -> Tensor:
 
 def detach(self: Tensor) -> Tensor:
     """The same elements without history, under the same version counter; not a view."""
-    by("detach/cuts"), by("detach/shares-storage"), by("detach/is-no-view"), by("version/shared-by-detach")
+    by("detach/cuts"), by("detach/needs-no-grad"), by("detach/shares-storage")
+    by("detach/is-no-view"), by("version/shared-by-detach")
     if self._inference:
         by("inference/detached-counts")
     return shallow_copy_and_detach(self)

@@ -87,6 +87,14 @@ def _detach_with_history(self: Tensor) -> Tensor:
     return _with_history_of(self, _detach(self))
 
 
+@without("detach/needs-no-grad", detach, "detach")
+def _detach_with_flag(self: Tensor) -> Tensor:
+    """Keep the flag, on a leaf of its own."""
+    out = _detach(self)
+    out._requires_grad = self.requires_grad
+    return out
+
+
 @without("data/cuts", tensor, "variable_data")
 def _data_with_history(self: Tensor) -> Tensor:
     """Keep the history."""

@@ -39,6 +39,20 @@ def detach_and_flag_start_a_new_graph():
     assert w.grad is None
 
 
+def detached_leaf_needs_no_grad():
+    """Of a leaf, too, the detached result requires no grad, and nothing is recorded from it.
+
+    Rule: detach/needs-no-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    d = x.detach()
+    assert d.requires_grad is False and d.is_leaf is True
+    y = d * 3
+    assert y.requires_grad is False and y.grad_fn is None
+    (x * d).sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0] and d.grad is None
+
+
 def detach_copies_no_data():
     """A write to either tensor is seen in both.
 

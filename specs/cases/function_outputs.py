@@ -72,7 +72,7 @@ def several_views_cannot_be_written():
 def dirty_input_gets_the_history():
     """An input that was marked dirty and returned becomes the function's output, in place.
 
-    Rules: function/dirty-counts-as-written, write/history-becomes-the-write.
+    Rules: function/dirty-is-rewritten, function/dirty-counts-as-written, write/history-becomes-the-write.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1

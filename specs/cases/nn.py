@@ -224,3 +224,19 @@ def a_reduced_loss_lies_in_memory_for_each_element():
     loss = torch.nn.functional.l1_loss(x, y)
     with refused("view/window-outside-base"):
         loss.as_strided((1,), (1,), 1)
+
+
+def clipping_values_takes_a_grad():
+    """Values are clipped only after a backward; a joint norm is 0 before it.
+
+    Rule: nn/clipping-values-takes-a-grad.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with refused("nn/clipping-values-takes-a-grad"):
+        torch.nn.utils.clip_grad_value_([x], 3.0)
+    with refused("nn/clipping-values-takes-a-grad"):
+        torch.nn.utils.clip_grad_value_([], 3.0)
+    assert torch.nn.utils.clip_grad_norm_([x], 3.0).item() == 0.0
+    (x * x).sum().backward()
+    torch.nn.utils.clip_grad_value_([x], 3.0)
+    assert x.grad.tolist() == [2.0, 3.0]

@@ -94,3 +94,15 @@ def test_an_op_that_keeps_values_may_hand_on_the_very_gradient_it_got(op: str) -
     text = "a = torch.tensor(1.0, requires_grad=True)\ns = torch.tensor(2.0)\n"
     text += f"b = a.{op}\ng, = torch.autograd.grad(b, a, s)\ng.sin_()\n"
     assert reached(text)[0] == "g s"
+
+
+def test_functions_are_given_what_a_step_reads_and_makes() -> None:
+    """A function that is called outside the engine sees the roundings of the operands, and nobody else's."""
+    seen = trace(
+        "a = torch.tensor([1.0, 2.0])\n"
+        "b = a.sin()\n"
+        "c = torch.utils.checkpoint.checkpoint(lambda t: t * t, a, use_reentrant=False)\n"
+        "d = torch.utils.checkpoint.checkpoint(lambda t: t * t, b, use_reentrant=False)\n"
+    )
+    rounding = RoundingBounds(seen)
+    assert [False, True] == [bool(rounding.of_calls(step).terms) for step in (2, 3)]

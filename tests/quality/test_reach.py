@@ -37,11 +37,7 @@ SEED, COUNT = 1, 2500
 ORACLE = adapters.load("reference")
 IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
-RARE = {
-    "op/real-only": "complex operands of deg2rad are drawn once in tens of thousands of programs",
-    "device/nesterov-changes-grads": "programs reach it when all their leaves are moved to the device",
-    "op/abs-in-place-is-real": "complex operands of abs_ are drawn once in some six thousand programs",
-}
+RARE: dict[str, str] = {}
 """Rules that too few programs reach for a sample, each with the reason."""
 
 MOST = 5_000

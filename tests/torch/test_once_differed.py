@@ -378,6 +378,11 @@ a = torch.tensor([[4.0, 1.0], [-2.0, 3.0]], dtype=torch.float64)
 m = torch.view_as_complex(a)
 s = m.abs()
 """,
+    "a checkpointed function is given values that were rounded": """
+a = torch.tensor([1.0, 2.0])
+a.sin_()
+b = torch.utils.checkpoint.checkpoint(lambda t: t.clone().mul_(t), a)
+""",
 }
 
 

@@ -163,7 +163,7 @@ class RoundingBounds:
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.grad(step, name))
 
     def of_calls(self, step: int) -> Tolerance:
-        """Return the error bound of the gradients that hooks are given in `step`."""
+        """Return the error bound of what hooks and functions are given in `step`."""
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.passed(step))
 
     def _rounds(self, step: Step) -> bool:

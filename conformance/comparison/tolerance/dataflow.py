@@ -114,10 +114,11 @@ class DataFlow:
         """Return the roundings that had reached the grad of `name` after `step`."""
         return level_of(memories_of(grads_of(self._after(step).get(name, ()))))
 
-    def passed(self, step: int) -> Roundings:
-        """Return the roundings that had reached any gradient that passed in `step`, which runs the engine."""
-        self._after(step)
-        return self._passed
+    def passed(self, index: int) -> Roundings:
+        """Return the roundings of what hooks and functions may be given: gradients, or operands and results."""
+        self._after(index)
+        step = self._trace.program[index]
+        return self._passed.union(*(self.value(index, x) for x in binds(step) if step.op not in ENGINE))
 
     def _after(self, index: int) -> dict[str, set[AbstractTensor]]:
         if index < self._next - 1:
@@ -130,7 +131,7 @@ class DataFlow:
     def _step(self, index: int) -> None:
         step, seen = self._trace.program[index], self._trace[index]
         done = type(seen.outcome) is Done
-        self._passed = frozenset()
+        self._passed = level_of(memories_of(self._tensors(reads(step))))
         if step.op in ENGINE:
             self._differentiate(index, step, done)
         elif done:
@@ -141,8 +142,8 @@ class DataFlow:
             elif step.op == "set_":
                 self._perform(index, step._replace(out=()))
             else:
-                names = reads(step)
-                self._write(index, step._replace(out=()), self._tensors(names[:1]), self._tensors(names))
+                names = map(self._tensors, (reads(step)[:1], reads(step)))
+                self._write(index, step._replace(out=()), *names)
         for name, facts in seen.facts.items():
             found = self._names.get(name, ())
             if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:
@@ -319,9 +320,8 @@ class DataFlow:
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
         # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
         given_too = arrived.keys() | (grads_of(arrived) if self._hands_on_grads else set())
-        self._passed = level_of(memories_of(given_too)).union(
-            *(arrival.onto(frozenset()) for arrival in arrived.values())
-        )
+        onto = (arrival.onto(frozenset()) for arrival in arrived.values())
+        self._passed = level_of(memories_of(given_too)).union(*onto)
         create = any(given["create_graph"])
         made = GradientsOfRun(self.roundings, ran, begun, create, crowded=len(arrived) > CROWD)
 

@@ -12,7 +12,8 @@ from conformance.generate.state.choices import weighted
 from conformance.generate.state.features import DEVICES
 from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.registry import step
-from conformance.generate.state.tensor_info import TensorInfo
+from conformance.generate.state.tensor_info import CAP, TensorInfo, is_grad_leaf
+from conformance.generate.steps import leaves
 from conformance.program import Device, Dtype, ref
 
 DEVICE_NAMES = ("cpu", "cuda:0", "cuda:1")
@@ -234,3 +235,32 @@ def _grad_elsewhere(state: GenState, tensor: TensorInfo) -> bool:
         if state.below(2):
             state.emit(".grad=", (tensor.ref, None))
     return True
+
+
+@step(3, DEVICES)
+def momentum_step(state: GenState, about: Any = None) -> bool:
+    """Steps of SGD with momentum on a leaf that is on a device, which may change its grad."""
+    if state.device == "cpu" or state.mode or not state.supports("torch.optim.SGD"):
+        return False
+    found = [one for one in reversed(state.tensors) if is_grad_leaf(one) and one.kind == "f" and _fits(one)]
+    tensor = found[0] if found else leaves.make_leaf(state, state.pick(state.shapes), "any", state.dtype, True)
+    if not (is_grad_leaf(tensor) and _fits(tensor)) or state.self_overlapping(tensor):
+        return False
+    held = state.fresh_name()
+    settings = (("lr", 0.5), ("momentum", 0.5), ("nesterov", state.below(4) > 0))
+    done = (
+        state.emit("backward", (tensor.ref, tensor.ref))
+        and state.emit("torch.optim.SGD", ([tensor.ref],), settings, (held,))
+        and state.emit("step", (ref(held),))
+    )
+    if done:
+        for one in (*tensor.store.aliases, *state.tensors):
+            state.remeasure(one)
+        state.prioritise((tensor,))
+        state.delete_names(held)
+    return True
+
+
+def _fits(tensor: TensorInfo) -> bool:
+    """Tell whether there is room for a step whose gradient is the tensor itself."""
+    return bool(tensor.size) and tensor.store.bits + tensor.store.frac + 8 <= CAP.get(tensor.dtype, 20)

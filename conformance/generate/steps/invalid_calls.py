@@ -80,6 +80,8 @@ CALLS: tuple[InvalidCall, ...] = (
     ("__getitem__", (V, [True, False, True, False]), (), 1),
     ("__setitem__", (X, [0], D), (), 0),
     ("abs", (B,), (), 1),
+    ("abs_", (C,), (), 0),
+    ("deg2rad", (C,), (), 1),
     ("maximum", (C, C), (), 1),
     ("maximum", (X, C), (), 1),
     ("masked_fill", (N, B, X), (), 1),
@@ -120,6 +122,7 @@ FEATURE_OF = {
     "torch.is_grad_enabled": MODES,
     "torch.autograd.grad": GRAD_CALL,
     "__setitem__": INPLACE,
+    "abs_": INPLACE,
     "add_": INPLACE,
     "fill_": INPLACE,
 }

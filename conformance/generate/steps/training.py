@@ -81,6 +81,8 @@ def _settings(state: GenState) -> Kwargs:
     settings: Kwargs = (("lr", state.pick(_RATES)),)
     if not state.rounding and state.below(3) == 0:
         settings = (*settings, ("momentum", 0.5))
+        if state.device != "cpu" and state.below(2):
+            settings = (*settings, ("nesterov", True))
     if state.below(3) == 0:
         settings = (*settings, ("weight_decay", 0.5))
     return settings
@@ -92,6 +94,9 @@ def optimizer_step(state: GenState, held: Optimizer) -> bool:
         return False
     for tensor in held.params:
         for other in tensor.store.aliases:
+            state.remeasure(other)
+    if state.device != "cpu":  # such a step may have changed the grads, too
+        for other in state.tensors:
             state.remeasure(other)
     state.prioritise(held.params)
     if state.below(3):

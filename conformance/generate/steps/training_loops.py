@@ -101,6 +101,8 @@ def _round(state: GenState, params: list[TensorInfo], data: TensorInfo | None) -
         total = term
     if total is None or total.size != 1 or not total.requires_grad:
         return False
+    if state.below(16) == 0 and state.supports(CLIP_VALUE):
+        state.emit(CLIP_VALUE, ([one.ref for one in params], 2.0))  # too early: often there is no grad
     if not state.emit("backward", (total.ref,)):
         return False
     total.freed = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reference_impl.base.modes import no_grad
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import zeros
@@ -28,10 +29,13 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Clamp every gradient to ``[-clip_value, clip_value]``."""
-    for x in [parameters] if isinstance(parameters, Tensor) else list(parameters):
-        if x.grad is not None:
-            x.grad.clamp_min_(-clip_value)
-            x.grad.clamp_max_(clip_value)
+    tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [x.grad for x in tensors if x.grad is not None]
+    if not grads:
+        refuse_by("nn/clipping-values-takes-a-grad")
+    for g in grads:
+        g.clamp_min_(-clip_value)
+        g.clamp_max_(clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
