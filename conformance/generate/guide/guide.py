@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from conformance.execution.claims import names_of
 from conformance.execution.run import Runner
-from conformance.execution.trace import Trace
+from conformance.execution.trace import Trace, Unsupported
 from conformance.generate.guide import swarm
 from conformance.generate.guide.vocabulary import Recipes, Vocabulary, allows
 from conformance.generate.state.choices import Choices, weighted
@@ -216,10 +216,19 @@ def oracle_within(limits: Any, runner: Runner) -> RunnerOracle:
     return LimitedOracle(runner, limits) if limits.limited else RunnerOracle(runner)
 
 
+def unfit(trace: Trace, oracle: RunnerOracle) -> set[int]:
+    """The steps that need more than is claimed, and those that the oracle says nothing about."""
+    beyond: set[int] = getattr(oracle, "beyond", set())
+    unspecified = [i for i, seen in enumerate(trace.observations) if type(seen.outcome) is Unsupported]
+    return beyond.union(unspecified)
+
+
 def pruned(trace: Trace, oracle: RunnerOracle, adapter: Any, limits: Any) -> Trace:
-    """The trace of the program without the steps that turned out to need more than is claimed."""
+    """The trace of the program without the steps that turned out to need more than is claimed, or whose
+    result PyTorch leaves to chance.
+    """
     cuts = 0
-    while beyond := getattr(oracle, "beyond", None):
+    while beyond := unfit(trace, oracle):
         steps, first, cuts = trace.program.steps, min(beyond), cuts + 1
         kept = without_steps(steps, beyond) if cuts <= _PRUNINGS else steps[:first]
         with Runner(adapter, trace.density) as runner:
