@@ -14,6 +14,7 @@ SCRIPTS = {
     "copy/clone-shares-nothing": "a.clone()",
     "detach/cuts": "(a * a).detach()",
     "detach/is-no-view": "a.detach()",
+    "detach/needs-no-grad": "a.detach()",
     "detach/shares-storage": "a.detach()",
     "inference/detached-counts": "b = in_inference_mode(lambda: torch.ones(2))\nb.detach()",
     "inference/tag-prevails": "b = in_inference_mode(lambda: a[:])\nb.unbind()",
