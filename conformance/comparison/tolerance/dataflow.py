@@ -115,7 +115,7 @@ class DataFlow:
         return level_of(memories_of(grads_of(self._after(step).get(name, ()))))
 
     def passed(self, index: int) -> Roundings:
-        """Return the roundings of what hooks and functions may be given: gradients, or operands and results."""
+        """Return the roundings of what functions may be given: gradients, or operands and results."""
         self._after(index)
         step = self._trace.program[index]
         return self._passed.union(*(self.value(index, x) for x in binds(step) if step.op not in ENGINE))

@@ -243,7 +243,8 @@ def momentum_step(state: GenState, about: Any = None) -> bool:
     if state.device == "cpu" or state.mode or not state.supports("torch.optim.SGD"):
         return False
     found = [one for one in reversed(state.tensors) if is_grad_leaf(one) and one.kind == "f" and _fits(one)]
-    tensor = found[0] if found else leaves.make_leaf(state, state.pick(state.shapes), "any", state.dtype, True)
+    shape = state.pick(state.shapes)
+    tensor = found[0] if found else leaves.make_leaf(state, shape, "any", state.dtype, True)
     if not (is_grad_leaf(tensor) and _fits(tensor)) or state.self_overlapping(tensor):
         return False
     held = state.fresh_name()
