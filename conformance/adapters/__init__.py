@@ -58,8 +58,9 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities, on_device_asked_for
@@ -77,7 +78,22 @@ LONGEST_NAME = 100
 """Characters that the name or the version of an implementation may have."""
 
 
-@cache
+_LOADING = RLock()
+
+
+def _once(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Cache a function's results; two threads that ask at a time get one result."""
+    kept = cache(function)
+
+    @wraps(function)
+    def found(spec: str) -> Any:
+        with _LOADING:
+            return kept(spec)
+
+    return found
+
+
+@_once
 def load(spec: str) -> Any:
     """The adapter of a built-in name, `module:attribute` or a path; raises AdapterError.
 
@@ -107,7 +123,7 @@ def patience(spec: str, seconds: float) -> float:
     return 5 * seconds + STARTING if isinstance(load(spec), Remote) else seconds
 
 
-@cache
+@_once
 def load_here(spec: str) -> Any:
     """The adapter that `load` tells of, imported in this process."""
     if spec.startswith(STDIO):

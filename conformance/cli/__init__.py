@@ -62,6 +62,8 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **options)
         except KeyboardInterrupt as interrupt:
             raise Trouble(*NOTHING_YET, INTERRUPTED) from interrupt
+        except EOFError as end:  # which typer would take for an end of input
+            raise ProcessesKilled("what starts them has ended") from end
 
     return run_it
 
@@ -120,8 +122,19 @@ def _run() -> int:
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own, which has its classes from more than one place
             return _usage(error)
+        if isinstance(error, FileNotFoundError) and not _somewhere():
+            _complain("error: the current folder is gone", " (hint: change to one that exists)")
+            return Verdict.BAD_USAGE
         _complain(f"error: the suite itself failed: {type(error).__name__}: {error}", _report_of(error))
         return SUITE_FAILED
+
+
+def _somewhere() -> bool:
+    """Tell whether the current folder is still there."""
+    try:
+        return bool(os.getcwd())
+    except FileNotFoundError:
+        return False
 
 
 def _complain(text: str, hint: str = "") -> None:

@@ -165,6 +165,8 @@ def check_writable(*, reads: Iterable[Path] = (), **files: Path | None) -> None:
 
 def _check_place(file: Path, hint: str) -> None:
     """Refuse a file that cannot be written."""
+    if file == Path("-"):
+        raise Trouble("- is no name of a file", "standard output is /dev/stdout")
     try:
         found = os.path.lexists(os.path.realpath(file)) and bool(file.stat())
         if file.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,15 @@ SOURCES = ("hypothesis", "prng")
 
 
 def check_arguments(**given: Any) -> None:
-    """Check arguments by their names; raises TypeError for another type, ValueError for a value out of range.
+    """Check arguments by their names; raises TypeError for another type, ValueError for a value out of range,
+    and RuntimeError in a daemon process, which could not start any.
 
     ``workers`` and ``progress`` may be None.
     """
+    if multiprocessing.current_process().daemon:
+        raise RuntimeError(
+            "a check starts processes, which a daemon process may not: start that with daemon=False"
+        )
     for name, value in given.items():
         if value is None and name in ("workers", "progress"):
             continue

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import conformance
+from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
 from conformance.cli import main
 from conformance.grading.check import name_of
 from conformance.observer_effect.campaign import search
 from conformance.recordings.record import make_recording
+from conformance.report.value import PROCESSES_KILLED
 
 
 @pytest.fixture(autouse=True)
@@ -183,3 +189,53 @@ def test_a_device_takes_any_number_of_reports(places, monkeypatch):
     from conformance.cli.loading import check_writable
 
     check_writable(json=Path(os.devnull), junit=Path(os.devnull))
+
+
+def test_a_folder_that_is_gone_is_told_in_a_line(ended, tmp_path, monkeypatch):
+    """It is no failure of the suite."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    code, said = ended("grade", "reference", "--programs", "1", "--json", "x.json")
+    monkeypatch.chdir(tmp_path)
+    assert (2, "error: the current folder is gone (hint: change to one that exists)\n") == (code, said)
+
+
+def test_a_dash_is_no_file(ended):
+    code, said = ended("grade", "reference", "--json", "-")
+    assert (2, "error: - is no name of a file (hint: standard output is /dev/stdout)\n") == (code, said)
+
+
+def test_a_daemon_process_is_told_that_it_may_start_none(monkeypatch):
+    """Python would end it with an assertion."""
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    with pytest.raises(RuntimeError, match="a daemon process may not"):
+        conformance.check("reference")
+
+
+def test_the_end_of_what_starts_processes_is_a_machine_that_kills(ended, monkeypatch):
+    """Typer would take it for the end of what somebody types."""
+
+    def gone(*_, **__):
+        raise EOFError("unexpected EOF")
+
+    monkeypatch.setattr(sys.modules["conformance.cli.grade"], "check", gone)
+    code, said = ended("grade", "reference")
+    assert PROCESSES_KILLED == code
+    assert "what starts them has ended" in said
+
+
+def test_threads_that_load_at_once_get_one_adapter(monkeypatch):
+    """Two of torch's would register the stand-in twice."""
+    made = []
+
+    def slow():
+        made.append(load("reference"))
+        time.sleep(0.05)
+        return made[0]
+
+    monkeypatch.setattr("conformance.adapters.BUILT_IN", ("reference", "slow"))
+    monkeypatch.setitem(sys.modules, "conformance.adapters.slow", SimpleNamespace(load=slow))
+    with ThreadPoolExecutor(4) as threads:
+        found = set(threads.map(load, ["slow"] * 4))
+    assert (1, 1) == (len(found), len(made))
