@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from conformance.adapters import standin
@@ -59,6 +60,18 @@ class Torch(TorchShaped):
         super().start()
         self._threads = self._moved = False
         self.listed = self.namespace.Tensor.tolist
+
+    def forget(self, values: Iterable[Any]) -> None:
+        """Take their gradients from leaves: with create_graph both lead to each other, which PyTorch never
+        frees.
+        """
+        kind = self.namespace.Tensor
+        for value in values:
+            try:
+                if isinstance(value, kind) and value.is_leaf and value.grad is not None:
+                    value.grad = None
+            except RuntimeError:  # a view that is stale
+                continue
 
     def place(self, name: str) -> str:
         """As for any namespace; from then on tensors may be there."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -97,6 +98,8 @@ app.add_typer(adapter, name="adapter")
 def main() -> None:
     """Run the command line; what the user can mend is one line with a hint, never a traceback."""
     make_streams_last()
+    if hasattr(signal, "pthread_sigmask"):  # what started this may have blocked them: no process would end
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
     code = _run()
     if (failure := failure_of_output()) is not None:
         _complain(f"error: standard output cannot be written: {failure.strerror} (hint: see the exit codes)")

@@ -87,6 +87,7 @@ class Runner:
         self._fired = getattr(adapter, "fired", None)
         self._refuses_by_any = getattr(getattr(adapter, "capabilities", None), "refusals", "") == "some"
         self._lacks = getattr(adapter, "lacks", None) or (lambda error: False)
+        self._forget_all = getattr(adapter, "forget", None)
         self._open = True
         self.session = adapter.start()
         shown = self._shown = Shown(adapter, self.session)
@@ -105,6 +106,8 @@ class Runner:
         if self._open:
             self._open = False
             self._modes.leave(0)
+            if self._forget_all is not None:
+                self._forget_all(self._tensors.values())
             # A tensor with a hook leads to the runner: left to each other they would wait for the collector,
             # and for good where a graph that leads to itself, as create_graph makes them, keeps the hook.
             for held in (self.env, self._tensors, self._plain, self._touched, self._since, self._recording):

@@ -53,3 +53,16 @@ def test_what_torch_never_frees_keeps_nothing_of_the_run():
     assert len(CYCLE) == len(run(CYCLE, load("torch")))
     gc.collect()
     assert not [each for each in gc.get_objects() if type(each) is Runner]
+
+
+def test_a_leaf_and_its_gradient_let_go_of_each_other():
+    """With create_graph each leads to the other, and PyTorch would keep both for good."""
+    torch = pytest.importorskip("torch")
+    adapter = load("torch")
+
+    def tensors() -> int:
+        run(CYCLE, adapter)
+        gc.collect()
+        return sum(type(each) is torch.Tensor for each in gc.get_objects())
+
+    assert tensors() == tensors()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -239,3 +240,11 @@ def test_threads_that_load_at_once_get_one_adapter(monkeypatch):
     with ThreadPoolExecutor(4) as threads:
         found = set(threads.map(load, ["slow"] * 4))
     assert (1, 1) == (len(found), len(made))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs a POSIX system")
+def test_signals_that_were_blocked_come_through(ended):
+    """Processes inherit what is blocked, and one that cannot be ended was waited for without end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
+    ended("rules", "xyz")
+    assert set() == signal.pthread_sigmask(signal.SIG_SETMASK, before)
