@@ -25,9 +25,9 @@ def is_inference_mode_enabled() -> bool:
     return STATE.inference
 
 
-def _restores(error: object = None, *_: object) -> bool:
-    """Tell whether a block that ends, by an error or without one, restores the mode before it."""
-    return by("mode/restored-at-exit") and (error is None or by("mode/restored-after-an-error"))
+def _despite(error: object = None, *_: object) -> bool:
+    """Tell whether a block restores the mode before it although an error ended it, if one did."""
+    return error is None or by("mode/restored-after-an-error")
 
 
 class _Mode:
@@ -43,7 +43,7 @@ class _Mode:
 
     def __exit__(self, *exc: object) -> None:
         previous = self._previous.pop()
-        if _restores(*exc):
+        if by("mode/restored-at-exit" if previous else "mode/off-again-at-exit") and _despite(*exc):
             STATE.enabled = previous
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,10 +181,9 @@ class inference_mode(_Mode):
         STATE.inference = self._inference if by("inference/blocks-nest") else True
 
     def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
-        before = self._before.pop()
-        if _restores(*exc):
-            STATE.inference = before
+        previous, before = self._previous.pop(), self._before.pop()
+        if by("inference/ends-with-its-block") and _despite(*exc):
+            STATE.enabled, STATE.inference = previous, before
 
     @staticmethod
     def _again(mode: Any) -> inference_mode:

@@ -30,7 +30,7 @@ def what_is_made_inside_is_an_inference_tensor():
 def inference_mode_sets_the_grad_mode():
     """inference_mode switches recording off and, with False, on.
 
-    Rules: inference/sets-the-grad-mode, mode/restored-at-exit.
+    Rules: inference/sets-the-grad-mode, inference/ends-with-its-block.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.inference_mode():
@@ -42,6 +42,22 @@ def inference_mode_sets_the_grad_mode():
     w = x * 2
     assert inside is False
     assert y.requires_grad is True and z.requires_grad is False and w.requires_grad is True
+
+
+def inference_mode_ends_with_its_block():
+    """After the block, and after a decorated call, tensors are normal ones and ops are recorded.
+
+    Rule: inference/ends-with-its-block.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        a = torch.ones(2)
+    b = torch.ones(2)
+    y = x * 2
+    assert a.is_inference() is True and b.is_inference() is False
+    assert y.requires_grad is True
+    torch.inference_mode()(lambda: x * 2)()
+    assert torch.ones(2).is_inference() is False and (x * 2).requires_grad is True
 
 
 def inference_mode_can_be_left_within():

@@ -61,7 +61,7 @@ def freezing_by_flag_and_by_mode_differ():
 def enable_grad_inside_no_grad():
     """enable_grad inside no_grad records; after its block no_grad holds again.
 
-    Rules: mode/enable-grad-inside, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/enable-grad-inside, mode/off-again-at-exit. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.no_grad():
@@ -75,7 +75,7 @@ def enable_grad_inside_no_grad():
 def set_grad_enabled_goes_by_its_flag():
     """set_grad_enabled(False) is no_grad, set_grad_enabled(True) is enable_grad.
 
-    Rules: mode/set-grad-enabled, mode/restored-at-exit. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/set-grad-enabled, mode/restored-at-exit, mode/off-again-at-exit. Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.set_grad_enabled(False):
@@ -132,6 +132,22 @@ def the_mode_ends_with_the_decorated_call():
     y = torch.no_grad()(lambda: x * 2)()
     z = x * 2
     assert y.requires_grad is False and z.requires_grad is True
+
+
+def grad_mode_is_off_again_after_a_block_that_turned_it_on():
+    """What turns recording on inside no_grad, as a block or a decorator, turns it off again at its end.
+
+    Rule: mode/off-again-at-exit.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        y = torch.enable_grad()(lambda: x * 2)()
+        z = x * 2
+        with torch.set_grad_enabled(True):
+            w = x * 2
+        v = x * 2
+    assert y.requires_grad is True and z.requires_grad is False
+    assert w.requires_grad is True and v.requires_grad is False
 
 
 def the_mode_ends_with_a_refusal_too():
