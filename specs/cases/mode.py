@@ -75,7 +75,8 @@ def enable_grad_inside_no_grad():
 def set_grad_enabled_goes_by_its_flag():
     """set_grad_enabled(False) is no_grad, set_grad_enabled(True) is enable_grad.
 
-    Rules: mode/set-grad-enabled, mode/restored-at-exit, mode/off-again-at-exit. Source: seed 001_ab61d14c9099960f.txt.
+    Rules: mode/set-grad-enabled, mode/restored-at-exit, mode/off-again-at-exit.
+    Source: seed 001_ab61d14c9099960f.txt.
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.set_grad_enabled(False):
