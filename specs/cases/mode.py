@@ -136,7 +136,7 @@ def the_mode_ends_with_the_decorated_call():
 
 
 def grad_mode_is_off_again_after_a_block_that_turned_it_on():
-    """What turns recording on inside no_grad, as a block or a decorator, turns it off again at its end.
+    """Recording that was turned on inside no_grad, by a block or a decorator, is off again after it.
 
     Rule: mode/off-again-at-exit.
     """
