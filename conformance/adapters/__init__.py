@@ -72,6 +72,9 @@ from conformance.adapters.stdio import STDIO, Stdio
 CONTRACT = 1
 """The version of the contract; it grows when an adapter that kept it would no longer do."""
 
+ELSEWHERE = (Remote, Stdio)
+"""The adapters of implementations that live in a process of their own."""
+
 NEEDED = ("start", "perform", "facts", "refusal")
 TORCH_LIKE = "torch-like:"
 LONGEST_NAME = 100
@@ -99,9 +102,10 @@ def load(spec: str) -> Any:
 
     What is not built in is imported in a process of its own, and only there; `isolated:` before a name has
     what is built in live so too, and `python:PATH:` is a process of another interpreter. `stdio:COMMAND`
-    speaks to a command in any language, and `torch-like:MODULE` is a module whose names are PyTorch's.
+    speaks to a command in any language, which is that process itself, and `torch-like:MODULE` is a module
+    whose names are PyTorch's.
     """
-    if spec in BUILT_IN:
+    if spec in BUILT_IN or spec.startswith(STDIO):
         return load_here(spec)
     inner = interpreter_of(spec).spec
     if inner not in BUILT_IN and not inner.startswith((STDIO, TORCH_LIKE)):
@@ -114,13 +118,13 @@ def load(spec: str) -> Any:
 def allow(spec: str, seconds: float) -> None:
     """Let each program and case of an implementation take so long, where it lives in a process of its own."""
     adapter = load(spec)
-    if isinstance(adapter, Remote):
+    if isinstance(adapter, ELSEWHERE):
         adapter.timeout = seconds
 
 
 def patience(spec: str, seconds: float) -> float:
     """Return how long to wait for whoever runs and judges a program: dying and being reduced takes longer."""
-    return 5 * seconds + STARTING if isinstance(load(spec), Remote) else seconds
+    return 5 * seconds + STARTING if isinstance(load(spec), ELSEWHERE) else seconds
 
 
 @_once

@@ -2,38 +2,25 @@
 message. `docs/protocol.md` and `specs/schema/stdio.schema.json` say which there are.
 
 It is told what to do and never what should come of it. What it says is checked before it is believed: what
-is no answer is a `WireError` with the reason, its death or silence a crash of the program it was at.
+is no answer is a `WireError` with the reason, its death or silence a crash of the program it was at. How
+lines come and go lives in `command`, the other side for adapters in Python in `serve`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import selectors
-import shlex
-import signal
-import subprocess
 import sys
-import tempfile
 import time
-from typing import IO, Any
+from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
-from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
-from conformance.execution.json_form import from_argument, to_json
-from conformance.execution.shown import BadFact, facts_of
-from conformance.execution.trace import (
-    DONE,
-    UNBOUND,
-    Crashed,
-    Observation,
-    Outcome,
-    Refused,
-    Trace,
-    Unsupported,
-)
-from conformance.execution.wire import LARGEST, WireError
+from conformance.adapters.command import Command, Gone
+from conformance.adapters.errors import BROKEN, AdapterError
+from conformance.adapters.told import observed, regions_of, wiring_of
+from conformance.execution.flight_recorder import isolated
+from conformance.execution.json_form import to_json
+from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
+from conformance.execution.wire import WireError
 from conformance.program import Program
 
 STDIO = "stdio:"
@@ -41,32 +28,39 @@ PROTOCOL = 1
 STARTING = 60.0
 """Seconds that the command may take to say what it is."""
 
-LIMIT = 25.0
+LIMIT = 30.0
 """Seconds that it may take for a program."""
 
 HINT = "see docs/protocol.md"
 
-
-class _Gone(Exception):
-    """The command ended or fell silent: how."""
+Answer = bytes | Gone | WireError
 
 
 class Stdio:
     """The adapter of a command; raises AdapterError where it is none."""
 
+    ahead = 16
+    """Programs that may be under way before the one that is asked for."""
+
     def __init__(self, command: str) -> None:
-        self.command, self.limit = command, LIMIT
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
-        self._buffer, self._asked = b"", 0
+        self.command, self.timeout = command, LIMIT
+        self._running: Command | None = None
+        self._asked = 0
+        self._waiting: dict[int, bytes] = {}
+        """The messages that are not answered, by their numbers, in their order."""
+        self._answers: dict[int, Answer] = {}
+        self._announced: dict[tuple[int, str], tuple[int, Program]] = {}
+        self._hangs, self._longest, self._words = False, 0.0, ""
         try:
-            held = self._start()
-        except _Gone as gone:
-            raise AdapterError(f"{command!r} does not start: {gone}{self._said()}", HINT, BROKEN) from None
+            self.name, self.version, self.capabilities = self._start()
+        except Gone as gone:
+            problem = f"{command!r} does not start: {gone}{gone.last}"
+            raise AdapterError(problem, HINT, BROKEN) from None
         except WireError as error:
-            self.close()
             raise AdapterError(f"{command!r} does not say what it is: {error}", HINT, BROKEN) from None
-        self.name, self.version, self.capabilities = held
+        finally:
+            if self._running is None or not isolated():
+                self.close()  # whoever asks for programs here has it started again
 
     # the contract asks for these, and `run_program` does their work
 
@@ -80,187 +74,159 @@ class Stdio:
 
     def refusal(self, error: BaseException) -> None: ...
 
-    def run_program(self, program: Program, density: str) -> Trace:
-        """Run a program there. Where the command dies of it or says nothing, the last step crashed."""
-        try:
-            seen = self._asked_for(program, density)
-        except _Gone as gone:
-            self._forward()
-            unbound = [Observation(UNBOUND, {}, None)] * (len(program) - 1)
-            seen = [*unbound, Observation(Crashed(str(gone)), {}, None)]
-            if len(program) > 1:
-                before = Program(program.steps[:-1])
-                with contextlib.suppress(_Gone):
-                    seen[:-1] = self._asked_for(before, density)
-        return Trace(program, self.name, density, tuple(seen), complete=False, loose=True)
+    # programs
 
-    def _asked_for(self, program: Program, density: str) -> list[Observation]:
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+    def announce(self, program: Program, density: str) -> None:
+        """Let the command begin with a program that will be asked for; nobody waits for it."""
+        if len(self._waiting) <= self.ahead:
+            self._announced[id(program), density] = self._ask(program, density), program
+
+    def run_program(self, program: Program, density: str) -> Trace:
+        """Run a program there. Where the command dies or says nothing, the step it does so at crashed."""
+        number, _ = self._announced.pop((id(program), density), (0, None))
+        try:
+            return self._trace(program, density, number)
+        except Gone as gone:
+            self._forward(gone)
+            return self._died(program, density, gone)
+
+    def _trace(self, program: Program, density: str, number: int = 0) -> Trace:
+        number = number or self._ask(program, density)
+        try:
+            answer = self._received(number)
+            if answer.get("type") == "broken":
+                raise WireError(f"it is broken: {answer.get('reason', '')!s:.500}")
+            if answer.get("type") != "observations":
+                raise WireError(f"a message that is no 'observations': {json.dumps(answer):.60}")
+            if answer.get("id") != number:
+                raise WireError(f"an answer to program {answer.get('id')!r:.40}, and {number} was asked")
+            seen = observed(answer.get("observations"), len(program))
+            hung, held = wiring_of(answer.get("wiring")), regions_of(answer.get("regions", []), len(program))
+        except WireError:
+            self.close()  # nobody knows where in its lines it is
+            raise
+        return Trace(program, self.name, density, seen, False, hung, held, loose=True)
+
+    def _died(self, program: Program, density: str, gone: Gone) -> Trace:
+        """The trace of a program that the command dies of: what comes before the step it dies at, by the
+        shortest beginning that it dies of, and the crash.
+        """
+        lives, dies, before = 0, len(program), None
+        while lives + 1 < dies:
+            middle = (lives + dies) // 2
+            try:
+                before = self._trace(Program(program.steps[:middle]), density)
+                lives = middle
+            except Gone as again:
+                gone, dies = again, middle
+        seen = before.observations if before is not None else ()
+        crash, unbound = Observation(Crashed(str(gone)), {}, None), Observation(UNBOUND, {}, None)
+        after = [unbound] * (len(program) - lives - 1)
+        return Trace(program, self.name, density, (*seen, crash, *after), complete=False, loose=True)
+
+    # messages
+
+    def _ask(self, program: Program, density: str) -> int:
         self._asked += 1
-        self._send({"type": "program", "id": self._asked, "density": density, "program": to_json(program)})
-        answer = self._receive(self.limit, "observations")
-        if answer.get("id") != self._asked:
-            raise WireError(f"an answer to program {answer.get('id')!r:.40}, and {self._asked} was asked")
-        listed = answer.get("observations")
-        if not isinstance(listed, list) or len(listed) != len(program):
-            count = len(listed) if isinstance(listed, list) else "no list of"
-            raise WireError(f"{count} observations of a program of {len(program)} steps")
-        return [_observation(f"observation {at}", held) for at, held in enumerate(listed)]
+        asked = {"type": "program", "id": self._asked, "density": density, "program": to_json(program)}
+        self._waiting[self._asked] = _line(asked)
+        if self._running is not None:
+            self._running.post(self._waiting[self._asked])
+        return self._asked
+
+    def _received(self, number: int) -> dict[str, Any]:
+        """Wait for the answer to a program; raises WireError for what is none, Gone where none comes."""
+        while number not in self._answers:
+            self._take()
+        answer = self._answers.pop(number)
+        if not isinstance(answer, bytes):
+            raise answer
+        return _message(answer)
+
+    def _take(self) -> None:
+        """Take the next line, which answers the first of the programs that wait."""
+        first = next(iter(self._waiting))
+        if self._running is None:
+            self._start()
+        assert self._running is not None
+        began = time.monotonic()
+        try:
+            self._answers[first] = self._running.line(self._patience())
+            self._longest = max(self._longest, time.monotonic() - began)
+        except Gone as gone:
+            self._hangs |= str(gone).startswith("no answer")
+            self._running, self._answers[first] = None, gone
+        except WireError as error:
+            self._stop()
+            self._answers[first] = error
+        del self._waiting[first]
+
+    def _patience(self) -> float:
+        """Seconds for a program; fewer after a silence, though plenty by what others have taken."""
+        return min(self.timeout, 5.0 + 10 * self._longest) if self._hangs else self.timeout
 
     # the process
 
     def _start(self) -> tuple[str, str, Capabilities]:
-        words = shlex.split(self.command)
-        self.close()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the command has ended
+        """Start the command, and send what is not answered; return what it says of itself."""
+        running = Command(self.command)
+        running.post(_line({"type": "start", "protocol": PROTOCOL}))
         try:
-            self._process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                start_new_session=True,
-            )
-        except (OSError, IndexError, ValueError) as error:
-            self._errors.close()
-            problem = f"{self.command!r} cannot be started: {error}"
-            raise AdapterError(problem, "stdio:COMMAND, such as 'stdio:node server.js'", MISNAMED) from None
-        self._buffer = b""
-        self._send({"type": "start", "protocol": PROTOCOL})
-        held = self._receive(STARTING, "started")
-        if held.get("protocol") != PROTOCOL:
-            raise WireError(f"it speaks protocol {held.get('protocol')!r:.20}, and this is {PROTOCOL}")
-        claimed = held.get("capabilities", {})
-        if not isinstance(claimed, dict) or not all(
-            isinstance(held.get(k), str) for k in ("name", "version")
-        ):
-            raise WireError("name and version are no text, or capabilities no object")
-        sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
-        try:
-            return held["name"], held["version"], Capabilities(**{**claimed, **sets})
-        except TypeError as error:
-            raise WireError(f"capabilities that are none: {error}") from None
-
-    def close(self) -> None:
-        """End the command, with all that it has started, and forget what it has said."""
-        self._stop()
-        if self._errors is not None:
-            self._errors.close()
-
-    def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise _Gone(self._ended("")) from None
-
-    def _receive(self, seconds: float, kind: str) -> dict[str, Any]:
-        """Wait for a message of a kind."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        until = time.monotonic() + seconds
-        while b"\n" not in self._buffer:
-            if len(self._buffer) > LARGEST:
-                self._stop()
-                raise WireError(f"an answer of more than {LARGEST:,} bytes")
-            with selectors.DefaultSelector() as selector:
-                selector.register(self._process.stdout, selectors.EVENT_READ)
-                if not selector.select(max(until - time.monotonic(), 0)):
-                    raise _Gone(self._ended(f"no answer for {seconds:g} s"))
-            data = os.read(self._process.stdout.fileno(), 1 << 20)
-            if not data:
-                raise _Gone(self._ended(""))
-            self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        try:
-            held = json.loads(line)
-        except (ValueError, RecursionError):
-            self._stop()
-            raise WireError(f"a line that is no JSON: {line[:60]!r}") from None
-        if not isinstance(held, dict) or held.get("type") != kind:
-            self._stop()
-            raise WireError(f"a message that is no {kind!r}: {line[:60]!r}")
+            held = _started(_message(running.line(STARTING)))
+        except WireError:
+            running.close()
+            raise
+        self._running = running
+        for message in self._waiting.values():
+            running.post(message)
         return held
 
-    def _ended(self, how: str) -> str:
-        """End the command and say how it ended."""
-        process = self._process
-        assert process is not None
-        if not how:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(5)
+    def _stop(self) -> None:
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+
+    def close(self) -> None:
+        """End the command, with all that it has started, and forget what it was asked."""
         self._stop()
-        code = process.returncode
-        return how or (signal.Signals(-code).name if code < 0 else f"exit code {code}")
+        for held in (self._waiting, self._answers, self._announced):
+            held.clear()
 
-    def _said(self) -> str:
-        """Return the last line on its standard error."""
-        lines = self._written().decode("utf-8", "replace").split("\n")
-        self.close()
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f" ({last[:200]})" if last else ""
-
-    def _forward(self) -> None:
-        """Print what it has written to its standard error."""
-        sys.stderr.write(self._written().decode("utf-8", "replace")[-4000:])
-
-    def _written(self) -> bytes:
-        if self._errors is None or self._errors.closed:
-            return b""
-        self._errors.seek(0)
-        return self._errors.read()[-20_000:]
+    def _forward(self, gone: Gone) -> None:
+        """Print what the command has written to its standard error, once."""
+        if gone.words != self._words:
+            self._words = gone.words
+            sys.stderr.write(gone.words)
 
 
-def _observation(where: str, held: Any) -> Observation:
-    """The observation of its JSON form; raises WireError for what is none."""
+def _line(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    """Read a line; raises WireError where it is no message."""
     try:
-        outcome, shown = _outcome(held["outcome"]), held.get("facts", {})
-        facts = {str(name): _facts(each) for name, each in shown.items()}
-    except BadFact as error:
-        raise WireError(f"{where}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise WireError(f"{where} is none: {type(error).__name__}: {error}") from None
-    return Observation(outcome, facts, None, (), None)
+        held = json.loads(line)
+    except (ValueError, RecursionError):
+        raise WireError(f"a line that is no JSON: {line[:60]!r}") from None
+    if not isinstance(held, dict):
+        raise WireError(f"a line that is no message: {line[:60]!r}")
+    return held
 
 
-def _outcome(held: dict[str, Any]) -> Outcome:
-    match held:
-        case {"done": True}:
-            return DONE
-        case {"unbound": True}:
-            return UNBOUND
-        case {"refused": str(rule)}:
-            return Refused(rule, str(held.get("message", "")))
-        case {"unsupported": str(why)}:
-            return Unsupported(why)
-        case {"crashed": str(error)}:
-            return Crashed(error)
-    raise ValueError(f"{held!r:.60} is no outcome")
-
-
-def _facts(held: dict[str, Any]) -> tuple[Any, ...]:
-    if "plain" in held:
-        return (from_argument(held["plain"]),)
-    return facts_of({name: _fact(name, value) for name, value in held.items()})
-
-
-def _fact(name: str, value: Any) -> Any:
-    if isinstance(value, dict) and (word := next((w for w in ("refused", "crashed") if w in value), "")):
-        return (word, str(value[word]))
-    if name == "grad":
-        return None if value is None else {key: _fact(key, each) for key, each in value.items()}
-    return from_argument(value) if name == "value" else value
+def _started(held: dict[str, Any]) -> tuple[str, str, Capabilities]:
+    """Return the name, version and capabilities that a command says; raises WireError."""
+    if held.get("type") == "broken":
+        raise WireError(f"{held.get('reason', '')!s:.500}")
+    if held.get("type") != "started":
+        raise WireError(f"a message that is no 'started': {json.dumps(held):.60}")
+    if held.get("protocol") != PROTOCOL:
+        raise WireError(f"it speaks protocol {held.get('protocol')!r:.20}, and this is {PROTOCOL}")
+    claimed = held.get("capabilities", {})
+    if not isinstance(claimed, dict) or not all(isinstance(held.get(k), str) for k in ("name", "version")):
+        raise WireError("name and version are no text, or capabilities no object")
+    sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
+    try:
+        return held["name"], held["version"], Capabilities(**{**claimed, **sets})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise WireError(f"capabilities that are none: {error}") from None

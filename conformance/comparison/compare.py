@@ -8,7 +8,7 @@ the bound that `tolerance.bounds` gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -209,12 +209,13 @@ class _Comparing:
         """Compare the topology at the end, if all else agrees."""
         hung, found = expected.topology or {}, actual.topology or {}
         if hung == found:
-            hidden = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
-            self.compared += len(TOPOLOGY) * len(hung) - hidden
-            self.unseen += hidden
+            unseen = [fact is UNSEEN for facts in hung.values() for fact in facts].count(True)
+            self.compared += len(TOPOLOGY) * len(hung) - unseen
+            self.unseen += unseen
             return
+        hidden = (UNSEEN,) * len(TOPOLOGY)
         for name, wanted in hung.items():
-            for fact, x, y in zip(TOPOLOGY, wanted, found[name], strict=True):
+            for fact, x, y in zip(TOPOLOGY, wanted, found.get(name, hidden), strict=True):
                 if x is UNSEEN or y is UNSEEN:
                     self.unseen += 1
                     continue
@@ -242,6 +243,8 @@ def compare(
     """
     if expected.program is not actual.program and expected.program != actual.program:
         raise ValueError("the traces are of different programs")
+    if actual.loose:
+        actual = _as_looked_at(actual, expected)
     state = _Comparing(expected, actual, rounding, perturbed)
     for index, (x, y) in enumerate(zip(expected.observations, actual.observations, strict=True)):
         if not state.step(index, x, y):
@@ -254,6 +257,18 @@ def compare(
     if state.found:
         return Diverge(tuple(state.found), state.compared, state.unseen)
     return Agree(state.compared, state.unseen)
+
+
+def _as_looked_at(actual: Trace, expected: Trace) -> Trace:
+    """Return a trace that shows the names which the expected one shows: those left out are unseen."""
+    pairs = zip(actual.observations, expected.observations, strict=True)
+    seen = (
+        got._replace(
+            facts={name: got.facts.get(name, (UNSEEN,) * len(x)) for name, x in wanted.facts.items()}
+        )
+        for got, wanted in pairs
+    )
+    return replace(actual, observations=tuple(seen), loose=False)
 
 
 def kind(seen: tuple[Any, ...] | None) -> str:

@@ -18,7 +18,6 @@ def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
     there on. What was run in regions is held against the steps first.
     """
     actual = by_steps(actual, expected) if actual.regions else actual
-    actual = _as_looked_at(actual, expected) if actual.loose else actual
     if refusals == "rules":
         return actual
     pairs = zip(actual.observations, expected.observations, strict=True)
@@ -47,16 +46,6 @@ def by_steps(actual: Trace, expected: Trace) -> Trace:
             seen[refused + 1 :] = [ended] * (len(seen) - refused - 1)
             break
     return replace(actual, observations=tuple(seen), regions=())
-
-
-def _as_looked_at(actual: Trace, expected: Trace) -> Trace:
-    """Return a trace that shows the names which the expected one shows, where it left some out as unseen."""
-    pairs = zip(actual.observations, expected.observations, strict=True)
-    seen = (
-        got._replace(facts={name: got.facts.get(name, facts) for name, facts in _hidden(wanted).items()})
-        for got, wanted in pairs
-    )
-    return replace(actual, observations=tuple(seen), loose=False)
 
 
 def _hidden(wanted: Observation) -> dict[str, tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -201,12 +202,61 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "observations": list(map(observation_form, trace.observations)),
     }
     if trace.topology is not None:
-        by_name = {name: zip(TOPOLOGY, facts, strict=True) for name, facts in trace.topology.items()}
-        form["wiring"] = {
-            name: {fact: _lists(value) for fact, value in facts if value is not UNSEEN}
-            for name, facts in by_name.items()
-        }
+        form["wiring"] = _wiring_form(trace.topology)
     return form
+
+
+def told(trace: Trace) -> str:
+    """Return what a trace tells beside its program as JSON text, as a message of the stdio protocol holds it.
+
+    NB: numbers stand as they are, and only where JSON lacks one of them each is looked at.
+    """
+    form: dict[str, Any] = {"observations": list(map(_told_at_once, trace.observations))}
+    if trace.topology is not None:
+        form["wiring"] = _wiring_form(trace.topology)
+    if trace.regions:
+        form["regions"] = list(map(list, trace.regions))
+    try:
+        return json.dumps(form, separators=(",", ":"), allow_nan=False, default=_complex_form)
+    except ValueError:
+        form["observations"] = [_without_defaults(o) | observation_form(o) for o in trace.observations]
+        return json.dumps(form, separators=(",", ":"), allow_nan=False)
+
+
+def _told_at_once(seen: Observation) -> dict[str, Any]:
+    """Return the form of an observation whose numbers JSON has."""
+    form = _without_defaults(seen) | observation_form(seen._replace(facts={}))
+    facts = form["facts"]
+    for name, shown in seen.facts.items():
+        if len(shown) == 1:
+            facts[name] = {"plain": fact_form(shown[0])}
+            continue
+        facts[name] = told = {}
+        for fact, value in zip(FACTS, shown, strict=True):
+            if type(value) is tuple:
+                told[fact] = fact_form(value)
+            elif value is not UNSEEN:
+                told[fact] = value
+    return form
+
+
+def _without_defaults(seen: Observation) -> dict[str, Any]:
+    """Return what a trace leaves out where there is nothing: there it may be unseen as well."""
+    return {"calls": []} if seen.calls == () else {}
+
+
+def _complex_form(value: Any) -> Any:
+    if type(value) is not complex:
+        raise TypeError(f"{type(value).__name__} is no plain value")
+    return argument(value)
+
+
+def _wiring_form(topology: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    by_name = {name: zip(TOPOLOGY, facts, strict=True) for name, facts in topology.items()}
+    return {
+        name: {fact: _lists(value) for fact, value in facts if value is not UNSEEN}
+        for name, facts in by_name.items()
+    }
 
 
 def _lists(value: Any) -> Any:

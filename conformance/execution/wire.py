@@ -47,6 +47,11 @@ def encode(trace: Trace) -> str:
         line = json.dumps(whole, separators=(",", ":"), default=_special)
     except (RecursionError, TypeError, ValueError) as error:
         raise WireError(f"facts that are no plain values: {error}") from None
+    return sized(line)
+
+
+def sized(line: str) -> str:
+    """Return a line that is not too large; raises WireError for others."""
     if len(line) > LARGEST:
         raise WireError(f"facts of {len(line):,} bytes are too large (more than {LARGEST:,})")
     return line

@@ -8,7 +8,7 @@ out and handles one that dies; ``cases`` runs the witness cases, which are not d
 from __future__ import annotations
 
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +94,15 @@ class Sums:
             where = f"{self.chunk.named(number)} on the device"
             if self._judged("placed", where, drawn._replace(program=there, trace=None)) != verdict:
                 self.counts["otherwise"] += 1
+
+    def announced(self, drawn: Drawn) -> int:
+        """Let an implementation elsewhere begin with a program; return how many it may have before it."""
+        subject = adapters.load(self.chunk.subject)
+        if self.over or self.kills(drawn.program) or not hasattr(subject, "announce"):
+            return 0
+        subject.announce(drawn.program, drawn.density)
+        ahead: int = subject.ahead
+        return ahead
 
     def _judged(self, counted_as: str, where: str, drawn: Drawn) -> str:
         """The verdict on one program, which is counted."""
@@ -226,17 +235,28 @@ def tally_of(sums: Sums) -> Tally:
     adapters.allow(chunk.subject, chunk.timeout)
     capabilities = Participants(chunk.subject, chunk.against).capabilities
     upcoming = chunk.first
+    waiting: deque[tuple[int, Drawn]] = deque()
 
-    def take(number: int, drawn: Drawn) -> None:
-        nonlocal upcoming
-        upcoming = number + 1
+    def work(number: int, drawn: Drawn) -> None:
         try:
             sums.program(number, drawn)
         except Exception as error:
             sums.fail(chunk.named(number), error, drawn.program)
 
+    def take(number: int, drawn: Drawn) -> None:
+        nonlocal upcoming
+        upcoming = number + 1
+        waiting.append((number, drawn))
+        if len(waiting) > sums.announced(drawn):
+            work(*waiting.popleft())
+
+    failed: Exception | None = None
     try:
         programs_from(chunk.source, chunk.seed, chunk.first, chunk.count, capabilities, take)
     except Exception as error:
-        sums.fail(f"{chunk.named(upcoming)}, while it was drawn", error)
+        failed = error
+    for each in waiting:
+        work(*each)
+    if failed is not None:
+        sums.fail(f"{chunk.named(upcoming)}, while it was drawn", failed)
     return sums.tally()

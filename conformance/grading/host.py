@@ -100,7 +100,7 @@ def _described(spec: str) -> str:
 
 def _trace(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:
     if hasattr(adapter, "run_program"):
-        adapter.limit = max(seconds - 1, seconds / 2)
+        adapter.timeout = max(seconds - 1, seconds / 2)
         return encode(adapter.run_program(program, density))
     with runner_of(adapter, density) as runner:
         perform(runner, program, lambda: os.write(answers, b"."))

@@ -6,7 +6,6 @@ How processes are kept and die lives in `conformance.execution.isolate`.
 from __future__ import annotations
 
 from conformance import adapters
-from conformance.adapters.remote import Remote
 from conformance.execution.flight_recorder import isolated, note
 from conformance.execution.isolate import FOR_ONE, TIMEOUT, Died, survive
 from conformance.execution.run import Runner
@@ -33,7 +32,7 @@ def run_isolated(program: Program, spec: str, density: str = "each", timeout: fl
     those after were not run.
     """
     adapter = adapters.load(spec)
-    if isinstance(adapter, Remote):
+    if isinstance(adapter, adapters.ELSEWHERE):
         adapter.timeout = timeout
         try:
             return adapter.run_program(program, density)

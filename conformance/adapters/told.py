@@ -1,0 +1,150 @@
+"""Observations as a command tells them in JSON, checked: what is none is a `WireError` with the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.execution.json_form import from_argument
+from conformance.execution.shown import BadFact, facts_of
+from conformance.execution.trace import (
+    DONE,
+    UNBOUND,
+    Calls,
+    Crashed,
+    Observation,
+    Outcome,
+    Refused,
+    Unsupported,
+)
+from conformance.execution.wire import WireError
+from specs.fact import GRAD_FACTS, TOPOLOGY, UNSEEN
+
+_WRONG = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+def observed(listed: Any, steps: int) -> tuple[Observation, ...]:
+    """Return the observations of a program of so many steps."""
+    if not isinstance(listed, list) or len(listed) != steps:
+        count = len(listed) if isinstance(listed, list) else "no list of"
+        raise WireError(f"{count} observations of a program of {steps} steps")
+    return tuple([_observation(at, held) for at, held in enumerate(listed)])
+
+
+def wiring_of(held: Any) -> dict[str, tuple[Any, ...]] | None:
+    """Return the topology at the end of a program, None where none is told."""
+    if held is None:
+        return None
+    try:
+        return {name: _topology(facts) for name, facts in held.items()}
+    except _WRONG as error:
+        raise WireError(f"the wiring is none: {type(error).__name__}: {error}") from None
+
+
+def regions_of(held: Any, steps: int) -> tuple[tuple[int, int], ...]:
+    """Return the regions in which a program of so many steps was run."""
+    try:
+        regions = tuple((int(start), int(stop)) for start, stop in held)
+    except _WRONG as error:
+        raise WireError(f"the regions are none: {type(error).__name__}: {error}") from None
+    ends = [0, *(end for region in regions for end in region), steps]
+    if ends != sorted(ends) or any(start == stop for start, stop in regions):
+        raise WireError(f"regions {held!r:.60} of a program of {steps} steps")
+    return regions
+
+
+def _observation(at: int, held: Any) -> Observation:
+    try:
+        outcome, shown = _outcome(held["outcome"]), held.get("facts", {})
+        facts = {name: _facts(each) for name, each in shown.items()}
+        return Observation(outcome, facts, _warnings(held.get("warnings")), (), _calls(held.get("calls")))
+    except BadFact as error:
+        raise WireError(f"observation {at}: {error}") from None
+    except _WRONG as error:
+        raise WireError(f"observation {at} is none: {type(error).__name__}: {error}") from None
+
+
+def _outcome(held: dict[str, Any]) -> Outcome:
+    match held:
+        case {"done": True}:
+            return DONE
+        case {"unbound": True}:
+            return UNBOUND
+        case {"refused": str(rule)}:
+            return Refused(rule, str(held.get("message", "")))
+        case {"unsupported": str(why)}:
+            return Unsupported(why)
+        case {"crashed": str(error)}:
+            return Crashed(error)
+    raise ValueError(f"{held!r:.60} is no outcome")
+
+
+def _facts(held: dict[str, Any]) -> tuple[Any, ...]:
+    if "plain" in held:
+        return (from_argument(held["plain"]),)
+    return facts_of({name: _fact(name, value) for name, value in held.items()})
+
+
+def _fact(name: str, value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        for word in ("refused", "crashed"):
+            if word in value:
+                return (word, str(value[word]))
+        if name == "grad":
+            return {key: _fact(key, each) for key, each in value.items()}
+    return _number(value) if name == "value" else value
+
+
+def _number(form: Any) -> Any:
+    """Return the number, or the nested lists, of a JSON form."""
+    if type(form) is list:
+        return [_number(each) for each in form]
+    return from_argument(form) if type(form) is dict else form
+
+
+def _warnings(held: Any) -> tuple[str, ...] | None:
+    if held is None:
+        return None
+    if type(held) is not list or not all(type(each) is str for each in held):
+        raise TypeError(f"warnings {held!r:.60} are no list of rules")
+    return tuple(held)
+
+
+def _calls(held: Any) -> Calls | None:
+    """Return the calls of functions that the program handed over."""
+    if held is None:
+        return None
+    return tuple((_whole(each["of"]), tuple(map(_given, each["given"]))) for each in held)
+
+
+def _given(held: Any) -> Any:
+    """Return what a function was given: the facts of a tensor, nothing, a name, or several of those."""
+    if type(held) is list:
+        return tuple(map(_given, held))
+    if type(held) is dict:
+        return facts_of({name: _fact(name, value) for name, value in held.items()}, GRAD_FACTS, " of a grad")
+    if held is None or type(held) is str:
+        return held
+    raise TypeError(f"{held!r:.40} was given to a function")
+
+
+def _topology(held: dict[str, Any]) -> tuple[Any, ...]:
+    if unknown := held.keys() - set(TOPOLOGY):
+        raise ValueError(f"{min(unknown)!r} is no fact of it")
+    return tuple(_tuples(held[fact]) if fact in held else UNSEEN for fact in TOPOLOGY)
+
+
+def _tuples(held: Any) -> Any:
+    return tuple(map(_tuples, held)) if type(held) is list else _whole_or_word(held)
+
+
+def _whole(held: Any) -> int:
+    if type(held) is not int:
+        raise TypeError(f"{held!r:.40} is no number of a step")
+    return held
+
+
+def _whole_or_word(held: Any) -> Any:
+    if held is not None and type(held) not in (int, str, bool):
+        raise TypeError(f"{held!r:.40} is no fact of it")
+    return held
