@@ -16,7 +16,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.command import Command, Gone
 from conformance.adapters.errors import BROKEN, AdapterError
-from conformance.adapters.told import observed, regions_of, wiring_of
+from conformance.adapters.told import observations_of, regions_of, wiring_of
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.json_form import to_json
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
@@ -100,7 +100,7 @@ class Stdio:
                 raise WireError(f"a message that is no 'observations': {json.dumps(answer):.60}")
             if answer.get("id") != number:
                 raise WireError(f"an answer to program {answer.get('id')!r:.40}, and {number} was asked")
-            seen = observed(answer.get("observations"), len(program))
+            seen = observations_of(answer.get("observations"), len(program))
             hung, held = wiring_of(answer.get("wiring")), regions_of(answer.get("regions", []), len(program))
         except WireError:
             self.close()  # nobody knows where in its lines it is

@@ -22,7 +22,7 @@ from specs.fact import GRAD_FACTS, TOPOLOGY, UNSEEN
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
-def observed(listed: Any, steps: int) -> tuple[Observation, ...]:
+def observations_of(listed: Any, steps: int) -> tuple[Observation, ...]:
     """Return the observations of a program of so many steps."""
     if not isinstance(listed, list) or len(listed) != steps:
         count = len(listed) if isinstance(listed, list) else "no list of"
