@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.stdio import PROTOCOL, STDIO
-from conformance.execution.json_form import from_json, text_of
+from conformance.execution.json_form import from_json, message_of
 from conformance.execution.run import run
 from conformance.execution.wire import WireError, sized
 
@@ -60,7 +60,7 @@ def _observed(adapter: Any, asked: Message) -> str:
     """Run a program and tell of it; what the adapter breaks its contract by is told as that."""
     try:
         trace = run(from_json(asked["program"]), adapter, asked["density"])
-        return sized(f'{{"type":"observations","id":{asked["id"]},{text_of(trace)[1:]}')
+        return sized(f'{{"type":"observations","id":{asked["id"]},{message_of(trace)[1:]}')
     except Exception as error:
         reason = str(error) if isinstance(error, WireError) else f"{type(error).__name__}: {error}"
         return json.dumps({"type": "broken", "id": asked["id"], "reason": reason})

@@ -206,7 +206,7 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
     return form
 
 
-def text_of(trace: Trace) -> str:
+def message_of(trace: Trace) -> str:
     """Return what a trace tells beside its program as JSON text, as a message of the stdio protocol holds it.
 
     NB: numbers stand as they are, and only where JSON lacks one of them each is looked at.

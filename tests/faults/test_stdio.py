@@ -18,7 +18,7 @@ from conformance.adapters.serve import serve as answer_about
 from conformance.adapters.stdio import Stdio
 from conformance.comparison.compare import Agree, compare
 from conformance.comparison.refusals import as_claimed
-from conformance.execution.json_form import schema, text_of, to_json
+from conformance.execution.json_form import message_of, schema, to_json
 from conformance.execution.run import run
 from conformance.execution.trace import DONE, Crashed
 from conformance.execution.wire import WireError
@@ -200,8 +200,8 @@ def test_an_adapter_shows_over_stdio_what_it_shows_here(spec):
             actual = as_claimed(there.run_program(each.program, each.density), expected, limits.refusals)
             expected = as_claimed(expected, expected, limits.refusals)
             plain = tuple(seen._replace(fired=()) for seen in expected.observations)
-            shown = text_of(replace(expected, observations=plain))
-            assert json.loads(shown) == json.loads(text_of(actual))
+            shown = message_of(replace(expected, observations=plain))
+            assert json.loads(shown) == json.loads(message_of(actual))
     finally:
         there.close()
 
