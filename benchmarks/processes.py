@@ -1,4 +1,4 @@
-"""What it costs to have an implementation in a process of its own: ``python -m benchmarks.processes``.
+"""Measures the cost of a process for an implementation: ``python -m benchmarks.processes``.
 
 Programs are judged by the reference alone, as ``grade`` does it, with the implementation here, ``--isolated``
 and over stdio; seconds by the clock and of all processes, the start of the other process left out. The

@@ -68,6 +68,7 @@ PACKAGES = {
     "conformance/targets/mlx.py": {"mlx", "conformance"},
     "conformance/targets/tensorflow.py": {"tensorflow", "conformance"},
     "conformance/targets/tinygrad.py": {"tinygrad", "specs", "conformance"},
+    "conformance/targets/minitorch.py": {"numpy", "specs", "conformance"},
     "conformance/targets/mygrad.py": {"mygrad", "numpy", "specs", "conformance"},
     "conformance/targets/paddle.py": {"paddle", "specs", "conformance"},
     "conformance/generate/strategy.py": {"hypothesis", "numpy", "specs", "conformance"},

@@ -27,6 +27,7 @@ TARGETS = {
     "mlx": ("conformance.targets.mlx:adapter", "mlx", 300),
     "tensorflow": ("conformance.targets.tensorflow:adapter", "tensorflow", 300),
     "tinygrad": ("conformance.targets.tinygrad:adapter", "tinygrad", 60),
+    "minitorch": ("conformance.targets.minitorch:adapter", "minitorch", 300),
     "torch-function-mode": ("conformance.targets.torch_modes:function_mode", "torch", 300),
     "torch-dispatch-mode": ("conformance.targets.torch_modes:dispatch_mode", "torch", 300),
 }
