@@ -16,6 +16,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -47,6 +48,7 @@ def main(spec: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit()
+    os.register_at_fork(after_in_child=_watch)
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, waiting.put), daemon=True).start()
     _answer(answers, lambda: _described(spec))
@@ -63,6 +65,20 @@ def _limit() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def _watch() -> None:
+    """Have a process that the implementation forks end with the one that forked it.
+
+    The signal of `_limit` comes at the end of the thread that forked, which may be long before that.
+    """
+
+    def end_with(parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(0)
+
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def _read(requests: BinaryIO, put: Callable[[Request], None]) -> None:

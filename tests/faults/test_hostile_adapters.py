@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,34 @@ def test_a_death_is_a_crash_at_its_step_each_time(remote, perform, how):
             assert how == trace[2].outcome.error
     short = parse("x = torch.tensor(1.0)\n")
     assert isinstance(mine.run_program(short, "each")[0].outcome, Done)
+
+
+def running(pid: str) -> bool:
+    """Tell whether a process runs still."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_what_an_implementation_forks_ends_with_it(remote, tmp_path):
+    """Also where it is killed together with the worker that asked it, which tells nobody."""
+    pids = tmp_path / "pids"
+    forks = f"""
+    pid = os.fork()
+    if not pid: time.sleep(600)
+    with open({str(pids)!r}, "a") as file: file.write(f"{{pid}} ")
+    return Value()"""
+    mine = remote(adapter(perform=forks))
+    assert 4 == len(mine.run_program(PROGRAM, "each"))
+    mine._process.kill()
+    forked = pids.read_text().split()
+    for _ in range(200):
+        if not any(map(running, forked)):
+            break
+        time.sleep(0.1)
+    assert (4, []) == (len(forked), list(filter(running, forked)))
 
 
 BROKEN = {
