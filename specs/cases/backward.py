@@ -237,6 +237,18 @@ def retain_graph_follows_create_graph():
         y.backward()
 
 
+def backward_keeps_the_graph_beside_the_one_it_creates():
+    """After backward(create_graph=True), too, the same graph can run again.
+
+    Rule: backward/retain-follows-create-graph.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward(create_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+
+
 def an_op_outside_the_loop_fails_the_second_time():
     """f = w * x outside the loop belongs to the first graph, which is freed; inside it is recorded anew.
 
