@@ -55,7 +55,7 @@ def _read(file: Path) -> dict[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise Trouble(f"cannot read {file}: {error.strerror}", hint) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Trouble(f"{file} is no JSON: {error}", hint) from None
     wrong = best_match(Draft202012Validator(schema("report")).iter_errors(found))
     if wrong is not None:

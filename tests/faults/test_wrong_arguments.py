@@ -248,3 +248,10 @@ def test_signals_that_were_blocked_come_through(ended):
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
     ended("rules", "xyz")
     assert set() == signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def test_a_report_that_is_nested_without_end_is_none(ended, tmp_path):
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 100_000)
+    code, said = ended("report", "diff", file, file)
+    assert (2, 1) == (code, len(said.splitlines())), said
