@@ -1,6 +1,6 @@
 """Bugs planted in real torch: each is found, and the rule that it breaks is the one convicted.
 
-A third of them each time; all of them under the profile ``soak``.
+A fourth of them each time; all of them under the profile ``soak``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from planted import BUGS  # noqa: E402
 
 RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
-OTHERS = {"no_grad_leaks": 6}
-"""Other rules blamed, where more than five explain a program as well: what is recorded decides much."""
-TRIED = list(BUGS) if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else list(BUGS)[::3]
+OTHERS = 5
+"""The most other rules that may be blamed with it."""
+TRIED = list(BUGS) if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else list(BUGS)[::4]
 
 
 @pytest.fixture(autouse=True)
@@ -53,12 +53,12 @@ def _reference_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.grading.check.run_cases", run)
 
 
-def convicts(report: Report, rule: str, others: int = 5) -> None:
+def convicts(report: Report, rule: str) -> None:
     """Assert that the rule is broken, or the first suspect, and that few others are blamed with it."""
     blamed = report.broken_rules
     assert report.exit_code == 1
     assert report.rules[rule].status is Status.BROKEN or blamed[:1] == (rule,), blamed
-    assert len(set(blamed) - {rule}) <= others, blamed
+    assert len(set(blamed) - {rule}) <= OTHERS, blamed
 
 
 @pytest.mark.parametrize("bug", TRIED)
@@ -74,4 +74,4 @@ def test_programs_alone_find_the_rule_that_a_bug_breaks(bug: str) -> None:
     programs = RARE.get(bug, 200)
     options = {"programs": programs, "source": "prng", "cases": False, "workers": 1}
     report = check(f"planted:having.{bug}", against="reference", **options)
-    convicts(report, BUGS[bug][0], OTHERS.get(bug, 5))
+    convicts(report, BUGS[bug][0])
