@@ -16,9 +16,13 @@ MOVING = frozenset(["devices", "two_devices"])
 """Features of implementations with devices: something that `cuda` stands for, and a `cuda:1` too."""
 
 DEVICE_VARIABLE = "AUTOGRAD_CONFORMANCE_DEVICE"
-"""The environment variable that says what `cuda` in a program stands for: a word of DEVICES in
-`conformance.adapters.torch`. Set once, before torch is loaded; processes that are started inherit it.
+"""The environment variable that says what `cuda` in a program stands for: a word of KINDS in
+`conformance.adapters.torch_device`, or any type of device that torch knows. Set once, before torch is loaded;
+processes that are started inherit it.
 """
+
+IMPORT_VARIABLE = "AUTOGRAD_CONFORMANCE_IMPORT"
+"""The environment variable that names the modules, with commas, that register devices with torch."""
 
 MEANINGS = {
     "modes": "grad modes: no_grad, enable_grad, set_grad_enabled",
@@ -48,6 +52,7 @@ FEATURES = frozenset(MEANINGS)
 REFUSALS = {
     "rules": "each error names its rule, by `refusal`",
     "some": "any exception counts where PyTorch refuses",
+    "outside": "as rules, but none is drawn or judged where `run` does steps at once",
     "none": "errors are neither drawn nor judged",
 }
 """Ways to judge errors. Programs go on after an error, and what it leaves behind is compared in each."""

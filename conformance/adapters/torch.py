@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.adapters import standin
+from conformance.adapters import standin, torch_device
 from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.errors import AdapterError
@@ -32,9 +32,6 @@ _POISONED = re.compile(
 
 _AGE = TOPOLOGY.index("age")
 
-DEVICES = ("auto", "cuda", "standin", "cpu")
-"""A real device, the stand-in, none; or the first of these that there is."""
-
 
 class Torch(TorchShaped):
     """PyTorch as it is installed, one thread, and what stands for `cuda`: its own, the stand-in, or none
@@ -45,9 +42,17 @@ class Torch(TorchShaped):
     unsupported = ()
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
-        count = getattr(namespace, device).device_count() if device != "cpu" else 0
+        self.other = device not in torch_device.KINDS
+        self.without: tuple[str, ...] = tuple(torch_device.lacking(namespace, device)) if self.other else ()
+        count = _count(namespace, device)
         features = Capabilities().features | set(("devices", "two_devices")[:count])
-        super().__init__(namespace, "torch", str(namespace.__version__), Capabilities(features=features))
+        dtypes = Capabilities().dtypes - set(self.without)
+        super().__init__(
+            namespace,
+            "torch",
+            str(namespace.__version__),
+            Capabilities(features=features, dtypes=dtypes, refusals="rules"),
+        )
         self.count = count
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
@@ -85,6 +90,8 @@ class Torch(TorchShaped):
 
     def _find(self, op: str) -> Any:
         if op == "cuda":
+            if self.other:
+                return self._moving(torch_device.mover(self.device))
             return self._moving(super()._find(standin.NAME if self.device == standin.NAME else op))
         function = super()._find(op)
         if self.device == "cpu" or function is None or not speaks_of_gradients(op):
@@ -138,7 +145,9 @@ class Torch(TorchShaped):
         return super().refusal(error)
 
     def lacks(self, error: BaseException) -> bool:
-        """As for any namespace; the stand-in has no kernel of a convolution."""
+        """As for any namespace; the stand-in has no kernel of a convolution, others say what they lack."""
+        if self.other and self._moved and torch_device.says_it_lacks(error):
+            return True
         if self.device == standin.NAME and str(error).startswith("convolution_overrideable not implemented"):
             return True
         return super().lacks(error)
@@ -168,8 +177,12 @@ class Torch(TorchShaped):
             return {"device_name": "stand-in (PrivateUse1)", "driver": None, "cuda": None}
         if self.device == "cpu":
             return {"device_name": None, "driver": None, "cuda": None}
+        if self.other:
+            named = torch_device.name_of(self.namespace, self.device)
+            return {"device_name": named, "driver": None, "cuda": None}
         name = str(self.namespace.cuda.get_device_name(0))
-        return {"device_name": name, "driver": _driver(), "cuda": self.namespace.version.cuda}
+        runtime = self.namespace.version.cuda or f"ROCm {self.namespace.version.hip}"
+        return {"device_name": name, "driver": _driver(), "cuda": runtime}
 
     @property
     def versions(self) -> dict[str, str]:
@@ -181,6 +194,16 @@ def _numbered_twice(topology: dict[str, tuple[Any, ...]]) -> bool:
     """Tell whether two nodes have one age, as those of two threads may; accumulators are all the youngest."""
     ages = Counter(age for facts in topology.values() if facts[_AGE] is not UNSEEN for age in facts[_AGE])
     return any(many > 1 for age, many in ages.items() if age != max(ages))
+
+
+def _count(torch: Any, device: str) -> int:
+    """Return how many devices there are that stand for `cuda`."""
+    if device == "cpu":
+        return 0
+    if device in torch_device.KINDS:
+        found: int = getattr(torch, device).device_count()
+        return found
+    return torch_device.find(torch, device)
 
 
 def exactly(backends: Any) -> None:
@@ -201,6 +224,7 @@ def load() -> Torch:
         ) from None
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")
+    torch_device.import_backends()
     wanted = os.environ.get(DEVICE_VARIABLE, "auto")
     adapter = Torch(torch, *_device(torch, wanted))
     adapter.asks_once = True
@@ -221,9 +245,9 @@ def _device(torch: Any, wanted: str) -> tuple[str, str]:
     """Return what `cuda` stands for, and why it stands for nothing; raise AdapterError where the wanted
     device is missing.
     """
-    if wanted not in DEVICES:
-        hint = f"{DEVICE_VARIABLE} is one of {', '.join(DEVICES)}"
-        raise AdapterError(f"there is no device {wanted!r}", hint)
+    if wanted not in torch_device.KINDS:
+        torch_device.find(torch, wanted)
+        return wanted, ""
     if wanted in ("auto", "cuda") and torch.cuda.is_available():
         return "cuda", ""
     if wanted == "cuda":

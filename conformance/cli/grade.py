@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from conformance.adapters.interpreter import named_in
+from conformance.adapters.torch_device import KINDS
 from conformance.cli.expecting import expectations_of, write_expectations
 from conformance.cli.loading import (
-    DeviceChoice,
+    AUTO,
     DeviceOption,
+    ImportOption,
     check_writable,
     load_adapter,
     load_recordings,
@@ -113,7 +115,8 @@ def grade(
         int | None,
         number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
-    device: DeviceOption = DeviceChoice.AUTO,
+    device: DeviceOption = AUTO,
+    imports: ImportOption = None,
     expect: Annotated[
         Path | None,
         typer.Option(
@@ -162,15 +165,19 @@ def grade(
 
     Where there is a device, a program that says nothing of devices runs twice: as it was drawn, and with all
     its leaves on the device, where it must come to the same verdict.
+
+    `grade torch --device NAME` grades a backend of torch: any type of device but cuda and the stand-in is on
+    trial, in a process of its own, and the reference is right, as torch is on the CPU.
     """
     matching(rules)
     read = [Path(impl), *(recording or ()), *filter(None, [expect])]
     check_writable(json=json, junit=junit, markdown=markdown, reads=read)
     entries = expectations_of(expect, write_expect)
-    use(device)
+    use(device, imports)
     if torch_like is not None and impl != "reference":
         raise Trouble("IMPL and --torch-like are two implementations", "give one of them")
-    impl = named_in(f"torch-like:{torch_like}" if torch_like else impl, python, isolated)
+    on_trial = impl == "torch" and device not in KINDS
+    impl = named_in(f"torch-like:{torch_like}" if torch_like else impl, python, isolated or on_trial)
     load_adapter(impl)
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:
@@ -179,7 +186,7 @@ def grade(
         with progress_bar() as tick, readable():
             report = replay.grade_recorded(impl, recordings=recordings, progress=tick, **how)
     else:
-        judge = str(against) if against else ("reference" if impl == "torch" else "torch")
+        judge = str(against) if against else ("reference" if on_trial or impl == "torch" else "torch")
         load_adapter(judge)
         how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
         how |= {"expect": entries, "update": write_expect is not None}

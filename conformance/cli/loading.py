@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from conformance import adapters
-from conformance.adapters.capabilities import DEVICE_VARIABLE
+from conformance.adapters.capabilities import DEVICE_VARIABLE, IMPORT_VARIABLE
 from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
 from conformance.execution.claims import known_ops
@@ -34,24 +34,29 @@ MADE_BY = "a recording is what `autograd-conformance record` writes"
 CONTRACT = "the adapter contract stands at the top of conformance/adapters/__init__.py"
 
 
-class DeviceChoice(StrEnum):
-    """The device that `cuda` in a program stands for under torch."""
-
-    AUTO = "auto"
-    CUDA = "cuda"
-    STANDIN = "standin"
-    CPU = "cpu"
-
+AUTO = "auto"
+"""The first device that there is."""
 
 DeviceOption = Annotated[
-    DeviceChoice,
+    str,
     typer.Option(
         "--device",
         envvar=DEVICE_VARIABLE,
         show_envvar=False,  # too long for its column on 80
         metavar="KIND",
         help="What `cuda` in programs is under torch: a real device, a stand-in built for this torch by the "
-        "C++ compiler that is there, or nothing: cuda, standin or cpu. auto takes the first that there is.",
+        "C++ compiler that is there, or nothing: cuda, standin or cpu. auto takes the first that there is. "
+        "Any other type of device that torch knows stands for it, too: mps, xpu.",
+    ),
+]
+
+
+ImportOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="MODULE",
+        help="Import it beside torch, everywhere: a backend from outside of torch, whose --device it is.",
     ),
 ]
 
@@ -62,9 +67,16 @@ def number_option(name: str, help: str) -> Any:
     return typer.Option(min=least, max=most, help=help)
 
 
-def use(device: DeviceChoice) -> None:
-    """Have torch, here and in processes that are started, take that for `cuda`."""
-    os.environ[DEVICE_VARIABLE] = str(device)
+def use(device: str, modules: Iterable[str] | None = None) -> None:
+    """Have torch, here and in processes that are started, take that for `cuda`, and import these modules."""
+    if re.fullmatch(r"\w+(:\w+)?", device) is None:
+        raise Trouble(f"{device!r:.60} is no name of a device", "give cuda, standin, cpu or a type as mps")
+    os.environ[DEVICE_VARIABLE] = device
+    if modules:
+        for name in modules:
+            if not all(map(str.isidentifier, name.split("."))):
+                raise Trouble(f"{name!r:.60} is no name of a module", "give what `import` takes")
+        os.environ[IMPORT_VARIABLE] = ",".join(modules)
 
 
 def load_adapter(spec: str) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from conformance.cli.grade import Source
 from conformance.cli.loading import (
-    DeviceChoice,
+    AUTO,
     DeviceOption,
     check_writable,
     load_adapter,
@@ -35,7 +35,7 @@ def observed(
         int | None,
         number_option("workers", "Processes that run programs (default: one a core). No effect on results."),
     ] = None,
-    device: DeviceOption = DeviceChoice.AUTO,
+    device: DeviceOption = AUTO,
 ) -> None:
     """Find programs whose result on torch depends on how they are observed, and explain them by rules.
 

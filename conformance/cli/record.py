@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.loading import (
-    DeviceChoice,
+    AUTO,
     DeviceOption,
     check_writable,
     load_adapter,
@@ -27,7 +27,7 @@ from conformance.recordings.record import PROGRAMS, drop_cases, make_recording, 
 
 
 def record(
-    device: DeviceOption = DeviceChoice.AUTO,
+    device: DeviceOption = AUTO,
     programs: Annotated[
         int, number_option("programs", "How many programs to draw, by the PRNG, after the cases.")
     ] = PROGRAMS,

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conformance.cli.loading import DeviceChoice, DeviceOption, load_adapter, load_program, use
+from conformance.cli.loading import AUTO, DeviceOption, ImportOption, load_adapter, load_program, use
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.comparison.tolerance.bounds import ulp_distance
@@ -54,7 +54,8 @@ def run(
     density: Annotated[
         str, typer.Option(help="When to observe: after each step, at what a step touched, or at the end.")
     ] = "each",
-    device: DeviceOption = DeviceChoice.AUTO,
+    device: DeviceOption = AUTO,
+    imports: ImportOption = None,
 ) -> None:
     """Run one program and print its traces side by side: each step's outcome, and the facts that it changed.
 
@@ -69,7 +70,7 @@ def run(
     if not specs:
         raise Trouble("--on names no implementation", "for instance --on torch,reference")
     steps = load_program(program)
-    use(device)
+    use(device, imports)
     for spec in specs:
         load_adapter(spec)
     traces = [run_isolated(steps, spec, density) for spec in specs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from conformance.execution.region import belongs
 from conformance.execution.trace import DONE, Crashed, Observation, Refused, Trace, Unbound, Unsupported
 from specs.fact import UNSEEN
 
@@ -15,14 +16,20 @@ _SHOWN = ("refused", "crashed")
 def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
     """Return a trace whose refusals are judged by the ``refusals`` of its adapter's capabilities: with
     "some", any exception counts as the refusal that is expected there; with "none", nothing is compared from
-    there on. What was run in regions is held against the steps first.
+    there on, nor with "outside" where a region was run. What was run in regions is held against the steps
+    first.
     """
     actual = by_steps(actual, expected) if actual.regions else actual
     if refusals == "rules":
         return actual
     pairs = zip(actual.observations, expected.observations, strict=True)
-    lenient = _some if refusals == "some" else _none
-    return replace(actual, observations=tuple(lenient(got, wanted) for got, wanted in pairs))
+    if refusals == "outside":
+        steps = zip(actual.program, pairs, strict=True)
+        seen = tuple(_none(*pair) if belongs(step) else pair[0] for step, pair in steps)
+    else:
+        lenient = _some if refusals == "some" else _none
+        seen = tuple(lenient(got, wanted) for got, wanted in pairs)
+    return replace(actual, observations=seen)
 
 
 def by_steps(actual: Trace, expected: Trace) -> Trace:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from conformance.execution.op_reach import CHECKPOINT
+from conformance.execution.region import belongs
 from conformance.execution.trace import Observation, Refused
 from conformance.program import (
     ANOMALY_MODES,
@@ -319,9 +320,9 @@ def lacks_device(limits: Any, program: Program) -> str:
     return "needs two devices besides the CPU" if second else ""
 
 
-def lacking_after(limits: Any, seen: Observation) -> str:
+def lacking_after(limits: Any, step: Step, seen: Observation) -> str:
     """Return what the reference did that is not claimed: a refusal, a shape, a dtype; or nothing."""
-    if limits.refusals == "none" and isinstance(seen.outcome, Refused):
+    if isinstance(seen.outcome, Refused) and not judges(limits, step):
         return "needs refusals"
     for facts in seen.facts.values():
         if len(facts) > 1 and (
@@ -329,6 +330,11 @@ def lacking_after(limits: Any, seen: Observation) -> str:
         ):
             return lack
     return ""
+
+
+def judges(limits: Any, step: Step) -> bool:
+    """Tell whether a refusal of the step is judged."""
+    return limits.refusals != "none" and not (limits.refusals == "outside" and belongs(step))
 
 
 def lacking_of(limits: Any, shape: Any, dtype: Any) -> str:

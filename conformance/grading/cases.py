@@ -115,12 +115,13 @@ def _diagnosed(case: Case, broken: Witnessed, adapter: Any) -> Witnessed:
 @cache
 def runs_as_it_stands(adapter: Any) -> bool:
     """Tell whether cases run on the implementation as they stand: it is shaped like torch, and shows every
-    fact as torch does.
+    fact as torch does, step by step.
     """
     if isinstance(adapter, Remote):
         return adapter.stands()
     needed = getattr(adapter, "namespace", None), getattr(adapter, "observe", None)
-    if None in needed or set(FACTS) - set(adapters.capabilities(adapter).facts):
+    at_once = callable(getattr(adapter, "run", None))
+    if None in needed or at_once or set(FACTS) - set(adapters.capabilities(adapter).facts):
         return False
     trace = run(PROBE, adapter)
     shown = [facts for seen in trace.observations for facts in seen.facts.values()]
@@ -190,7 +191,8 @@ def lacks(limits: Capabilities, program: Program) -> str:
     if missing or lacks_device(limits, program):
         return missing or lacks_device(limits, program)
     seen = run(program, adapters.load("reference")).observations
-    return next(filter(None, (lacking_after(limits, each) for each in seen)), "")
+    found = (lacking_after(limits, step, each) for step, each in zip(program, seen, strict=True))
+    return next(filter(None, found), "")
 
 
 def lacks_of_case(limits: Capabilities, case: Case) -> str:

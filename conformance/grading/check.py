@@ -18,7 +18,7 @@ from typing import Any
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.interpreter import named_in
+from conformance.adapters.interpreter import ISOLATED, named_in
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
 from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
@@ -104,7 +104,7 @@ def check(
     chosen = select_for(rules, release)
     witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
     after_cases = time.perf_counter()
-    device = _device(adapters.load(TORCH) if TORCH in (spec, against) else subject)
+    device = _device(adapters.load(TORCH) if TORCH in (spec.removeprefix(ISOLATED), against) else subject)
     entries = tuple(entry for entry in entries if entry.applies(subject.version, device))
     whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout, expected=entries)
     shows = partial(show, whole=whole, witnessed=witnessed, workers=workers, tick=tick)
@@ -216,7 +216,8 @@ def _updated(
 def _device(side: Any) -> str:
     """Return what stood for `cuda` on that side, or why nothing did."""
     device, lacking = getattr(side, "device", "cpu"), getattr(side, "lacking", "")
-    return f"{device} ({lacking})" if lacking else device
+    without = ", ".join(getattr(side, "without", ()))
+    return f"{device} ({lacking})" if lacking else device + (f", without {without}" if without else "")
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:

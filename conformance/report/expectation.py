@@ -43,7 +43,7 @@ class Expectation:
 
     def applies(self, version: str, device: str) -> bool:
         """Tell whether it speaks of that version of the implementation, on that device."""
-        here = device.partition(" ")[0]
+        here = device.partition(" ")[0].rstrip(",")
         return (not self.version or within(version, self.version)) and self.device in ("", here)
 
     def matches(self, finding: Finding) -> bool:

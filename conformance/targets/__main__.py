@@ -18,6 +18,7 @@ from typing import Any
 from conformance.targets.environments import Absent, environment
 
 DOCS = Path(__file__).parents[2] / "docs"
+REGIONS = "conformance.targets.torch_regions"
 TARGETS = {
     "micrograd": ("micrograd", "micrograd", 1000),
     "mygrad": ("conformance.targets.mygrad:adapter", "mygrad", 300),
@@ -30,6 +31,15 @@ TARGETS = {
     "minitorch": ("conformance.targets.minitorch:adapter", "minitorch", 300),
     "torch-function-mode": ("conformance.targets.torch_modes:function_mode", "torch", 300),
     "torch-dispatch-mode": ("conformance.targets.torch_modes:dispatch_mode", "torch", 300),
+    "torch-checkpoint": (f"{REGIONS}:checkpoint", "torch", 300),
+    "torch-checkpoint-reentrant": (f"{REGIONS}:checkpoint_reentrant", "torch", 300),
+    "torch-functionalize": (f"{REGIONS}:functionalize", "torch", 300),
+    "torch-make-fx": (f"{REGIONS}:make_fx", "torch", 300),
+    "torch-jit-trace": (f"{REGIONS}:jit_trace", "torch", 300),
+    "torch-export": (f"{REGIONS}:export", "torch", 150),
+    "torch-compile-eager": (f"{REGIONS}:compile_eager", "torch", 150),
+    "torch-compile-aot-eager": (f"{REGIONS}:compile_aot_eager", "torch", 150),
+    "torch-func-vjp": ("conformance.targets.torch_func:vjp", "torch", 300),
 }
 """Each target by name: its adapter, the library that it needs, and how many programs it is given."""
 NO_VERDICT = (2, 3, 5, 6)
@@ -74,10 +84,8 @@ def grade(name: str, environments: str, programs: int | None, write_expect: bool
         command += ["--programs", str(programs or own), "--json", str(report), "--markdown", str(summary)]
         if spec != name:
             command += ["--python", python]
-        if expect.exists():
-            command += ["--expect", str(expect)]
-        if write_expect:
-            command += ["--write-expect", str(expect)]
+        if write_expect or expect.exists():
+            command += ["--write-expect" if write_expect else "--expect", str(expect)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines() or ["it said nothing"]
         if ended.returncode not in NO_VERDICT and report.exists():

@@ -40,6 +40,7 @@ LIMITS = {
     "float64 and masks": Capabilities(dtypes=frozenset(["float64", "bool"])),
     "scalars": Capabilities(shapes="scalar"),
     "no refusals": Capabilities(refusals="none"),
+    "none in regions": Capabilities(refusals="outside"),
     "narrowed": Capabilities(ops=FEW),
 }
 
@@ -85,7 +86,7 @@ def test_every_draw_keeps_to_the_claims(limits: Capabilities) -> None:
         program = draw(Prng(11, number), REFERENCE, limits).program
         for step, seen in zip(program, run(program, REFERENCE), strict=True):
             assert "" == lacking(limits, step)
-            assert "" == lacking_after(limits, seen)
+            assert "" == lacking_after(limits, step, seen)
             used.add(step.op)
     assert len(used) >= min(len(limits.ops or ()) or 20, 20) - 1
 

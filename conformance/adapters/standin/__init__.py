@@ -36,9 +36,9 @@ _WHY_NOT = "AUTOGRAD_CONFORMANCE_STANDIN_LACKING"
 
 
 @cache
-def load() -> Any:
+def load(name: str = NAME) -> Any:
     """The device's module, ``torch.standin``, registered with the torch that is installed; the extension
-    behind it is built if need be.
+    behind it is built if need be. By another ``name`` it is a device like any that nobody knows.
 
     Raises AdapterError where it cannot be built.
     """
@@ -46,11 +46,11 @@ def load() -> Any:
 
     # A device that has a name must be there: PyTorch's checkpoints ask it how many of it there are.
     built = _library()
-    torch.utils.rename_privateuse1_backend(NAME)
+    torch.utils.rename_privateuse1_backend(name)
     # CUDA checks the operands of these as it iterates over elements, after their shapes; all others before.
     built.iterate(_declared("device_check: NoCheck"))
     built.take_over(_declared("structured_delegate:"))
-    module: Any = types.ModuleType(f"torch.{NAME}")
+    module: Any = types.ModuleType(f"torch.{name}")
     module.device_count = built.device_count
     module.current_device = built.current_device
     module.set_device = built.set_device
@@ -61,7 +61,7 @@ def load() -> Any:
     module.synchronize = lambda *device: None
     module.get_amp_supported_dtype = lambda: [torch.float16, torch.bfloat16]
     module.copies, module.count_on = built.copies_made, built.count_nodes_on
-    torch._register_device_module(NAME, module)
+    torch._register_device_module(name, module)
     torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
     return module
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conformance.execution.claims import lacking, lacking_of
+from conformance.execution.claims import judges, lacking, lacking_of
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
@@ -142,7 +142,7 @@ class LimitedOracle(RunnerOracle):
         if lacking(self._limits, step):
             return _NOT_RUN
         seen = self._step(step)
-        if (type(seen.outcome) is Refused and self._limits.refusals == "none") or self._exceeds(step):
+        if (type(seen.outcome) is Refused and not judges(self._limits, step)) or self._exceeds(step):
             self.beyond.add(len(self.steps) - 1)
         return seen
 
