@@ -31,15 +31,13 @@ TARGETS = {
     "minitorch": ("conformance.targets.minitorch:adapter", "minitorch", 300),
     "torch-function-mode": ("conformance.targets.torch_modes:function_mode", "torch", 300),
     "torch-dispatch-mode": ("conformance.targets.torch_modes:dispatch_mode", "torch", 300),
-    "torch-checkpoint": (f"{REGIONS}:checkpoint", "torch", 300),
-    "torch-checkpoint-reentrant": (f"{REGIONS}:checkpoint_reentrant", "torch", 300),
-    "torch-functionalize": (f"{REGIONS}:functionalize", "torch", 300),
-    "torch-make-fx": (f"{REGIONS}:make_fx", "torch", 300),
-    "torch-jit-trace": (f"{REGIONS}:jit_trace", "torch", 300),
-    "torch-export": (f"{REGIONS}:export", "torch", 150),
-    "torch-compile-eager": (f"{REGIONS}:compile_eager", "torch", 150),
-    "torch-compile-aot-eager": (f"{REGIONS}:compile_aot_eager", "torch", 150),
-    "torch-func-vjp": ("conformance.targets.torch_func:vjp", "torch", 300),
+    "torch-checkpoint": (f"{REGIONS}:checkpoint", "torch", 60),
+    "torch-functionalize": (f"{REGIONS}:functionalize", "torch", 60),
+    "torch-make-fx": (f"{REGIONS}:make_fx", "torch", 60),
+    "torch-jit-trace": (f"{REGIONS}:jit_trace", "torch", 40),
+    "torch-compile-eager": (f"{REGIONS}:compile_eager", "torch", 40),
+    "torch-compile-aot-eager": (f"{REGIONS}:compile_aot_eager", "torch", 40),
+    "torch-func-vjp": ("conformance.targets.torch_func:vjp", "torch", 40),
 }
 """Each target by name: its adapter, the library that it needs, and how many programs it is given."""
 NO_VERDICT = (2, 3, 5, 6)

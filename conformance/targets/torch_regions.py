@@ -58,7 +58,7 @@ class InRegions(Mode):
         return self._does(function, values)
 
 
-def _without(*features: str, facts: tuple[str, ...] = FACTS) -> Capabilities:
+def without(*features: str, facts: tuple[str, ...] = FACTS) -> Capabilities:
     """All that is claimed on the CPU but some features."""
     return replace(_CLAIMED, features=_CLAIMED.features - set(features), facts=facts, refusals="outside")
 
@@ -70,7 +70,7 @@ def _compiled(backend: str, *left_out: str, facts: tuple[str, ...] = FACTS) -> I
         return torch.compile(function, backend=backend)(*values)
 
     torch._dynamo.config.suppress_errors = False
-    return InRegions(f"compiled by {backend}", does, _without(*left_out, facts=facts), torch._dynamo.reset)
+    return InRegions(f"compiled by {backend}", does, without(*left_out, facts=facts), torch._dynamo.reset)
 
 
 def compile_eager() -> InRegions:
@@ -105,11 +105,11 @@ def _checkpointed(reentrant: bool) -> InRegions:
         return checkpoint(function, *values, use_reentrant=reentrant)
 
     if not reentrant:
-        return InRegions("checkpoint", does, _without(), pure=True)
+        return InRegions("checkpoint", does, without(), pure=True)
     left_out = "views", "inplace", "modes", "detach", "data", "grad_call", "double", "hooks", "inference"
     whole = "backward(gradient, retain_graph)", "torch.autograd.backward(grad_tensors, retain_graph)"
     others = {op for op in known_ops() if "backward" not in op}
-    claimed = replace(_without(*left_out, facts=OTHER_GRAPH), ops=frozenset([*others, *whole]))
+    claimed = replace(without(*left_out, facts=OTHER_GRAPH), ops=frozenset([*others, *whole]))
     return InRegions("checkpoint, reentrant", does, claimed, pure=True)
 
 
@@ -119,7 +119,7 @@ def functionalize() -> InRegions:
     def does(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
         return torch.func.functionalize(function)(*values)
 
-    return InRegions("functionalize", does, _without(facts=OTHER_GRAPH))
+    return InRegions("functionalize", does, without(facts=OTHER_GRAPH))
 
 
 def make_fx() -> InRegions:
@@ -129,7 +129,7 @@ def make_fx() -> InRegions:
     def does(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
         return make_fx(function, tracing_mode="fake")(*values)(*values)
 
-    return InRegions("make_fx", does, _without("modes", facts=OTHER_GRAPH))
+    return InRegions("make_fx", does, without("modes", facts=OTHER_GRAPH))
 
 
 def _copied(x: Any) -> Any:
@@ -148,7 +148,7 @@ def jit_trace() -> InRegions:
             traced = torch.jit.trace(function, copies, check_trace=False)
         return traced(*values)
 
-    return InRegions("jit.trace", does, _without("modes", facts=OTHER_GRAPH))
+    return InRegions("jit.trace", does, without("modes", facts=OTHER_GRAPH))
 
 
 def export() -> InRegions:
@@ -165,4 +165,4 @@ def export() -> InRegions:
     def does(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
         return torch.export.export(Middle(function), values, strict=False).module()(*values)
 
-    return InRegions("export", does, _without(facts=OTHER_GRAPH))
+    return InRegions("export", does, without(facts=OTHER_GRAPH))

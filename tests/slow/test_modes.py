@@ -1,0 +1,73 @@
+"""Modes of torch as implementations: what they are given at once, and compilers with a bug each.
+
+One bug each time; all of them under the profile ``soak``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conformance import check
+from conformance.adapters import load, load_here
+from conformance.comparison.compare import Agree, compare
+from conformance.comparison.refusals import as_claimed
+from conformance.execution.run import run
+from conformance.execution.trace import Unsupported
+from conformance.program.parsing import parse
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+REGIONS = "conformance.targets.torch_regions"
+
+BUGS = {"dropped_write": (7, 2), "reordered_writes": (3, 20), "reused_buffer": (2, 5)}
+"""Bugs planted in a compiler, each with a seed and so many programs of it that find it."""
+TRIED = BUGS if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else [*BUGS][:1]
+
+MIDDLE = """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.mul(3.0)
+z = y.exp().sum()
+z.backward()
+"""
+REFUSED = """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.exp()
+x.add_(1.0)
+z = y.sum()
+"""
+
+
+@pytest.mark.parametrize("bug", TRIED)
+def test_a_bug_planted_in_a_compiler_is_found(bug, monkeypatch):
+    """A few programs show it, and it is told in at most 8 lines."""
+    monkeypatch.syspath_prepend(str(ADAPTERS))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ADAPTERS), os.environ.get("PYTHONPATH", "")]))
+    seed, programs = BUGS[bug]
+    report = check(
+        f"planted_modes:{bug}", against="reference", programs=programs, seed=seed, source="prng", cases=False,
+        workers=1,
+    )  # fmt: skip
+    assert 1 == report.exit_code
+    shortest = min(len(found.script.strip().splitlines()) for found in report.findings)
+    assert shortest <= 8
+
+
+@pytest.mark.parametrize(
+    "mode", ["checkpoint", "checkpoint_reentrant", "functionalize", "make_fx", "jit_trace"]
+)
+def test_a_mode_does_what_eager_torch_does(mode):
+    """A function without writes comes to the same."""
+    pytest.importorskip("torch")
+    program, adapter = parse(MIDDLE), load_here(f"{REGIONS}:{mode}")
+    expected = run(program, load("reference"))
+    assert isinstance(compare(expected, as_claimed(run(program, adapter), expected, "outside")), Agree)
+
+
+def test_refusals_are_not_judged_where_steps_are_done_at_once():
+    """An error within a region is nobody's then, and one of another step is judged by its rule."""
+    program = parse(REFUSED)
+    expected = run(program, load("reference"))
+    judged = as_claimed(expected, expected, "outside")
+    assert [False, False, True, False] == [type(seen.outcome) is Unsupported for seen in judged.observations]
