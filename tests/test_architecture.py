@@ -63,6 +63,8 @@ PACKAGES = {
     "conformance/adapters/micrograd.py": {"micrograd", "numpy", "specs", "conformance"},
     "conformance/targets/torch_modes.py": {"torch", "specs", "conformance"},
     "conformance/targets/torch_wrapper.py": {"torch", "conformance"},
+    "conformance/targets/torch_regions.py": {"torch", "specs", "conformance"},
+    "conformance/targets/torch_func.py": {"torch", "specs", "conformance"},
     "conformance/targets/autograd.py": {"autograd", "numpy", "conformance"},
     "conformance/targets/jax.py": {"jax", "conformance"},
     "conformance/targets/mlx.py": {"mlx", "conformance"},

@@ -43,7 +43,7 @@ class Torch(TorchShaped):
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
         self.other = device not in torch_device.KINDS
-        self.without: tuple[str, ...] = tuple(torch_device.lacking(namespace, device)) if self.other else ()
+        self.without: tuple[str, ...] = tuple(torch_device.absences(namespace, device)) if self.other else ()
         count = _count(namespace, device)
         features = Capabilities().features | set(("devices", "two_devices")[:count])
         dtypes = Capabilities().dtypes - set(self.without)
@@ -178,7 +178,7 @@ class Torch(TorchShaped):
         if self.device == "cpu":
             return {"device_name": None, "driver": None, "cuda": None}
         if self.other:
-            named = torch_device.name_of(self.namespace, self.device)
+            named = torch_device.device_name(self.namespace, self.device)
             return {"device_name": named, "driver": None, "cuda": None}
         name = str(self.namespace.cuda.get_device_name(0))
         runtime = self.namespace.version.cuda or f"ROCm {self.namespace.version.hip}"

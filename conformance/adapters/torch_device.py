@@ -62,7 +62,7 @@ def find(torch: Any, kind: str) -> int:
     return 2 if count > 1 and _can(lambda: torch.ones(2, device=f"{kind}:1").to(f"{kind}:0").cpu()) else 1
 
 
-def lacking(torch: Any, kind: str) -> Iterator[str]:
+def absences(torch: Any, kind: str) -> Iterator[str]:
     """Ask a device, and give what it lacks by name: the dtypes, which are not drawn then, and operations, of
     which programs are compared up to there.
     """
@@ -102,7 +102,7 @@ def mover(kind: str) -> Callable[..., Any]:
     return moved
 
 
-def name_of(torch: Any, kind: str) -> str:
+def device_name(torch: Any, kind: str) -> str:
     """Return what the device calls itself, or its kind."""
     named = _answer(lambda: torch.get_device_module(kind).get_device_name(0))
     return named if isinstance(named, str) else kind

@@ -64,13 +64,10 @@ def without(*features: str, facts: tuple[str, ...] = FACTS) -> Capabilities:
 
 
 def _compiled(backend: str, *left_out: str, facts: tuple[str, ...] = FACTS) -> InRegions:
-    import torch._dynamo
-
     def does(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
         return torch.compile(function, backend=backend)(*values)
 
-    torch._dynamo.config.suppress_errors = False
-    return InRegions(f"compiled by {backend}", does, without(*left_out, facts=facts), torch._dynamo.reset)
+    return InRegions(f"compiled by {backend}", does, without(*left_out, facts=facts), torch.compiler.reset)
 
 
 def compile_eager() -> InRegions:
