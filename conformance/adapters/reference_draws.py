@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,16 +32,23 @@ class Draws:
         self.note, self.depth = note, 0
         for name in FACTORIES:
             if hasattr(reference_impl, name):
-                setattr(reference_impl, name, self._noted(getattr(reference_impl, name)))
+                self._put_everywhere(name, getattr(reference_impl, name))
         for name in METHODS:
             if name in vars(TENSOR):
                 setattr(TENSOR, name, self._noted(getattr(TENSOR, name)))
         for name in MODULE:
             if hasattr(init, name):
                 setattr(init, name, self._noted(getattr(init, name)))
-        functional.dropout = self._noted(functional.dropout, drops=True)
+        functional.drop_noise = self._noted(functional.drop_noise)
 
-    def _noted(self, function: Callable[..., Any], drops: bool = False) -> Callable[..., Any]:
+    def _put_everywhere(self, name: str, function: Callable[..., Any]) -> None:
+        """Note what a function draws, whichever module of the reference has imported it."""
+        noted = self._noted(function)
+        for key, module in list(sys.modules.items()):
+            if key.partition(".")[0] == "reference_impl" and getattr(module, name, None) is function:
+                setattr(module, name, noted)
+
+    def _noted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def drawing(*args: Any, **kwargs: Any) -> Any:
             self.depth += 1
@@ -48,10 +56,9 @@ class Draws:
                 out = function(*args, **kwargs)
             finally:
                 self.depth -= 1
-            if self.depth == 0 and isinstance(out, TENSOR) and not (drops and out is args[0]):
+            if self.depth == 0 and isinstance(out, TENSOR):
                 array = array_of(out)
-                kept = array != 0 if drops else array
-                self.note(list(array.shape), kept.ravel().tolist())
+                self.note(list(array.shape), array.ravel().tolist())
             return out
 
         return drawing

@@ -6,6 +6,7 @@ Public attributes are read only where reading changes nothing: a view whose base
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 import weakref
 from collections import deque
@@ -84,27 +85,71 @@ class GivenNumbers:
 
     def __init__(self, draws: list[tuple[list[int], list[Any]]]) -> None:
         self.draws, self.depth, self.lost = deque(draws), 0, ""
+        self.losing: Callable[[], None] = lambda: None
+        """Called when torch draws for the first time what cannot be given to it."""
         for name in DRAWING:
             setattr(torch, name, self._giving(getattr(torch, name)))
         for name in DRAWING_METHODS:
             setattr(torch.Tensor, name, self._giving(getattr(torch.Tensor, name)))
-        dropout = torch.nn.functional.dropout
+        for name in ("empty", "empty_like", "empty_strided"):
+            setattr(torch, name, _zeroed(getattr(torch, name)))
+        torch.Tensor.new_empty = _zeroed(torch.Tensor.new_empty)  # type: ignore[method-assign]
+        functional = torch.nn.functional
+        functional.dropout = self._dropping(functional.dropout, lambda x: x.ndim)  # type: ignore[assignment]
+        functional.dropout1d = self._dropping(functional.dropout1d, lambda x: 2 if x.ndim > 2 else 1)
+        functional.dropout2d = self._dropping(functional.dropout2d, lambda x: 2)
+        functional.dropout3d = self._dropping(functional.dropout3d, lambda x: 2)
+        for name in ("alpha_dropout", "feature_alpha_dropout"):
+            setattr(functional, name, self._losing(getattr(functional, name), _drops_alpha))
+        functional.scaled_dot_product_attention = self._losing(
+            functional.scaled_dot_product_attention,
+            lambda query, key, value, attn_mask=None, dropout_p=0.0, *_: dropout_p,
+        )
+        for layer in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU):
+            layer.forward = self._losing(layer.forward, lambda self, *_: self.dropout and self.training)
+
+    def _dropping(self, dropout: Callable[..., Any], kept: Callable[[torch.Tensor], int]) -> Any:
+        """Return a dropout that takes its factors from what was drawn: by element, or of as many leading
+        dimensions as ``kept`` says. torch's own multiplies by such factors too.
+        """
 
         @functools.wraps(dropout)
         def dropped(input: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-            out = dropout(input, p, training, inplace)
-            if training and p:
-                self._next(list(out.shape))
-                self.lost = self.lost or "dropout"
-            return out
+            if not training or not 0 < p <= 1:
+                return dropout(input, p, training, inplace)
+            shape = [*input.shape[: kept(input)], *(1,) * (input.ndim - kept(input))]
+            given = self._next(shape)
+            if given is None:
+                return dropout(input, p, training, inplace)
+            noise = torch.tensor(given, dtype=input.dtype, device=input.device).reshape(shape)
+            return input.mul_(noise) if inplace else input.mul(noise)
 
-        torch.nn.functional.dropout = dropped
+        return dropped
+
+    def _losing(self, function: Callable[..., Any], drops: Callable[..., Any]) -> Any:
+        """Return a function that draws where nothing can be given to it, if ``drops`` says so of its
+        arguments: from there on the numbers are not those of the reference.
+        """
+        taken = inspect.signature(drops).parameters
+
+        @functools.wraps(function)
+        def losing(*args: Any, **kwargs: Any) -> Any:
+            if drops(*args, **{name: value for name, value in kwargs.items() if name in taken}):
+                self._lose(f"{function.__qualname__}()")
+            return function(*args, **kwargs)
+
+        return losing
 
     def _next(self, shape: list[int]) -> list[Any] | None:
         if self.draws and self.draws[0][0] == shape and not self.lost:
             return self.draws.popleft()[1]
-        self.lost = self.lost or "a draw that the reference did not make"
+        self._lose("draw that the reference did not make")
         return None
+
+    def _lose(self, what: str) -> None:
+        if not self.lost:
+            self.lost = what
+            self.losing()
 
     def _giving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -122,6 +167,23 @@ class GivenNumbers:
             return out
 
         return giving
+
+
+def _drops_alpha(input: torch.Tensor, p: float = 0.5, training: bool = False, *_: Any) -> bool:
+    return p > 0 and training
+
+
+def _zeroed(function: Callable[..., torch.Tensor]) -> Any:
+    """Return a function that gives zeros, as the reference does, where torch gives what the memory holds."""
+
+    @functools.wraps(function)
+    def zeroed(*args: Any, **kwargs: Any) -> torch.Tensor:
+        out = function(*args, **kwargs)
+        with torch.no_grad():
+            out.data.zero_()
+        return out
+
+    return zeroed
 
 
 def names_here(value: str) -> bool:

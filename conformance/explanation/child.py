@@ -1,5 +1,6 @@
 """The process of a script: ``python -m conformance.explanation.child RECORDS SCRIPT NAME SECONDS MEGABYTES
-DRAWS ARGUMENTS``, where DRAWS is empty unless the random numbers are to be told.
+DRAWS ARGUMENTS``, where DRAWS is empty, or the release of torch that runs the script beside and is given the
+random numbers drawn here.
 
 Each record is a line of JSON in the file RECORDS, written at once: a script that dies takes none along.
 """
@@ -25,22 +26,24 @@ def main() -> None:
 
     records, script, name, seconds, megabytes, draws, *arguments = sys.argv[1:]
     limit(int(seconds), int(megabytes))
-    play(Path(records), Path(script).read_bytes(), name, arguments, bool(draws))
+    play(Path(records), Path(script).read_bytes(), name, arguments, draws)
 
 
-def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draws: bool = False) -> None:
+def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draws: str = "") -> None:
     """Run a script in this process, which it may leave in any state, and write the records; with ``draws``
-    those of the random numbers too.
+    those of the random numbers too, by the rules of that release of torch.
     """
     import numpy as np
 
     from conformance.adapters.reference_draws import Draws
     from conformance.adapters.reference_state import stand_in_as_torch
     from conformance.explanation.trace import Tracer
+    from specs.active_rules import set_torch_release
 
     emit = emitter(records)
     stand_in_as_torch()
     if draws:
+        set_torch_release(draws)
         seed_all()
         Draws(lambda shape, values: emit({"draw": [shape, values]}))
     prepared = prepare(source, name, arguments, emit)

@@ -70,7 +70,7 @@ def explain_source(
             found, code, complaint = run_child("child", records, script, name, arguments, seconds, megabytes)
         else:
             code, complaint = start(records, script, name, arguments, seconds, megabytes)
-            found = _read(records)
+            found = read_records(records)
     return put_together(name, source, found, code, complaint, seconds)
 
 
@@ -81,6 +81,10 @@ def _decoded(source: bytes) -> str:
         return source.decode(encoding, errors="replace")
     except (SyntaxError, LookupError):
         return source.decode(errors="replace")
+
+
+RunChild = Callable[..., tuple[list[Any], int | None, str]]
+"""`run_child`, or what takes its place."""
 
 
 def run_child(
@@ -108,10 +112,11 @@ def run_child(
         code, complaint = done.returncode, done.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
         code, complaint = None, ""
-    return _read(records), code, complaint
+    return read_records(records), code, complaint
 
 
-def _read(records: Path) -> list[Any]:
+def read_records(records: Path) -> list[Any]:
+    """Return the records in a file, without a last one that is not whole."""
     lines = records.read_text("utf-8", errors="replace").splitlines()
     return [json.loads(line) for line in lines if line.endswith("}")]
 

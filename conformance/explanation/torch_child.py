@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -24,7 +25,7 @@ class TorchTracer(LineTracer):
 
         super().__init__(filename, names, emit)
         self.look, self.numbers = torch_lines, torch_lines.Numbered()
-        self.step, self.looking = 0, False
+        self.step, self.looking, self.lost_at = 0, False, 0
         self.seen: dict[int, Any] = {}
         self.names: dict[str, int] = {}
         self.printed: list[str] = []
@@ -79,22 +80,32 @@ class TorchTracer(LineTracer):
 def main() -> None:
     """Run the script under the tracer, within limits of time: torch reserves more memory than it uses."""
     records, script, name, seconds, _, draws, *arguments = sys.argv[1:]
-    emit = emitter(Path(records))
     try:
-        from conformance.adapters import torch_lines
+        import conformance.adapters.torch_lines  # noqa: F401  before the limits: only the script's time counts
     except ImportError as error:
-        emit({"absent": str(error)})
+        emitter(Path(records))({"absent": str(error)})
         return
     limit(2 * int(seconds) + 20, 0)
-    given = torch_lines.GivenNumbers(json.loads(Path(draws).read_text("utf-8")))
+    play(Path(records), Path(script).read_bytes(), name, arguments, Path(draws))
+
+
+def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draws: Path) -> None:
+    """Run a script on torch in this process, with the random numbers in the file ``draws``, and write the
+    records.
+    """
+    from conformance.adapters.torch_lines import GivenNumbers
+
+    emit = emitter(records)
+    given = GivenNumbers(json.loads(draws.read_text("utf-8")))
     seed_all()
-    prepared = prepare(Path(script).read_bytes(), name, arguments, emit)
+    prepared = prepare(source, name, arguments, emit)
     if prepared is not None:
         code, names = prepared
         tracer = TorchTracer(name, names, emit)
+        given.losing = lambda: setattr(tracer, "lost_at", tracer.step)
         sys.stdout = Told(tracer.printed_by)
         tracer.run(code)
-        emit({"end": True, "lost": given.lost})
+        emit({"end": True, "lost": given.lost, "lost_at": tracer.lost_at})
 
 
 if __name__ == "__main__":

@@ -164,14 +164,20 @@ def randperm(
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **more: Any
 ) -> Tensor:
-    """Normal numbers, with tensors of means and deviations, or with numbers and a ``size``."""
+    """Normal numbers, with tensors of means and deviations, or with numbers and a ``size``.
+
+    The result has a history of the tensors, and their gradients are zero.
+    """
     if size is not None:
         return new_leaf(
             source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more
         )
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
-    return wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
+    numbers = wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
+    if isinstance(mean, Tensor):
+        return mean._normal_of_both(std, numbers) if isinstance(std, Tensor) else mean._normal_of_mean(numbers)
+    return std._normal_of_std(numbers) if isinstance(std, Tensor) else numbers
 
 
 def multinomial(

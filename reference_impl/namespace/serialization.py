@@ -15,11 +15,13 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import (
     array_of,
     grad_of,
+    is_inference,
     set_flag,
     set_memory,
     share_hooks,
     storage_of,
 )
+from reference_impl.core.inplace import bump
 from reference_impl.core.tensor import Tensor, wrap
 
 
@@ -63,6 +65,8 @@ def _reduced(self: Tensor, protocol: Any) -> Any:
 def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
     with making_on(find_device(place)):
         out = wrap(array)
+    if not is_inference(out) and by("copy/pickle-counts-one"):
+        bump(out)
     if by("copy/pickle-keeps-the-flag"):
         set_flag(out, requires_grad)
     return out

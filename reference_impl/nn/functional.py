@@ -198,10 +198,15 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
     need_probability(p)
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
         return x
+    noise = drop_noise(x, p, shape)
+    return x.mul_(noise) if inplace else x.mul(noise)
+
+
+def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
+    """Draw the factors of a dropout: 0 with probability ``p``, else what keeps the mean."""
     kept = source(None).random(shape) >= p
     scaled = np.asarray(kept / (1 - p) if p < 1 else kept * 0.0)
-    noise = wrap_beside(x, scaled.astype(array_of(x).dtype))
-    return x.mul_(noise) if inplace else x.mul(noise)
+    return wrap_beside(x, scaled.astype(array_of(x).dtype))
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

@@ -19,7 +19,7 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The p-norm of the differences of rows."""
-    return x1.sub(x2).add(eps).norm(p, -1, keepdim)
+    return x1.sub(x2).add(eps).norm_of_rows(p, -1, keepdim)
 
 
 def triplet_margin_loss(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, become, flag_of, is_inference, set_gradient_edge
@@ -60,7 +58,7 @@ class Parameter(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), array_of(self).copy(order="K"), flag_of(self))
+        return _rebuilt, (type(self), self.data, flag_of(self))
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)
@@ -72,5 +70,5 @@ class ZeroTensorParameter(Parameter, ZeroTensor):
     __slots__ = ()
 
 
-def _rebuilt(cls: type[Parameter], array: np.ndarray, requires_grad: bool) -> Parameter:
-    return cls(wrap(array), requires_grad)
+def _rebuilt(cls: type[Parameter], data: Tensor, requires_grad: bool) -> Parameter:
+    return cls(data, requires_grad)

@@ -153,7 +153,8 @@ class _RNNBase(Module):
             kept = (input.batch_sizes, input.sorted_indices, input.unsorted_indices)
             return PackedSequence(composite.cat(steps, 0), *kept), state
         out = composite.stack(steps, 0)
-        out = out.transpose(0, 1) if self.batch_first else out
+        if self.batch_first:
+            out = out.transpose(0, 1) if self.mode == "LSTM" else out.transpose_(0, 1)
         if not batched:
             out = out.squeeze(0 if self.batch_first else 1)
             state = _each(state, lambda h: h.squeeze(1))

@@ -285,6 +285,23 @@ def pickle_makes_leaves():
     assert x.grad.tolist() == [1.0, 1.0]
 
 
+def pickle_counts_one_write():
+    """What is unpickled begins at version 1, a parameter too; the shallow copy of a parameter does not.
+
+    Rule: copy/pickle-counts-one.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = pickle.loads(pickle.dumps(x.detach()))
+    assert y._version == 1 and x._version == 0
+    p = torch.nn.Parameter(torch.tensor([3.0]))
+    assert pickle.loads(pickle.dumps(p))._version == 1
+    q = copy.copy(p)
+    assert q._version == 0
+    with torch.no_grad():
+        q.add_(1.0)
+    assert p.tolist() == [4.0]
+
+
 def shallow_copy_of_a_result():
     """copy.copy of a result is a leaf on the same memory that requires grad, and the graph ends there.
 

@@ -73,6 +73,10 @@ std.wrt(x=_std_backward)
 @op(internal=True, node="LinalgVectorNormBackward0", dtypes="keep", wide=True)
 def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The p-norm of all elements or along dimensions; p is ``ord``."""
+    return _p_norm(x, ord, dim, keepdim)
+
+
+def _p_norm(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
     axes, sizes = axes_of(dim, x.ndim), np.abs(x)
     if ord == math.inf:
         return reduced(np.maximum, sizes, axes, keepdim)
@@ -108,6 +112,15 @@ def _vector_norm_backward(g: Any, x: Any, out: Any, ord: Any, dim: Any, keepdim:
 
 
 vector_norm.wrt(x=_vector_norm_backward)
+
+
+@op(internal=True, node="NormBackward1", dtypes="keep", wide=True)
+def norm_of_rows(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
+    """The p-norm as losses of pairs compute it: in PyTorch a kernel of its own, older than `vector_norm`."""
+    return _p_norm(x, ord, dim, keepdim)
+
+
+norm_of_rows.wrt(x=_vector_norm_backward)
 
 
 @composite(internal=True, casts_out=False)

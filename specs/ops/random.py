@@ -61,3 +61,32 @@ def _bernoulli_drawn(x: Tensor, numbers: Tensor) -> Any:
 
 
 _bernoulli_drawn.wrt(x=lambda g: g.zeros_like())
+
+
+@op(internal=True, node="NormalBackward1", dtypes="keep")
+def _normal_of_mean(mean: Tensor, numbers: Tensor) -> Any:
+    """Normal numbers drawn around ``mean``."""
+    return numbers
+
+
+_normal_of_mean.wrt(mean=lambda g, mean_shape: g.new_zeros(mean_shape))
+
+
+@op(internal=True, node="NormalBackward2", dtypes="keep")
+def _normal_of_std(std: Tensor, numbers: Tensor) -> Any:
+    """Normal numbers drawn with the deviations ``std``."""
+    return numbers
+
+
+_normal_of_std.wrt(std=lambda g, std_shape: g.new_zeros(std_shape))
+
+
+@op(internal=True, node="NormalBackward3", dtypes="keep")
+def _normal_of_both(mean: Tensor, std: Tensor, numbers: Tensor) -> Any:
+    """Normal numbers drawn around ``mean`` with the deviations ``std``."""
+    return numbers
+
+
+_normal_of_both.wrt(
+    mean=lambda g, mean_shape: g.new_zeros(mean_shape), std=lambda g, std_shape: g.new_zeros(std_shape)
+)

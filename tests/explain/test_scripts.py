@@ -2,108 +2,50 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from beside import beside
 from conformance import explain
+from conformance.explanation.explanation import Explanation
+from conformance.explanation.on_torch import Beside, told_beside
+from explained import explained
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "tests/explain/scripts").glob("*.py"))
 NAMES = [path.stem for path in SCRIPTS]
 
 
+@cache
+def told(path: Path) -> tuple[Explanation, Beside | None]:
+    """The explanation of a script, with torch beside it where torch is installed."""
+    text = path.read_text("utf-8")
+    if find_spec("torch") is None:
+        return explained(text, str(path)), None
+    both = beside(text, str(path))
+    return both.found, both
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=NAMES)
 def test_a_script_is_explained_to_its_end(path):
     """Nothing in it is not modelled, and no torch is needed."""
-    found = explain(path)
+    found, _ = told(path)
     assert ("finished", "") == (found.ending, found.note)
     assert found.steps
 
 
-FACTS = """
-import contextlib, io, json, os, runpy, sys, warnings
-warnings.simplefilter("ignore")
-which, out, *scripts = sys.argv[1:]
-if which == "reference":
-    from conformance.adapters.reference_state import stand_in_as_torch
-    stand_in_as_torch()
-import torch
-import torch.distributions, torch.optim.swa_utils
-torch.set_num_threads(1)
-torch.optim.SGD([torch.zeros(1, requires_grad=True)])  # loads what the first optimizer loads
-torch.cuda.is_available = lambda: False
-
-def look(seen, name, value, depth=0):
-    if isinstance(value, torch.Tensor):
-        no_grad = value.grad is None if value.is_leaf else None
-        facts = value.is_leaf, value.requires_grad, value.grad_fn is not None, no_grad
-        version = None if value.is_inference() else value._version
-        seen[name] = [*facts, list(value.shape), str(value.dtype), version]
-    elif isinstance(value, torch.nn.Module):
-        for n, x in [*value.named_parameters(), *value.named_buffers()]:
-            look(seen, f"{name}.{n}", x, 3)
-    elif isinstance(value, dict) and depth < 2:
-        for n, x in value.items():
-            look(seen, f"{name}[{n}]", x, depth + 1)
-    elif isinstance(value, (list, tuple)) and depth < 2:
-        for n, x in enumerate(value):
-            look(seen, f"{name}[{n}]", x, depth + 1)
-
-for script in scripts:
-    if os.fork() == 0:
-        seen, printed = {}, io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            names = runpy.run_path(script, run_name="__main__")
-        for name, value in sorted(names.items()):
-            if not name.startswith("__"):
-                look(seen, name, value)
-        with open(os.path.join(out, os.path.basename(script)), "w") as file:
-            json.dump([seen, printed.getvalue()], file)
-        os._exit(0)
-    os.wait()
-"""
-
-
-VERSIONS_DIFFER = {
-    "early_stopping": "the numbers drawn decide how long it trains; torch counts a write to what it loads",
-    "ema_weights": "torch counts a write to a deep copy",
-    "fine_tuning": "torch counts a write to a deep copy",
-    "second_order": "torch writes to gradients of select() in place",
-    "seq2seq_gru": "torch transposes the results of batch_first in place",
-}
-"""Scripts whose versions are not compared, and why."""
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory) -> dict[str, Path]:
-    """The folder with what each script leaves, by who ran it; every script runs in a fork of its own."""
-    pytest.importorskip("torch")
-    if not hasattr(os, "fork"):
-        pytest.skip("this system cannot fork")
-    folders = {}
-    for which in ("torch", "reference"):
-        folders[which] = tmp_path_factory.mktemp(which)
-        command = [sys.executable, "-c", FACTS, which, str(folders[which]), *map(str, SCRIPTS)]
-        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    return folders
-
-
 @pytest.mark.parametrize("path", SCRIPTS, ids=NAMES)
-def test_torch_makes_the_same_facts(path, facts):
-    """is_leaf, requires_grad, history, presence of a grad, shape, dtype and version of all named tensors."""
-    (theirs, said), (ours, ours_said) = (
-        json.loads((facts[which] / path.name).read_text("utf-8")) for which in ("torch", "reference")
-    )
-    if path.stem in VERSIONS_DIFFER:
-        theirs, ours = ({name: fact[:-1] for name, fact in each.items()} for each in (theirs, ours))
-    assert theirs == ours
-    assert theirs
-    assert said.count("\n") == ours_said.count("\n")
+def test_torch_agrees_at_every_line(path):
+    """Each fact of each name after each line, with the random numbers that the reference drew."""
+    pytest.importorskip("torch", reason="needs torch")
+    _, both = told(path)
+    assert [] == told_beside(both)[: len(both.disagreements)]
+    assert both.lines > 20
 
 
 def test_the_names_of_pytorch_are_those_of_the_installed_one():

@@ -70,12 +70,13 @@ class RandomSampler(Sampler[int]):
         if generator is None:
             generator = Generator().manual_seed(draw_seed())
         if self.replacement:
-            for start in range(0, self.num_samples, 32):
-                drawn = randint(high=size, size=(32,), dtype=int64, generator=generator).tolist()
-                yield from drawn[: self.num_samples - start]
+            for count in [*[32] * (self.num_samples // 32), self.num_samples % 32]:
+                yield from randint(high=size, size=(count,), dtype=int64, generator=generator).tolist()
             return
-        for start in range(0, self.num_samples, size):
-            yield from randperm(size, generator=generator).tolist()[: self.num_samples - start]
+        for _ in range(self.num_samples // size):
+            yield from randperm(size, generator=generator).tolist()
+        # As in PyTorch, one more is drawn where nothing of it is needed.
+        yield from randperm(size, generator=generator).tolist()[: self.num_samples % size]
 
     def __len__(self) -> int:
         return self.num_samples
