@@ -176,7 +176,8 @@ def normal(
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     numbers = wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
     if isinstance(mean, Tensor):
-        return mean._normal_of_both(std, numbers) if isinstance(std, Tensor) else mean._normal_of_mean(numbers)
+        of_both = isinstance(std, Tensor)
+        return mean._normal_of_both(std, numbers) if of_both else mean._normal_of_mean(numbers)
     return std._normal_of_std(numbers) if isinstance(std, Tensor) else numbers
 
 

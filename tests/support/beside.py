@@ -1,4 +1,4 @@
-"""Explaining scripts with torch beside, cheaply: each side runs in forks of a process that imported it once."""
+"""Explaining scripts with torch beside, cheaply: the sides run in forks of processes that imported them."""
 
 from __future__ import annotations
 
