@@ -93,9 +93,9 @@ class GivenNumbers:
             setattr(torch.Tensor, name, self._giving(getattr(torch.Tensor, name)))
         for name in ("empty", "empty_like", "empty_strided"):
             setattr(torch, name, _zeroed(getattr(torch, name)))
-        torch.Tensor.new_empty = _zeroed(torch.Tensor.new_empty)  # type: ignore[method-assign]
+        torch.Tensor.new_empty = _zeroed(torch.Tensor.new_empty)
         functional = torch.nn.functional
-        functional.dropout = self._dropping(functional.dropout, lambda x: x.ndim)  # type: ignore[assignment]
+        functional.dropout = self._dropping(functional.dropout, lambda x: x.ndim)
         functional.dropout1d = self._dropping(functional.dropout1d, lambda x: 2 if x.ndim > 2 else 1)
         functional.dropout2d = self._dropping(functional.dropout2d, lambda x: 2)
         functional.dropout3d = self._dropping(functional.dropout3d, lambda x: 2)
