@@ -7,8 +7,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from conformance.explanation.history import (
+    COMPARISONS,
+    POSITIONS,
+    TO_INTEGERS,
     backwards,
     changes_of,
+    cure_of_cut,
     cuts_before,
     leaves_of,
     made_at,
@@ -16,7 +20,7 @@ from conformance.explanation.history import (
     sources,
     way_out,
 )
-from conformance.explanation.value import GraphNode, Mishap, Story, TensorState
+from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story, TensorState
 from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
 
@@ -30,7 +34,15 @@ depends on that.
 def with_causes(found: Some) -> Some:
     """Return the explanation with names, causing lines and cures of its error and warnings."""
     error = found.error and _explained(found, found.error)
-    return replace(found, error=error, warnings=tuple(_explained(found, w) for w in found.warnings))
+    warnings = tuple(_explained(_until(found, warning.step), warning) for warning in found.warnings)
+    return replace(found, error=error, warnings=warnings)
+
+
+def _until(found: Some, step: int | None) -> Some:
+    """Return the story up to a step: what came later is no cause, and names may hold something else then."""
+    if step is None:
+        return found
+    return replace(found, steps=tuple(s for s in found.steps if s.number <= step))
 
 
 def _explained(found: Story, mishap: Mishap) -> Mishap:
@@ -113,13 +125,44 @@ def _freed(found: Story, mishap: Mishap) -> Told:
             f"{first.line} freed it "
             f"in an earlier pass: what line {made} computed is part of the next pass's graph too."
         )
+        cut = _cut_of(_carried(found, first, node.number))
         cure = (
             f"Compute it anew in each pass (line {made} in the loop); what is carried from pass to pass is "
-            "cut "
-            "with h = h.detach(). Or pass retain_graph=True to the first backward()."
+            f"cut {cut}. Or pass retain_graph=True to the first backward()."
         )
         return ([made, first.line] if made != first.line else [first.line]), text, cure
     return [first.line, made], text
+
+
+def _carried(found: Story, first: ExecutedLine, node: int) -> str:
+    """Return the name that took a node's result from the pass that freed it to the next, if there is one."""
+    taken = {t for s in found.steps if s.number > first.number for f in s.flows for t in f.takes}
+    taken |= {n for s in found.steps[-1:] for n in s.names.values()} if not taken else set()
+    for number in sorted(taken & first.tensors.keys()):
+        state = first.tensors[number]
+        if state.node is not None and node in _reached_from(first, state.node):
+            known = [name for name in first.named(number) if not name.startswith("self.")]
+            if known:
+                return min(known, key=lambda name: (name.count("."), len(name)))
+    return ""
+
+
+def _reached_from(step: ExecutedLine, node: int) -> set[int]:
+    stack, met = [node], set()
+    while stack:
+        number = stack.pop()
+        if number not in met and number in step.nodes:
+            met.add(number)
+            stack += [target for target, _ in step.nodes[number].edges if target is not None]
+    return met
+
+
+def _cut_of(name: str) -> str:
+    """Return how to cut the history of what a name holds, a tensor or a tuple of them."""
+    whole, part, _ = name.partition("[")
+    if part:
+        return f"with {whole} = tuple(x.detach() for x in {whole})"
+    return f"with {name} = {name}.detach()" if name else "with detach()"
 
 
 def _modified(found: Story, mishap: Mishap) -> Told:
@@ -165,7 +208,11 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
     if state is not None:
         made = made_at(found, state).line
     for cut in cuts_before(found, number):
-        return [cut.step.line, made], way_out(found, cut)
+        lines, told = [cut.step.line, made], way_out(found, cut)
+        if cut.flow.gives and cut.flow.how in POSITIONS | COMPARISONS | TO_INTEGERS:
+            cure = cure_of_cut(cut.flow.how, cut.step.line)
+            return lines, told, f"{cure[0].upper()}{cure[1:]}."
+        return lines, told
     from_ = [n for n in sorted(sources(found, number)) if _names(found, n)]
     if not from_:
         return [made], f"{name} was made at {at(found, made)} without requires_grad."

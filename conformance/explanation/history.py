@@ -23,6 +23,45 @@ WAYS_OUT = {
     "deepcopy": "deepcopy() made a leaf of its own",
 }
 """The ways out of the graph, and how each lost the history."""
+POSITIONS = frozenset({
+    "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero", "searchsorted",
+})  # fmt: skip
+"""Ops that give places or counts."""
+COMPARISONS = frozenset({
+    "eq", "ge", "gt", "isclose", "isfinite", "isinf", "isnan", "le", "logical_and", "logical_not",
+    "logical_or", "lt", "ne", "signbit",
+})  # fmt: skip
+TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "type", "type_as"})
+FLAT = {
+    "RoundBackward0": "round", "FloorBackward0": "floor", "CeilBackward0": "ceil", "TruncBackward0": "trunc",
+    "SignBackward0": "sign",
+}  # fmt: skip
+"""The ops that are flat between their steps, by their nodes: their gradient is zero everywhere."""
+DRAWN = {
+    "NormalBackward1": "normal", "NormalBackward2": "normal", "NormalBackward3": "normal",
+    "BernoulliBackward0": "bernoulli",
+}  # fmt: skip
+"""The functions that draw from a distribution, by their nodes: no gradient passes through the drawing."""
+
+
+def cure_of_cut(how: str, line: int) -> str:
+    """Return what to do where a call lost the history, as a sentence without its end."""
+    if how in POSITIONS:
+        return (
+            f"for a loss use the scores themselves at line {line} (cross_entropy of the logits, softmax(), "
+            f"or max() for the value); {how}() gives positions, which have no gradient"
+        )
+    if how in COMPARISONS:
+        return (
+            f"for a loss take something smooth at line {line}, for instance "
+            "torch.sigmoid(k * (x - threshold)) for x > threshold; a comparison has no gradient"
+        )
+    if how in TO_INTEGERS:
+        return f"keep floats at line {line}: integers and bools have no gradient, they serve as indices alone"
+    call = how if how.startswith(".") else f"{how}()"
+    return f"stay in the graph at line {line}: compute with torch's ops, without {call}"
+
+
 QUIET = ("format", "tolist", "item", "float", "int")
 """Ways out that often serve printing alone: they count if nothing else does."""
 
@@ -160,9 +199,10 @@ def sources(found: Story, tensor: int) -> set[int]:
 def way_out(found: Story, cut: Cut) -> str:
     """Return how a history was lost, in a sentence."""
     flow, place = cut.flow, beginning(at(found, cut.step.line))
+    made_integers = bool(flow.gives) and flow.how in TO_INTEGERS
     taken = names([n for t in flow.takes for n in cut.step.named(t)[:1]])
     of = f" of {taken}" if taken else ""
-    if flow.how.endswith(".apply") or flow.how not in WAYS_OUT:
+    if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
         if "mode/no-grad-records-nothing" in cut.step.marks:
             since = _switched_off(found, cut.step)
             return f"{place} ran {flow.how}(){of} while grad mode was off{since}, so nothing was recorded."

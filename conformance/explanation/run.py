@@ -201,5 +201,5 @@ def _step(record: dict[str, Any], before: ExecutedLine | None, reasons: Reasons)
 def _mishap(record: dict[str, Any], message: str) -> Mishap:
     return Mishap(
         record["kind"], message, record["line"], record["rule"], (), record["tensor"], record.get("node"),
-        record.get("saved_version"), operands=tuple(record.get("operands", ())),
+        record.get("saved_version"), operands=tuple(record.get("operands", ())), step=record.get("step"),
     )  # fmt: skip

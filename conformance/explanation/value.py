@@ -139,6 +139,8 @@ class Mishap:
     cure: str = ""
     operands: tuple[int, ...] = ()
     """The tensors that the refused op was given."""
+    step: int | None = None
+    """The number of the step during which it came."""
 
 
 @dataclass(frozen=True, slots=True)

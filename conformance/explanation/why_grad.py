@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.explanation.history import (
+    DRAWN,
+    FLAT,
     backwards,
     changes_of,
+    cure_of_cut,
     cuts_after,
     grad_told,
     leaves_of,
@@ -61,9 +64,33 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
             f"Cure, unless the sum is wanted: {name}.grad = None, or optimizer.zero_grad(), "
             "before the next backward()."
         )
+    if changed and not _is_set(state.grad_value):
+        told.append(_zero(found, state, changed[-1][0]))
     if not state.is_leaf and not state.retains_grad:
         told.append("It is no leaf, so backward() leaves that grad as it is.")
     return told
+
+
+def _zero(found: Story, state: TensorState, step: ExecutedLine) -> str:
+    """Name the node on the way of a gradient that lets only zeros through, and what to do."""
+    if state.grad_value is None:
+        return ""
+    for node in (step.nodes[run.node] for run in step.ran if run.node in step.nodes):
+        line = next((s.line for s in found.steps if s.number == node.made), 0)
+        if op := FLAT.get(node.name):
+            return (
+                f"{op}() of line {line} is flat between its steps, so its gradient is zero everywhere. Cure: "
+                f"leave it out of the loss, or pass the gradient by it: x + ({op}(x) - x).detach()."
+            )
+        if op := DRAWN.get(node.name):
+            instead = "mean + std * torch.randn_like(std), as rsample() does"
+            if op == "bernoulli":
+                instead = "a relaxation, or the score function: log_prob(sample) * reward"
+            return (
+                f"{op}() of line {line} drew numbers, and no gradient passes through that: it is zero. "
+                f"Cure: {instead}."
+            )
+    return ""
 
 
 def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: tuple[str, ...]) -> str:
@@ -263,14 +290,12 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
     )
     if cuts:
         rule = _rule_of(cuts[0].step, cuts[0].flow.how)
-        how = cuts[0].flow.how
         if rule in ("mode/no-grad-records-nothing", "inference/records-nothing"):
             cure = f"Cure: run line {cuts[0].step.line} with grad mode on, outside of that block."
             return [text, way_out(found, cuts[0]), _rule(rule), cure]
-        call = how if how.startswith(".") else f"{how}()"
-        cure = (
-            f"Cure: stay in the graph at line {cuts[0].step.line}: compute with torch's ops, without {call}."
-        )
+        flow = cuts[0].flow
+        python = flow.how in ("int", "float") and not flow.gives
+        cure = f"Cure: {cure_of_cut('item' if python else flow.how, cuts[0].step.line)}."
         return [text, way_out(found, cuts[0]), _rule(rule) if rule else "", cure]
     copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
     if copied:

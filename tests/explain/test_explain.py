@@ -148,3 +148,14 @@ def test_the_way_of_the_gradient_is_told_even_through_a_graph_that_nothing_keeps
         ("MulBackward0", ([1.0, 1.0],)),
         ("torch::autograd::AccumulateGrad", ([3.0, 3.0],)),
     ] == [(step.nodes[run.node].name, run.grads) for run in step.ran]
+
+
+def test_a_warning_in_a_loop_is_told_at_its_own_step():
+    """The tensor is the one that the name held then, not what it holds at the end."""
+    found = explained(
+        "import torch, warnings\nwarnings.simplefilter('always')\nw = torch.ones(2, requires_grad=True)\n"
+        "for i in range(2):\n    y = w * i\n    y.grad\ny = None\n"
+    )
+    assert [("y",), ("y",)] == [warning.tensors for warning in found.warnings]
+    passes = [next(s.passes for s in found.steps if s.number == w.step) for w in found.warnings]
+    assert [1, 2] == passes

@@ -43,7 +43,7 @@ def moments(found: Story) -> list[Moment]:
     listed: list[Moment] = []
     lines = {step.number: step.line for step in found.steps}
     for step in _whole_ways(found.steps):
-        mine = tuple(warning for warning in waiting if warning.line == step.line)
+        mine = tuple(w for w in waiting if w.line == step.line and (w.step or 0) <= step.number)
         waiting = [warning for warning in waiting if warning not in mine]
         listed.append(Moment(step.line, step, mine, lines))
     if found.error is not None and listed:
