@@ -64,6 +64,8 @@ class Tracer(LineTracer):
         self.open: list[list[str]] = []
         """The marks of each op that runs."""
         self.flows: list[tuple[str, list[int], list[int], bool]] = []
+        self.warned = False
+        """The line has warned."""
         self.shared = False
         """Memory was shared with numpy, which may write to it unseen."""
         self.threads = threading.active_count()
@@ -165,6 +167,7 @@ class Tracer(LineTracer):
                 or self.printed
                 or self.ran
                 or self.flows
+                or self.warned
                 or (self.passes[self.at] == 1 and not calls)
             ):
                 self.emit({
@@ -175,7 +178,7 @@ class Tracer(LineTracer):
                     "subjects": {n: list(dict.fromkeys(m)) for n, m in self.subjects.items() if n in states},
                 })  # fmt: skip
                 self.step += 1
-                self.printed, self.ran, self.flows, self.subjects = [], [], [], {}
+                self.printed, self.ran, self.flows, self.subjects, self.warned = [], [], [], {}, False
             self.seen, self.names = states, names
         finally:
             self.looking = False
@@ -193,6 +196,7 @@ class Tracer(LineTracer):
     def _warned(self, message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
         rule = next((m for m in reversed([*chain(*self.within), *self.marks]) if RULES[m].warns), None)
         line = self.at[0] if self.at else lineno
+        self.warned = True
         self.emit({
             "warning": warned_by_torch(message), "kind": category.__name__, "line": line, "rule": rule,
             "step": self.step, "tensor": self._number(subject_of_warning()) if rule else None,
