@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from conformance.explanation.both_sides import BothSides, Disagreement, nudged
 from conformance.explanation.explanation import Explanation
 from conformance.explanation.run import RunChild, put_together, run_child
-from conformance.explanation.side_by_side import Disagreement, SideBySide, nudged
 from conformance.explanation.words import at, in_print
 from specs.rule import classify
 
@@ -74,9 +74,9 @@ def explain_on_torch(
             note = f"{found.note.partition(';')[0]}, so this is torch {release} alone: facts without because"
             return Beside(there, (), 0, 0, note)
         lost_at = end["lost_at"] if end.get("lost") else None
-        compared = SideBySide(found, there, lost_at)
+        compared = BothSides(found, there, lost_at)
         if draws and any(d.fact in ("value", "grad") for d in compared.differ):
-            compared = SideBySide(found, there, lost_at, on_torch(nudged(draws))[0])
+            compared = BothSides(found, there, lost_at, on_torch(nudged(draws))[0])
     notes = compared.notes()
     if lost_at is not None:
         notes.insert(0, f"values are not compared from the first {end['lost']} on")

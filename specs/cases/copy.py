@@ -286,7 +286,7 @@ def pickle_makes_leaves():
 
 
 def pickle_counts_one_write():
-    """What is unpickled begins at version 1, a parameter too; the shallow copy of a parameter does not.
+    """An unpickled tensor begins at version 1, a parameter too; the shallow copy of a parameter does not.
 
     Rule: copy/pickle-counts-one.
     """

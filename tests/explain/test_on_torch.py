@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+from conformance.explanation.both_sides import COMPARED
 from conformance.explanation.on_torch import Beside, explain_on_torch
-from conformance.explanation.side_by_side import COMPARED
 
 TRAINED = """import torch
 from torch import nn

@@ -54,7 +54,7 @@ def nudged(draws: list[Any]) -> list[Any]:
     return [[shape, [nudge(at, x) for at, x in enumerate(values)]] for shape, values in draws]
 
 
-class SideBySide:
+class BothSides:
     """The states of both sides after each pass of a line that changed something on both.
 
     Values that hang on rounding are not compared: torch itself makes others of them when the random numbers
