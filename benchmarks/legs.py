@@ -49,10 +49,10 @@ REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
 
 def drawn(numbers: list[int], seed: int, whole: bool, density: str | None = None) -> list[Any]:
     """The programs of those numbers, which are the same at every density."""
-    choices, programs = Prng(), []
+    programs = []
     limits = adapters.capabilities(REFERENCE) if whole else core()
     for number in numbers:
-        choices.restart(seed, number)
+        choices = Prng(seed, number)
         if density is not None:
             choices.pick(DENSITY)
         programs.append(draw(choices, REFERENCE, limits, density))

@@ -1,7 +1,7 @@
 """The harness: programs are drawn, run, observed, compared, reduced and reported.
 
-The public calls are `check`, `explain` and `programs`; nothing is imported before they are called, so that a
-part costs only itself.
+The public calls are `check`, `explain`, `programs` and `drawing`; nothing is imported before they are called,
+so that a part costs only itself.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from conformance.explanation.explanation import Explanation
@@ -36,6 +37,15 @@ def programs(capabilities: Any = None) -> Any:
     from conformance.generate.strategy import programs as strategy
 
     return strategy(load("reference"), capabilities)
+
+
+def drawing(seed: int, first: int = 0) -> AbstractContextManager[Any]:
+    """Draw the programs that a campaign of that seed numbered, from number ``first`` on, in tests of
+    `programs` with ``settings(backend="autograd-conformance")``.
+    """
+    from conformance.generate.backend import drawing
+
+    return drawing(seed, first)
 
 
 def explain(script: str | Path, *arguments: str, **limits: int) -> Explanation:

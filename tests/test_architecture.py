@@ -73,6 +73,8 @@ PACKAGES = {
     "conformance/targets/minitorch.py": {"numpy", "specs", "conformance"},
     "conformance/targets/mygrad.py": {"mygrad", "numpy", "specs", "conformance"},
     "conformance/targets/paddle.py": {"paddle", "specs", "conformance"},
+    "conformance/hypothesis_plugin.py": {"hypothesis"},
+    "conformance/generate/backend.py": {"hypothesis", "conformance"},
     "conformance/generate/strategy.py": {"hypothesis", "numpy", "specs", "conformance"},
     "conformance/grading/sources.py": {"hypothesis", "numpy", "specs", "conformance"},
     "conformance/cli/": {"jsonschema", "typer", "rich", "specs", "conformance"},

@@ -78,7 +78,7 @@ def grade(
     seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
     source: Annotated[
         Source,
-        typer.Option(help="What draws them: Hypothesis, or a plain PRNG (faster, for large campaigns)."),
+        typer.Option(help="What draws them: Hypothesis, or a plain PRNG (the same programs, drawn faster)."),
     ] = Source.HYPOTHESIS,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     junit: Annotated[

@@ -2,34 +2,25 @@
 
 `programs` drives the guided generator from Hypothesis, with its shrinker, database and replay. A program
 from elsewhere (a campaign, an issue) enters Hypothesis as an `@example`, or through `parts_of`, where it is
-shrunk, stored and replayed like any other. No other module of the package imports Hypothesis. Programs are
-drawn by ``guide``.
+shrunk, stored and replayed like any other. Programs are drawn by ``guide``. How Hypothesis's random choices
+become those of the PRNG lives in ``backend``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from hypothesis import find, settings
 from hypothesis import strategies as st
 
-from conformance.execution.run import Runner
-from conformance.generate.guide.guide import (
-    DENSITY,
-    EXACT,
-    LEAST_STEPS,
-    LENGTHS,
-    ROUNDING,
-    Drawn,
-    Guide,
-    oracle_within,
-    pruned,
-    range_of,
-)
-from conformance.generate.state.choices import Choices, words
+from conformance import hypothesis_plugin
+from conformance.generate.guide.guide import Drawn
+from conformance.generate.guide.guide import draw as draw_from
+from conformance.generate.state.choices import BLOCK, Choices
 from conformance.program import Program, Step
+
+hypothesis_plugin.register()
 
 T = TypeVar("T")
 
@@ -37,8 +28,7 @@ _KEEP = st.sampled_from((False, *[True] * 63))
 """True if a step stays: mostly; simplest without it."""
 
 
-_BLOCK = st.binary(min_size=16, max_size=16)
-_COIN = st.booleans()
+_BLOCK = st.binary(min_size=BLOCK, max_size=BLOCK)
 
 
 class Hypothesis(Choices):
@@ -49,22 +39,20 @@ class Hypothesis(Choices):
     short. Blocks are faster, too.
     """
 
-    __slots__ = ()
+    __slots__ = ("_draw",)
 
     def __init__(self, draw: st.DrawFn) -> None:
-        super().__init__(chain.from_iterable(words(draw(_BLOCK)) for _ in repeat(None)).__next__)
+        super().__init__(lambda: draw(_BLOCK))
+        self._draw = draw
+
+    def span(self, part: Callable[[Choices], T]) -> T:
+        return self._draw(_span(part))
 
 
 @st.composite
-def _turn(draw: st.DrawFn, guide: Guide) -> bool:
-    """One turn of the guide, as a span of its own that the shrinker can drop."""
-    guide.state.draw_from(Hypothesis(draw))
-    return guide.turn()
-
-
-def _go_on(draw: st.DrawFn) -> bool:
-    """True fifteen times out of sixteen, simplest when False."""
-    return draw(_COIN) or draw(_COIN) or draw(_COIN) or draw(_COIN)
+def _span(draw: st.DrawFn, part: Callable[[Choices], T]) -> T:
+    """A part of a program as a span of Hypothesis's, which its shrinker can drop."""
+    return part(Hypothesis(draw))
 
 
 @st.composite
@@ -74,22 +62,7 @@ def drawn(draw: st.DrawFn, oracle: Any, capabilities: Any = None, density: str |
     ``capabilities`` narrow the programs (by default the oracle's own); ``density`` fixes how densely they are
     observed.
     """
-    choices, limits = Hypothesis(draw), capabilities or oracle.capabilities
-    density = density or choices.pick(DENSITY)
-    with Runner(oracle, density) as runner:
-        within = oracle_within(limits, runner)
-        guide = Guide(choices, within, range_of(limits))
-        turn = _turn(guide)
-        while not guide.spent and (
-            len(runner.steps) < LEAST_STEPS or (len(runner.steps) < LENGTHS[-1] and _go_on(draw))
-        ):
-            draw(turn)
-        guide.state.draw_from(choices)
-        guide.end()
-        guide.state.close()
-        trace = runner.finish()
-    trace = pruned(trace, within, oracle, limits)
-    return Drawn(trace.program, density, ROUNDING if guide.state.rounding else EXACT, trace)
+    return draw_from(Hypothesis(draw), oracle, capabilities, density)
 
 
 def programs(oracle: Any, capabilities: Any = None) -> st.SearchStrategy[Program]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from conformance import adapters
@@ -26,39 +23,38 @@ def programs_from(
 
 
 def _prng(seed: int, first: int, count: int, capabilities: Capabilities, take: Take) -> None:
-    oracle, choices = adapters.load("reference"), Prng()
+    oracle = adapters.load("reference")
     for number in range(first, first + count):
-        take(number, draw(choices.restart(seed, number), oracle, capabilities))
+        take(number, draw(Prng(seed, number), oracle, capabilities))
 
 
 def _hypothesis(seed: int, first: int, count: int, capabilities: Capabilities, take: Take) -> None:
-    """A Hypothesis run of its own for the chunk; nothing is stored, nothing is timed, so that a seed says it
-    all.
+    """A Hypothesis run of its own for the chunk, which draws the programs of the PRNG; nothing is stored,
+    nothing is timed, so that a seed says it all.
     """
     from hypothesis import HealthCheck, Phase, given, settings
-    from hypothesis import seed as seeded
 
+    from conformance.generate.backend import drawing
     from conformance.generate.strategy import drawn
+    from conformance.hypothesis_plugin import BACKEND
 
-    import_all()
-    number = first
+    with drawing(seed, first) as numbers:
 
-    @seeded((seed << 32) + first)
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(drawn(adapters.load("reference"), capabilities))
-    def each(program: Any) -> None:
-        nonlocal number
-        take(number, program)
-        number += 1
+        @settings(
+            backend=BACKEND,
+            max_examples=count + 1,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(drawn(adapters.load("reference"), capabilities))
+        def each(program: Any) -> None:
+            if numbers.at_hand is not None:  # NB: Hypothesis's first example is the simplest: no program's
+                take(numbers.at_hand, program)
 
-    each()
+        each()
+        assert numbers.next == first + count, "Hypothesis skipped a program"
 
 
 def firings(rule: str, programs: int) -> tuple[int, int]:
@@ -89,24 +85,3 @@ def ever_fired(programs: int) -> frozenset[str]:
 
     programs_from("prng", 0, 0, programs, adapters.capabilities(adapters.load("reference")), take)
     return frozenset(found)
-
-
-def our_modules() -> tuple[str, ...]:
-    """The project's modules by name, but for those that are never imported where programs are drawn: cases,
-    which are PyTorch text, and the adapters of other libraries.
-    """
-    packages = [importlib.import_module(name) for name in ("specs", "reference_impl", "conformance")]
-    found = (m.name for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}."))
-    elsewhere = ("specs.cases", "conformance.targets")
-    return tuple(name for name in found if not name.startswith(elsewhere) and not name.endswith("__main__"))
-
-
-@cache
-def import_all() -> None:
-    """Import every module of the project.
-
-    NB: Hypothesis draws some integers from the literals of whichever local modules are loaded when it draws,
-    so that a program would depend on what its process happened to do before.
-    """
-    for name in our_modules():
-        importlib.import_module(name)

@@ -20,7 +20,7 @@ from conformance.execution.run import Runner, run
 from conformance.execution.trace import DONE
 from conformance.generate.guide import swarm
 from conformance.generate.guide.guide import Drawn, draw, range_of
-from conformance.generate.state.choices import Prng, weighted
+from conformance.generate.state.choices import Choices, Prng, weighted
 from conformance.generate.state.features import (
     ALL,
     AS_STRIDED,
@@ -65,13 +65,24 @@ def test_the_prng_says_the_same_everywhere():
     assert [63, 44, 7, 20, 3] == [choices.below(100) for _ in range(5)]
 
 
-def test_a_restarted_prng_is_a_new_one():
-    """Restarting gives the stream that a fresh source of the same seed and index gives."""
-    used = Prng(1, 1)
-    used.below(7)
-    again = [used.restart(5, 6).below(1000), used.below(1000)]
-    fresh = Prng(5, 6)
-    assert [fresh.below(1000), fresh.below(1000)] == again
+def test_a_span_begins_a_block_and_leaves_the_rest():
+    """What a span takes moves nothing of the block that was begun outside of it."""
+    blocks = iter([bytes(range(16)), bytes(range(16, 32)), bytes(range(32, 48))])
+    choices = Choices(lambda: next(blocks))
+    first = choices.word()
+    assert 0x1011 == choices.span(lambda part: part.word())
+    assert [0x0001, 0x0203] == [first, choices.word()]
+
+
+def test_programs_are_as_long_as_the_lengths_say():
+    """Going on turn by turn gives each length its share: half of the programs have 14 steps or more."""
+    lengths = [len(one.program) for one in sample()]
+    assert 0.43 <= sum(length >= 14 for length in lengths) / len(lengths) <= 0.62
+
+
+def test_the_simplest_choices_end_at_once():
+    """Zeros give the program that everything shrinks to."""
+    assert 4 <= len(draw(Choices(lambda: bytes(16)), ORACLE).program) <= 6
 
 
 def test_weights_are_repetitions():

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, Phase, given, settings
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance import adapters
+from conformance import adapters, drawing
+from conformance.adapters import capabilities
 from conformance.adapters.capabilities import Capabilities
 from conformance.execution.run import run
 from conformance.generate.guide.guide import draw
 from conformance.generate.state.choices import Prng
 from conformance.generate.strategy import drawn, parts_of, programs, shrink
+from conformance.grading.sources import programs_from
+from conformance.hypothesis_plugin import BACKEND
 from conformance.program import Program, Ref, Step
 from conformance.program.printing import to_text
 
@@ -32,6 +38,56 @@ def test_the_strategy_is_narrowed_alike(one):
     """Capabilities hold for both sources of choices."""
     assert "end" == one.density
     assert not any(step.mode or step.op == "view" for step in one.program)
+
+
+def test_both_sources_draw_the_same_programs():
+    """A seed and a number name one program, whether Hypothesis draws it or not."""
+    drawn_by: dict[str, list[Any]] = {"prng": [], "hypothesis": []}
+    for source, found in drawn_by.items():
+        programs_from(source, 5, 40, 12, capabilities(ORACLE), lambda *one, to=found: to.append(one))
+    drawn_by = {source: [(number, one[:3]) for number, one in found] for source, found in drawn_by.items()}
+    assert list(range(40, 52)) == [number for number, _ in drawn_by["prng"]]
+    assert drawn_by["prng"] == drawn_by["hypothesis"]
+
+
+def test_a_program_of_the_prng_lands_in_the_database():
+    """What a campaign found fails a test of one's own by its number; Hypothesis then replays it unasked."""
+    database, tried = InMemoryExampleDatabase(), list[str]()
+    wanted = draw(Prng(7, 3), ORACLE).program
+
+    @settings(EASY, backend=BACKEND, database=database, phases=[Phase.reuse, Phase.generate])
+    @given(programs(ORACLE))
+    def mine(program: Program) -> None:
+        tried.append(to_text(program))
+        assert program != wanted
+
+    with drawing(7, first=3), pytest.raises(AssertionError):
+        mine()
+    assert to_text(wanted) in tried
+    tried.clear()
+    with pytest.raises(AssertionError):
+        mine()
+    assert to_text(wanted) == tried[0]
+
+
+def test_a_seed_of_hypothesis_decides_what_the_backend_draws():
+    """Without a campaign's seed the programs are other ones, and the same for the same ``@seed``."""
+
+    def programs_of(number: int) -> list[str]:
+        found = list[str]()
+
+        @seed(number)
+        @settings(EASY, backend=BACKEND, max_examples=6)
+        @given(programs(ORACLE))
+        def each(program: Program) -> None:
+            found.append(to_text(program))
+
+        each()
+        return found
+
+    first, again, other = programs_of(1), programs_of(1), programs_of(2)
+    assert first == again
+    assert 11 == len({*first, *other})
 
 
 def refuses_modified(program: Program) -> bool:

@@ -29,9 +29,12 @@ from specs.callbacks import AROUND_SAVED
 EXACT, ROUNDING = "exact", "rounding"
 
 DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
-LEAST_STEPS = 4
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
 """Least numbers of steps; programs mostly have one or two more."""
+_LONGER = tuple(sum(length > steps for length in LENGTHS) for steps in range(max(LENGTHS)))
+"""How many of the lengths are above so many steps."""
+LEAST_STEPS = 4
+"""The number of steps with which the simplest choices end."""
 _SPARE_NAMES = 60
 """Names to be left for a turn and the end."""
 _PRUNINGS = 3
@@ -118,6 +121,7 @@ class Guide:
 
     def __init__(self, choices: Choices, oracle: Oracle, drawn: DrawRange) -> None:
         self.state = state = GenState(choices, oracle)
+        self._steps = 0
         state.features = features = swarm.draw_features(choices, drawn.features)
         state.rounding = choices.below(8) >= (2 if features & LAYER_FUNCTIONS else 6)
         state.vocabulary = vocabulary = drawn.rounding if state.rounding else drawn.exact
@@ -172,6 +176,23 @@ class Guide:
                 return True
         return leaves.leaf(state)
 
+    def go_on(self, choices: Choices) -> bool:
+        """Draw a turn, or that there is none any more, so that programs are as long as `LENGTHS` says.
+
+        It is drawn turn by turn, not once before all: then a shrinker can leave out turns.
+        """
+        steps, before = len(self.state.steps), self._steps
+        chance = choices.word()
+        if self.spent or steps >= len(_LONGER) or (not chance and steps >= LEAST_STEPS):
+            return False
+        longer, all_of_them = _LONGER[steps], _LONGER[before]
+        if chance * all_of_them >> 16 < all_of_them - longer:
+            return False
+        self._steps = steps
+        self.state.draw_from(choices)
+        self.turn()
+        return True
+
     @property
     def spent(self) -> bool:
         """True if most names are used up: of few operations there may be nothing to draw."""
@@ -201,9 +222,9 @@ def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str 
     with Runner(adapter, density) as runner:
         oracle = oracle_within(limits, runner)
         guide = Guide(choices, oracle, range_of(limits))
-        length = choices.pick(LENGTHS)
-        while len(runner.steps) < length and not guide.spent:
-            guide.turn()
+        while choices.span(guide.go_on):
+            pass
+        guide.state.draw_from(choices)
         guide.end()
         guide.state.close()
         trace = runner.finish()

@@ -1,7 +1,7 @@
 """Sources of choices: the questions that the generator asks, and the pseudo-random source.
 
-A source is a function that returns 16-bit words. Everything else is derived from those, so any source can
-drive the generator. The Hypothesis source lives in ``strategy.py``.
+A source is a function that returns blocks of bytes, read as 16-bit words. Everything else is derived from
+those, so any source can drive the generator. The Hypothesis source lives in ``strategy.py``.
 """
 
 from __future__ import annotations
@@ -9,23 +9,32 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import shake_128
-from itertools import chain, count
+from itertools import chain, count, repeat
 from sys import byteorder
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
+BLOCK = 16
+"""The bytes in a block: half of all turns of the guide take no more."""
+
+
 class Choices:
     """A source of choices. 0 and the first item are the simplest choices: sources shrink toward them.
 
-    ``word()`` returns a number from 0 to 65535.
+    ``block()`` returns the next ``BLOCK`` bytes; ``word()`` a number from 0 to 65535 of this span's blocks.
     """
 
-    __slots__ = ("word",)
+    __slots__ = ("block", "word")
 
-    def __init__(self, word: Callable[[], int]) -> None:
-        self.word = word
+    def __init__(self, block: Callable[[], bytes]) -> None:
+        self.block = block
+        self.word: Callable[[], int] = chain.from_iterable(words(block()) for _ in repeat(None)).__next__
+
+    def span(self, part: Callable[[Choices], T]) -> T:
+        """Draw a part from blocks of its own, so that a shrinker can drop it."""
+        return part(Choices(self.block))
 
     def below(self, n: int) -> int:
         """Choose an integer from 0 to n - 1."""
@@ -46,17 +55,14 @@ class Prng(Choices):
     __slots__ = ()
 
     def __init__(self, seed: int = 0, index: int = 0) -> None:
-        self.restart(seed, index)
-
-    def restart(self, seed: int, index: int) -> Prng:
-        """Start the stream of ``(seed, index)`` from its beginning."""
-        self.word = chain.from_iterable(_stream(seed, index)).__next__
-        return self
+        super().__init__(_stream(seed, index).__next__)
 
 
-def _stream(seed: int, index: int) -> Iterator[array[int]]:
-    for block in count():
-        yield words(shake_128(b"%d %d %d" % (seed, index, block)).digest(512))
+def _stream(seed: int, index: int) -> Iterator[bytes]:
+    for part in count():
+        digest = shake_128(b"%d %d %d" % (seed, index, part)).digest(512)
+        for start in range(0, 512, BLOCK):
+            yield digest[start : start + BLOCK]
 
 
 def words(block: bytes) -> array[int]:
