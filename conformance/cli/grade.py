@@ -48,6 +48,7 @@ class Source(StrEnum):
 
     HYPOTHESIS = "hypothesis"
     PRNG = "prng"
+    MUTATING = "mutating"
 
 
 def grade(
@@ -78,7 +79,10 @@ def grade(
     seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
     source: Annotated[
         Source,
-        typer.Option(help="What draws them: Hypothesis, or a plain PRNG (the same programs, drawn faster)."),
+        typer.Option(
+            help="What draws them: Hypothesis; a plain PRNG (the same programs, drawn faster); or a search, "
+            "which changes programs that fired rare rules, and finds what is rare in fewer programs."
+        ),
     ] = Source.HYPOTHESIS,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     junit: Annotated[

@@ -13,7 +13,7 @@ LIMITS = {"programs": (0, 10**7), "seed": (0, 2**63 - 1), "workers": (1, 1024)}
 SECONDS = (0.1, 86_400.0)
 """The shortest and the longest time limit."""
 
-SOURCES = ("hypothesis", "prng")
+SOURCES = ("hypothesis", "prng", "mutating")
 """The sources of choices behind a program."""
 
 

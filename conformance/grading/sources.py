@@ -1,4 +1,4 @@
-"""The programs of a chunk, from either source of choices. How one is drawn lives in ``generate``."""
+"""The programs of a chunk, from each source of choices. How one is drawn lives in ``generate``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
 from conformance.generate.guide.guide import Drawn, draw
+from conformance.generate.mutating import searched
 from conformance.generate.state.choices import Prng
 
 Take = Callable[[int, Drawn], None]
@@ -18,7 +19,7 @@ def programs_from(
     source: str, seed: int, first: int, count: int, capabilities: Capabilities, take: Take
 ) -> None:
     """Draw ``count`` programs, numbered from ``first``, beside the reference, within ``capabilities``."""
-    draws = {"prng": _prng, "hypothesis": _hypothesis}[source]
+    draws = {"prng": _prng, "hypothesis": _hypothesis, "mutating": _mutating}[source]
     draws(seed, first, count, capabilities, take)
 
 
@@ -55,6 +56,12 @@ def _hypothesis(seed: int, first: int, count: int, capabilities: Capabilities, t
 
         each()
         assert numbers.next == first + count, "Hypothesis skipped a program"
+
+
+def _mutating(seed: int, first: int, count: int, capabilities: Capabilities, take: Take) -> None:
+    """A search of its own for the chunk, so that a program depends on nothing that other chunks found."""
+    for number, drawn in searched(adapters.load("reference"), capabilities, seed, first, count):
+        take(number, drawn)
 
 
 def firings(rule: str, programs: int) -> tuple[int, int]:

@@ -81,10 +81,14 @@ def test_a_difference_that_is_lost_in_reducing(
     assert (flaky, blames, ()) == (finding.flaky, finding.blames, tally.crashes)
 
 
-@pytest.mark.parametrize("source", ["prng", "hypothesis"])
-def test_a_failure_of_drawing_keeps_what_was_drawn(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The programs before it count, and the report says at which one no more could be drawn."""
-    monkeypatch.setattr(Guide, "end", failing(Guide.end, range(3, 1000)))
+@pytest.mark.parametrize(("source", "drawn_before"), [("prng", 3), ("hypothesis", 4)])
+def test_a_failure_of_drawing_keeps_what_was_drawn(
+    source: str, drawn_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The programs before it count, and the report says at which one no more could be drawn. (Hypothesis
+    begins with an example of its own.)
+    """
+    monkeypatch.setattr(Guide, "end", failing(Guide.end, range(drawn_before, 1000)))
     tally = judge_chunk(Chunk("reference", "torch", source, 0, 0, 6))
     (crash,) = tally.crashes
     assert (3, 0) == (tally.totals.programs, tally.totals.crashed)
