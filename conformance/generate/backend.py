@@ -7,7 +7,7 @@ which programs come: those that a campaign numbered, say. The strategies live in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -53,7 +53,8 @@ class PrngProvider(HypothesisProvider):
 
     def __init__(self, conjecturedata: Any, /) -> None:
         super().__init__(conjecturedata)
-        self._numbers, self._blocks = _NUMBERS.get(), None
+        self._numbers = _NUMBERS.get()
+        self._blocks: Callable[[], bytes] | None = None
 
     @contextmanager
     def _numbered(self, numbers: Numbers) -> Iterator[None]:
@@ -68,6 +69,7 @@ class PrngProvider(HypothesisProvider):
         """Begin the stream of the next program, and take its number."""
         if self._numbers is not None:
             return self._numbered(self._numbers)
+        assert self._random is not None
         self._blocks = Prng(self._random.getrandbits(62)).block
         return super().per_test_case_context_manager()
 
