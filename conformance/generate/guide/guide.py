@@ -32,7 +32,7 @@ DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
 """Least numbers of steps; programs mostly have one or two more."""
 _LONGER = tuple(sum(length > steps for length in LENGTHS) for steps in range(max(LENGTHS)))
-"""How many of the lengths are above so many steps."""
+"""The number of lengths that are above so many steps."""
 LEAST_STEPS = 4
 """The number of steps with which the simplest choices end."""
 _SPARE_NAMES = 60
