@@ -66,7 +66,7 @@ def test_the_prng_says_the_same_everywhere():
 
 
 def test_a_span_begins_a_block_and_leaves_the_rest():
-    """What a span takes moves nothing of the block that was begun outside of it."""
+    """Taking from a span moves nothing of the block that was begun outside of it."""
     blocks = iter([bytes(range(16)), bytes(range(16, 32)), bytes(range(32, 48))])
     choices = Choices(lambda: next(blocks))
     first = choices.word()

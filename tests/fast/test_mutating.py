@@ -32,7 +32,7 @@ def texts(first: int, count: int, seed: int = 4) -> list[str]:
 
 
 def test_genes_draw_the_same_program_again():
-    """What was taken down of a program is all that it depends on."""
+    """Nothing but what was taken down of a program decides it."""
 
     def none_left() -> bytes:
         raise AssertionError("more was drawn than was taken down")

@@ -51,7 +51,7 @@ def test_both_sources_draw_the_same_programs():
 
 
 def test_a_program_of_the_prng_lands_in_the_database():
-    """What a campaign found fails a test of one's own by its number; Hypothesis then replays it unasked."""
+    """A campaign's program fails a test of one's own by its number; Hypothesis then replays it unasked."""
     database, tried = InMemoryExampleDatabase(), list[str]()
     wanted = draw(Prng(7, 3), ORACLE).program
 
