@@ -28,7 +28,7 @@ INVALID_GEOMETRIES: tuple[Geometry, ...] = (((2, 2), (1,)), ((2,), (-1,)), ((9,)
 _PARTS = (".real", ".imag", "torch.view_as_real")
 _DIM_CHANGES: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("transpose_", (0, 1)), ("transpose_", (0, -1)), ("t_", ()), ("unsqueeze_", (0,)), ("unsqueeze_", (-1,)),
-    ("squeeze_", ()), ("squeeze_", (0,)), ("swapdims_", (0, 1)),
+    ("squeeze_", ()), ("squeeze_", (0,)), ("squeeze_", (-1,)), ("swapdims_", (0, 1)),
 )  # fmt: skip
 _RANK_KEEPING = tuple(change for change in _DIM_CHANGES if "squeeze" not in change[0])
 """Changes for grads and leaves with a grad: torch compares strides of a grad with those of its leaf."""

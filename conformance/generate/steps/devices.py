@@ -259,6 +259,8 @@ def momentum_step(state: GenState, about: Any = None) -> bool:
             state.remeasure(one)
         state.prioritise((tensor,))
         state.delete_names(held)
+        if not state.below(3):
+            _grad_elsewhere(state, tensor)
     return True
 
 
