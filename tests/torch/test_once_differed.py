@@ -383,6 +383,41 @@ a = torch.tensor([1.0, 2.0])
 a.sin_()
 b = torch.utils.checkpoint.checkpoint(lambda t: t.clone().mul_(t), a)
 """,
+    "a clip writes to the grad of a parameter that was assigned to a module": """
+class Affine(torch.nn.Linear):
+    'A linear layer that begins with this weight and bias.'
+
+    def __init__(self, weight, bias=None):
+        outs, ins = weight.shape
+        super().__init__(ins, outs, bias=bias is not None)
+        self.weight = torch.nn.Parameter(weight)
+        if bias is not None:
+            self.bias = torch.nn.Parameter(bias)
+
+
+b = torch.tensor([[-1.0, 2.0]])
+c = torch.tensor([-1.5])
+d = Affine(b, c)
+e, f = d.parameters()
+j = torch.view_as_complex(e)
+n = torch.view_as_real(j)
+p = torch.nn.Parameter(n)
+d.weight = p
+u, v = d.parameters()
+x = torch.optim.Adam([v, u], lr=0.25, weight_decay=0.5)
+a1 = u.sum()
+a1.backward()
+x.step()
+d1 = u.mul(u)
+e1 = d1.sum()
+e1.backward()
+x.step()
+x.zero_grad()
+h1 = u.mul(u)
+i1 = h1.sum()
+i1.backward()
+j1 = torch.nn.utils.clip_grad_norm_([v, u], 1.0)
+""",
 }
 
 

@@ -158,8 +158,8 @@ class DataFlow:
 
     def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
         """The number of a new rounding, of what the step binds or writes or of a gradient that reaches it."""
-        name = next(iter((*binds(step), *reads(step))), "")
-        return self._number(Rounded(index, name, gradient, from_exact))
+        names = (*binds(step), *reads(step), "")
+        return self._number(Rounded(index, names[0], gradient, from_exact))
 
     def _number(self, rounded: Rounded) -> int:
         self.roundings.append(rounded)
@@ -192,6 +192,8 @@ class DataFlow:
                 self._names.pop(name, None)
         elif is_assignment(op):
             self._assign(op, first, self._tensors([*refs(step.args[1:])]))
+            if op not in (".grad=", ".data=") and names:  # a module that holds tensors holds one more
+                self._names[names[0]] = operands
         elif op == "set_":
             self._assign(".data=", first, self._tensors([*refs(step.args[1:])]))
         elif op in FLAGS or (base(op) in CASTS and self._cast(index, step) == "same"):
@@ -276,10 +278,8 @@ class DataFlow:
 
     def _make(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
         kind = self._cast(index, step) if base(step.op) in CASTS else aliases(step.op)
-        if not operands:
-            kind = "never"
         for name in binds(step):
-            self._names[name] = self._made(index, step, operands, kind)
+            self._names[name] = self._made(index, step, operands, kind if operands else "never")
 
     def _made(self, index: int, step: Step, operands: set[AbstractTensor], kind: str) -> set[AbstractTensor]:
         """Return what a result may be; ``kind`` is a word of `Op.aliases`."""
