@@ -45,7 +45,11 @@ DECLARED = (
     Fact("grad_fn", "exact", "the name of the node that made it, or None"),
     Fact("output_nr", "exact", "its number among the outputs of that node"),
     Fact("is_view", "exact", "true if it is a differentiable view of another tensor"),
-    Fact("version", "change", "increase of its version counter since the name was bound"),
+    Fact(
+        "version",
+        "change",
+        "its version counter; if chance decides where that begins, its increase since the name was bound",
+    ),
     Fact("grad", "grad", "None, or the facts of its grad, in the order of GRAD_FACTS"),
 )
 

@@ -94,6 +94,7 @@ class Op:
     beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared
     alone: Alone | None = None  # what it does with inference tensors alone
+    counts_itself: str = ""  # the rule by which the write that makes the result counts
     takes_view: Callable[..., Any] | None = None  # True or the operands of which its kernel takes views
     # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)

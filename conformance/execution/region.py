@@ -14,6 +14,7 @@ from functools import cache
 from textwrap import indent
 from typing import Any
 
+from conformance.execution.birth import writes_are_chance
 from conformance.execution.runner import Runner
 from conformance.execution.trace import DONE, Observation, Outcome, Trace
 from conformance.program import GRAD_MODES, OPAQUE, Program, Step, binds, reads
@@ -129,11 +130,20 @@ class RegionRunner(Runner):
             said = f"{len(results)} values" if isinstance(results, (tuple, list)) else type(results).__name__
             raise TypeError(f"run() gave {said} for the {len(region.outputs)} names {region.outputs}")
         outcome = self._bind(region.outputs, tuple(results), False) if results else DONE
+        self._mark_chance(region)
         if any(self._reach_of(step.op)[1] for step in region.program):
             self._written |= set(region.outputs)  # no one saw how often since they got their names
         else:
             self._written -= set(region.outputs)
         return outcome
+
+    def _mark_chance(self, region: Region) -> None:
+        """Note the outputs of which chance decides how often they were written."""
+        for step in region.program:
+            if writes_are_chance(step.op, reads(step), self._chance, self._since):
+                self._chance.update(binds(step))
+        for name in self._chance & self._tensors.keys() & set(region.outputs):
+            self._since[name] = self._shown.counted(self._tensors[name])
 
     def look(self, grads: bool = True, touched: dict[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
         facts = super().look(grads, touched)

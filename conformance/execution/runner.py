@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from conformance.execution.birth import GIVE_GRADIENTS, writes_are_chance
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, reach_at
 from conformance.execution.shown import PLAIN, Shown, items
@@ -75,6 +76,7 @@ class Runner:
         self._tensors: dict[str, Any] = {}
         self._plain: dict[str, tuple[Any]] = {}
         self._since: dict[str, Any] = {}
+        self._chance: set[str] = set()
         self._touched: dict[str, Any] = {}
         self._calls: list[tuple[int, tuple[Any, ...]]] = []
         self._raised: Exception | None = None
@@ -213,7 +215,7 @@ class Runner:
             return self._failed(error)
         if out:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
-            return self._bind(out, result, opaque)
+            return self._bind(out, result, opaque, op)
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -282,10 +284,11 @@ class Runner:
         return DONE
 
     def _forget(self, name: str) -> None:
+        self._chance.discard(name)
         self._tensors.pop(name, None)
         self._plain.pop(name, None)
 
-    def _bind(self, out: tuple[str, ...], result: Any, opaque: bool) -> Outcome:
+    def _bind(self, out: tuple[str, ...], result: Any, opaque: bool, op: str = "") -> Outcome:
         several = type(result) is tuple or (len(out) > 1 and isinstance(result, (tuple, list)))
         values = result if several else (result,)
         if out[-1] == REST:
@@ -294,6 +297,9 @@ class Runner:
         if len(out) != len(values):
             return UNBOUND  # what Python makes of it: nothing is bound
         env, touched = self.env, self._touched
+        chance = (op in GIVE_GRADIENTS or bool(self._chance)) and writes_are_chance(
+            op, touched, self._chance, self._since
+        )
         for name, value in zip(out, values, strict=True):
             touched[name] = value
             if name in env:
@@ -308,9 +314,14 @@ class Runner:
             else:
                 self._tensors[name] = value
                 try:  # NB: what mostly succeeds, without a call more
-                    self._since[name] = self._counter(value)
+                    since = self._counter(value)
                 except (RuntimeError, AttributeError):
-                    self._since[name] = self._shown.counted(value)
+                    since = self._shown.counted(value)
+                if chance or type(since) is not int:
+                    self._chance.add(name)
+                    self._since[name] = since
+                else:
+                    self._since[name] = 0
         return DONE
 
     # observing

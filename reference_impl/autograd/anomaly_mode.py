@@ -31,20 +31,22 @@ class _Watch:
             STATE.made_by[node] = STATE.evaluating[-1]
 
     def watch(self, node: Node, arrived: Grads, task: RunningTask) -> Grads:
-        """Run a node, and look for nan in what comes out."""
+        """Run a node; what is made meanwhile was made by it."""
         STATE.evaluating.append(node)
         try:
-            outputs = node.apply(arrived, task)
-            if not task.keep_graph and by("backward/frees-saved"):
-                node.release_variables()  # before it is looked for nan
-            if not self.check_nan and by("anomaly/nan-may-pass"):
-                return outputs
-            for index, g in enumerate(outputs):
-                if g is not None and np.isnan(array_of(g)).any():
-                    refuse_by("anomaly/nan-refused", name=node.name(), index=index)
+            return node.apply(arrived, task)
         finally:
             STATE.evaluating.pop()
-        return outputs
+
+    def look_for_nan(self, node: Node, outputs: Grads, task: RunningTask) -> None:
+        """Look for nan in what a node gives, once that has been validated and has passed its hooks."""
+        if not task.keep_graph and by("backward/frees-saved"):
+            node.release_variables()  # before it is looked for nan
+        if not self.check_nan and by("anomaly/nan-may-pass"):
+            return
+        for index, g in enumerate(outputs):
+            if g is not None and np.isnan(array_of(g)).any():
+                refuse_by("anomaly/nan-refused", name=node.name(), index=index)
 
     def failed(self, node: Node) -> None:
         """Warn with the trace of the creation of a node that failed, or whose gradients were refused."""

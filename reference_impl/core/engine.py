@@ -182,8 +182,11 @@ def call_function(node: Node, grads: InputBuffer, task: GraphTask) -> Grads:
     given = tuple(grads) if hooks is not None and hooks.post_hooks else None
     if STATE.devices:
         extension_points.on_apply(node)
-    outputs = node.apply(grads, task) if STATE.anomaly is None else STATE.anomaly.watch(node, grads, task)
+    anomaly = STATE.anomaly
+    outputs = node.apply(grads, task) if anomaly is None else anomaly.watch(node, grads, task)
     validate_outputs(node.edges, outputs)
-    if given is None:
-        return outputs
-    return call_post_hooks(node.own_hooks().post_hooks, outputs, given)
+    if given is not None:
+        outputs = call_post_hooks(node.own_hooks().post_hooks, outputs, given)
+    if anomaly is not None:
+        anomaly.look_for_nan(node, outputs, task)
+    return outputs

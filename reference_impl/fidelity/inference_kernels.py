@@ -17,13 +17,29 @@ from reference_impl.core.apply import call
 from reference_impl.core.kernel import Kernel, all_inference
 from reference_impl.core.tensor import Tensor, wrap
 from specs.errors import Refusal
+from specs.inference_alone import copied, copied_by_rows
 from specs.layout import laid_out_like
 from specs.op import Op
 
 
 def runner_for(op: Op) -> Callable[..., Any] | None:
     """The function that runs an op whose kernel shows through, or None."""
+    if op.counts_itself:
+        return _call_counted
     return None if op.alone is op.takes_view is None else _call
+
+
+def _call_counted(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Run an op whose last step is a write to its own result."""
+    out = call(kernel, operands, attributes)
+    count_birth(out, kernel.op.counts_itself)
+    return out
+
+
+def count_birth(out: Tensor, rule: str) -> None:
+    """Count the write by which a result was made; inference tensors count nothing."""
+    if not out._inference and by(rule):
+        out._version_counter[0] += 1
 
 
 def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -32,7 +48,10 @@ def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, An
         return _call_taking_a_view(kernel, operands, attributes)
     if operands[0]._inference and is_made_of_calls(kernel, operands):
         return _call_made_of_calls(kernel, operands, attributes)
-    return call(kernel, operands, attributes)
+    out = call(kernel, operands, attributes)
+    if operands[0]._inference and not STATE.inference and kernel.op.alone in (copied, copied_by_rows):
+        count_birth(out, "inference/copy-counts")
+    return out
 
 
 def is_made_of_calls(kernel: Kernel, operands: tuple[Any, ...]) -> bool:

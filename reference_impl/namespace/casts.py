@@ -11,8 +11,9 @@ from reference_impl.base.dtypes import dtype
 from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
-from reference_impl.core.access import array_of, set_flag
+from reference_impl.core.access import array_of, is_inference, set_flag
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.inference_kernels import count_birth
 from specs.errors import Refusal
 from specs.layout import converted, laid_out_like
 
@@ -34,6 +35,8 @@ def _without_gradient(self: Tensor, target: dtype, place: device) -> Tensor:
     array = array_of(self)
     with making_on(place):
         out = wrap(laid_out_like(converted(array, target.numpy), array))
+    if is_inference(self) and not STATE.inference:
+        count_birth(out, "inference/copy-counts")
     if array.dtype.kind == "c" and target.numpy.kind in "iu" and array.size:
         warn_once("data/complex-to-real-warns")
     return out

@@ -37,6 +37,8 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         copied = wrap(_same_window(array_of(self), own, storage))
         set_memory(copied, array_of(copied), storage)
         memo[id(self)] = copied
+        if not is_inference(copied) and by("copy/deepcopy-counts-one"):
+            bump(copied)
         set_flag(copied, self.requires_grad)
         if by("copy/deepcopy-takes-the-grad-along"):
             grad = copy.deepcopy(grad_of(self), memo)

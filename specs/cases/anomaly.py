@@ -73,3 +73,18 @@ def a_failed_backward_warns():
         with warned("anomaly/tells-where"), refused("anomaly/nan-refused"):
             y.backward()
     assert x.grad is None
+
+
+def gradients_are_validated_before_they_are_looked_through():
+    """A gradient of a wrong shape is refused for that, though it is nan as well.
+
+    Rules: anomaly/nan-refused, backward/gradient-shape-inside.
+    """
+    x = torch.tensor([4.0, 1.0], requires_grad=True)
+    v = x * 1  # the accumulator of x expects two elements from now on
+    x.data = torch.tensor([0.0])
+    y = torch.sqrt(x) * 0
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("backward/gradient-shape-inside"):
+            y.backward()
+    assert v.is_leaf is False

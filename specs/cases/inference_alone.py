@@ -41,3 +41,20 @@ def what_a_kernel_calls_is_recorded_beside_inference_tensors():
     with torch.inference_mode():
         every = torch.tensor(True)
     assert x.masked_fill(every, 0.0).requires_grad is False
+
+
+def a_copy_of_an_inference_tensor_begins_at_version_one():
+    """The elements are written into a new tensor, which counts.
+
+    Rule: inference/copy-counts.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0])
+        z = torch.tensor([1.0]).clone()
+    y = x.clone()
+    assert y._version == 1
+    assert x.double()._version == 1
+    assert x.long()._version == 1
+    assert y.clone()._version == 0
+    assert z.clone()._version == 1
+    assert (x * 2)._version == 0

@@ -66,3 +66,20 @@ def matmul_takes_no_scalars():
     y = torch.tensor([3.0, 4.0])
     with refused("op/matmul-scalar"):
         x.matmul(y)
+
+
+def a_vector_times_a_matrix_begins_at_version_one():
+    """The product is a row that is squeezed in place; the other products begin at 0.
+
+    Rule: op/row-is-squeezed-in-place.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = x @ w
+    assert y._version == 1
+    assert torch.nn.functional.linear(x.detach(), w)._version == 1
+    assert (w @ x)._version == 0
+    assert (w @ w)._version == 0
+    assert (x @ x)._version == 0
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 7.0]

@@ -235,7 +235,10 @@ def sgn(x: Tensor):
 def _sgn_backward(g, x, out):
     if not x.is_complex():
         return g._without_memory()
-    return g.sub(out.mul(out).mul(conj(g))).div(x.abs().mul_scalar(2)).masked_fill(x.eq(0), 0)
+    # NB: from the right, as in what compilers make of PyTorch's formula
+    twice = x.abs().mul_scalar(2)
+    conjugate = conj(g)
+    return g.sub(out.mul(out).mul(conjugate)).div(twice).masked_fill(x.eq(0), 0)
 
 
 sgn.wrt(x=_sgn_backward)

@@ -89,10 +89,12 @@ def tanh_backward(dy: Tensor, y: Tensor):
     return np.multiply(dy, _conjugate(1 - np.multiply(y, y)))
 
 
-tanh_backward.wrt(
-    dy=lambda g, y: g.tanh_backward(conj(y)),
-    y=lambda g, dy, y: conj(g).mul(conj(y).mul_scalar(-2).mul(dy)),
-)
+def _tanh_twice(g: Any, dy: Any, y: Any) -> Any:
+    slope = conj(y).mul_scalar(-2).mul(dy)  # NB: first, as in what compilers make of PyTorch's formulas
+    return conj(g).mul(slope)
+
+
+tanh_backward.wrt(dy=lambda g, y: g.tanh_backward(conj(y)), y=_tanh_twice)
 
 
 @op(node="SigmoidBackward0", **_SMOOTH)

@@ -57,7 +57,12 @@ def mv(x: Tensor, y: Tensor):
     return np.matmul(x, y)
 
 
-mv.wrt(x=lambda g, y: g.reshape((g.shape[0], 1)).mul(conj(y)), y=lambda g, x: conj(x).t().mv(g))
+def _mv_matrix(g, y):
+    row = conj(y)  # NB: first, as an argument in PyTorch's formula
+    return g.reshape((g.shape[0], 1)).mul(row)
+
+
+mv.wrt(x=_mv_matrix, y=lambda g, x: conj(x).t().mv(g))
 
 
 @op(node="MmBackward0", dtypes="same", complex=True, torch_names={"y": "mat2"})
@@ -96,7 +101,7 @@ def bmm(x: Tensor, y: Tensor):
 bmm.wrt(x=lambda g, y: g.bmm(conj(y.transpose(1, 2))), y=lambda g, x: conj(x.transpose(1, 2)).bmm(g))
 
 
-@op(internal=True, node="SqueezeBackward4", dtypes="keep")
+@op(internal=True, node="SqueezeBackward4", dtypes="keep", counts_itself="op/row-is-squeezed-in-place")
 def squeeze_fresh(x: Tensor, dim: Dim):
     """A fresh result squeezed in place, as by a vector times a matrix: it is no view."""
     return np.squeeze(x, axis=dim)

@@ -24,6 +24,7 @@ from conformance.generate.state.choices import Choices, Prng, weighted
 from conformance.generate.state.features import (
     ALL,
     AS_STRIDED,
+    COMPLEX,
     DEVICES,
     FUNCTIONS,
     GROUPS,
@@ -41,7 +42,7 @@ from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 
 SEED = 11
-LATER = HOOKS | FUNCTIONS | TRAINING | INTEROP | AS_STRIDED | DEVICES | sum(set(GROUPS) & set(ALL))
+LATER = HOOKS | FUNCTIONS | TRAINING | INTEROP | AS_STRIDED | DEVICES | COMPLEX | sum(set(GROUPS) & set(ALL))
 ORACLE = adapters.load("reference")
 LIMIT = {"float32": 2**24, "float64": 2**53, "complex128": 2**53}
 

@@ -97,10 +97,29 @@ def test_deleted_names_are_gone(adapter: Any) -> None:
     assert {} == trace[1].facts
 
 
-def test_versions_count_from_the_binding(adapter: Any) -> None:
-    """The version shown is the change since the name was bound."""
+def test_versions_are_shown_as_they_are(adapter: Any) -> None:
+    """A view begins at the version of its base: what was written before it got its name counts."""
     trace = run(parse("a = torch.tensor([1.0, 2.0])\na.add_(1.0)\nb = a.view(-1)\nb.mul_(2.0)\n"), adapter)
-    assert (2, 1) == (fact(trace, 3, "a", "version"), fact(trace, 3, "b", "version"))
+    assert (2, 2) == (fact(trace, 3, "a", "version"), fact(trace, 3, "b", "version"))
+
+
+def test_versions_of_gradients_count_from_the_binding(adapter: Any) -> None:
+    """How often the engine wrote into a gradient is chance: of it and its views the change is shown."""
+    program = parse(
+        "a = torch.ones(2, requires_grad=True)\nb = a.sum()\nb.backward(retain_graph=True)\nb.backward()\n"
+        "c = a.grad\nd = c.view(-1)\nd.mul_(2.0)\ne = d + 1\n"
+    )
+    trace = run(program, adapter)
+    assert (0, 1) == (fact(trace, 4, "c", "version"), fact(trace, 7, "d", "version"))
+
+
+def test_the_version_of_a_copy_of_an_inference_tensor_is_shown_as_it_is(adapter: Any) -> None:
+    """The one write that makes the copy counts; what other kernels write is chance."""
+    program = parse(
+        "with torch.inference_mode():\n    a = torch.ones(2)\nb = a.clone()\nc = a.sum()\nd = b.clone()\n"
+    )
+    trace = run(program, adapter)
+    assert [1, 0, 0] == [fact(trace, 3, name, "version") for name in "bcd"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,15 @@ from conformance.execution.trace import Trace, Unsupported
 from conformance.generate.guide import swarm
 from conformance.generate.guide.vocabulary import Recipes, Vocabulary, allows
 from conformance.generate.state.choices import Choices, weighted
-from conformance.generate.state.features import DEVICES, DTYPES, HOOKS, LAYER_FUNCTIONS, MODES, OPERATORS
+from conformance.generate.state.features import (
+    COMPLEX,
+    DEVICES,
+    DTYPES,
+    HOOKS,
+    LAYER_FUNCTIONS,
+    MODES,
+    OPERATORS,
+)
 from conformance.generate.state.gen_state import NAMES, GenState
 from conformance.generate.state.oracle import LimitedOracle, Oracle, RunnerOracle
 from conformance.generate.state.tensor_info import backward_ready
@@ -105,6 +113,8 @@ class DrawRange:
         floats = [d for d in ("float64", "float32") if d in capabilities.dtypes] or halves
         self.float_dtypes = tuple(floats[:1] * 3 + floats[1:])
         self.dtypes = tuple(d for d in _DTYPES if d in capabilities.dtypes)
+        if not {"complex64", "complex128"} <= set(capabilities.dtypes):
+            self.features &= ~swarm.COMPLEX
         self.always_grad = not (self.supports("requires_grad_") or self.supports("detach"))
         self.inference = "inference" in capabilities.features
         self.full_api = self.supports("torch.autograd.backward")
@@ -123,7 +133,9 @@ class Guide:
         self.state = state = GenState(choices, oracle)
         self._steps = 0
         state.features = features = swarm.draw_features(choices, drawn.features)
-        state.rounding = choices.below(8) >= (2 if features & LAYER_FUNCTIONS else 6)
+        state.rounding = choices.below(8) >= (
+            2 if features & LAYER_FUNCTIONS else 4 if features & COMPLEX else 6
+        )
         state.vocabulary = vocabulary = drawn.rounding if state.rounding else drawn.exact
         state.shapes = choices.pick(drawn.shape_sets)
         state.dtype = choices.pick(drawn.float_dtypes)

@@ -11,7 +11,16 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import ALL, CAPABILITY, DEVICES, GROUPS, INPLACE, VIEWS
+from conformance.generate.state.features import (
+    ALL,
+    CAPABILITY,
+    COMPLEX,
+    DEVICES,
+    DTYPES,
+    GROUPS,
+    INPLACE,
+    VIEWS,
+)
 from conformance.generate.state.registry import ENTRIES, Draw
 from conformance.generate.steps import (
     anomaly,
@@ -19,6 +28,7 @@ from conformance.generate.steps import (
     autograd_grad,
     backward,
     call_op,
+    complex_ops,
     custom_functions,
     devices,
     grad_attribute,
@@ -39,7 +49,7 @@ from conformance.generate.steps import (
 MODULES = (
     leaves, call_op, backward, grad_attribute, inplace, requires_grad, autograd_grad, hooks, custom_functions,
     training, interop, as_strided, devices, modules, training_loops, layer_functions, reruns, anomaly,
-    view_writes,
+    view_writes, complex_ops,
 )  # fmt: skip
 """The modules of steps. Their order is part of what a seed means."""
 
@@ -52,6 +62,8 @@ TOSSED = DEVICES - 1
 """The features that are drawn with even chances: all but DEVICES."""
 _IN_A_GROUP = 384
 """So many of 2048 programs are of a group."""
+_COMPLEX = 160
+"""So many more compute with complex numbers besides."""
 _EAGER = (0, 0, VIEWS, VIEWS | INPLACE)
 """Features that are switched on in addition, so that views and writes are likelier than not."""
 INVALID_SHARE, ANY_OP_SHARE = 4, 4
@@ -74,6 +86,8 @@ def draw_features(choices: Any, mask: int) -> int:
     k >>= TOSSED.bit_length() + 2
     if k < _IN_A_GROUP:
         drawn |= GROUPS[k * len(GROUPS) // _IN_A_GROUP]
+    elif k < _IN_A_GROUP + _COMPLEX:
+        drawn |= COMPLEX | DTYPES
     if mask & DEVICES and not choices.below(3):
         drawn |= DEVICES
     return drawn & mask

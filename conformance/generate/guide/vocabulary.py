@@ -20,6 +20,7 @@ class Vocabulary:
         methods = [r for r in recipes.methods if rounding or r.exact]
         self.views = _often([r for r in methods if r.view and views])
         self.functional = _often([r for r in methods if not r.view and not r.mutates])
+        self.on_complex = tuple(r for r in methods if _has_factor(r) and "c" in r.dtypes)
         mutating = [r for r in methods if r.mutates and writes]
         self.inplace = _often([r for r in mutating if not r.op.overwrites])
         self.fills = _often([r for r in mutating if r.op.overwrites])
@@ -27,7 +28,7 @@ class Vocabulary:
         self.operators = tuple(r for r in signs if not r.mutates)
         self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
         self.all_recipes = self.recipes
-        lists = ("functional", "views", "operators", "inplace", "inplace_operators", "fills")
+        lists = ("functional", "on_complex", "views", "operators", "inplace", "inplace_operators", "fills")
         self.empty = frozenset(name for name in lists if not getattr(self, name))
 
     @property
@@ -77,6 +78,12 @@ def _operators() -> Iterator[tuple[str, Op]]:
         for op in ops.ALL.get(name, ops.IN_PLACE.get(name, ())):
             if sign not in ("__getitem__", "__setitem__") and not op.internal and _drawable(op):
                 yield sign, op
+
+
+def _has_factor(recipe: Recipe) -> bool:
+    """True if the gradient of a function has a factor, which is conjugated if it is complex."""
+    plain = recipe.op.grows in ("keeps", "adds", "totals") and recipe.exact_on_complex
+    return not (recipe.view or recipe.mutates or plain)
 
 
 def _often(recipes: list[Recipe]) -> tuple[Recipe, ...]:

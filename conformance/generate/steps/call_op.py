@@ -198,9 +198,10 @@ def perform(
     inexact = False
     if state.rounding:
         exact = recipe.exact if x.kind != "c" else recipe.exact_on_complex
-        inexact = not exact or any(store.inexact for store in stores)
-        if inexact and recipe.jumps:
+        blurred = any(store.inexact for store in stores)
+        if blurred and recipe.jumps:
             return False
+        inexact = blurred or not exact
     if recipe.checks_values and not _admitted(state, recipe, operands, call):
         return False
     store = Store(bits, frac, inexact)

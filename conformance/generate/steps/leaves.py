@@ -57,6 +57,15 @@ BOOLS = ((True, False, False), (False, True), (True, True, False, True))
 UNITS = ((1j, 1 + 0j, -2j, -1 + 1j, 2 + 0j), (1 + 1j, -1j, 0.5 + 0j), (-2 + 0j, 0.5 - 0.5j, 1j, 1 + 0j))
 """Complex numbers by which others can be divided without rounding."""
 
+COMPLEX_ROWS = {
+    "complex_units": UNITS,
+    "complex_small": ((0.5 + 1j, -1 - 0.5j, 1j, 1 - 1j), (-0.5 + 0.5j, 1 + 0j, -1j), (1 + 0.5j, -1 + 1j, 0j)),
+    "complex_right": ((1 + 2j, 2 - 1j, 0.5 + 0j, 3 + 1j), (2 + 0.5j, 1 - 3j, 4 + 0j), (0.5 - 1j, 1 + 1j)),
+}
+"""Complex numbers for ops that others do not suit: small ones, and those right of the imaginary axis."""
+_BITS = {"complex_small": 1}
+"""Bits of the parts of such values, if they are not 3."""
+
 
 def _turned(row: tuple[float, ...]) -> tuple[complex, ...]:
     """Complex numbers of each value and the next one."""
@@ -83,8 +92,8 @@ def literals(shape: Shape, kind: str) -> tuple[Any, ...]:
         rows = BOOLS
     elif kind == "complex":
         rows = (*(_turned(row) for row in FLOATS["any"]), *UNITS)
-    elif kind == "complex_units":
-        rows = UNITS
+    elif kind in COMPLEX_ROWS:
+        rows = COMPLEX_ROWS[kind]
     else:
         rows = FLOATS[kind]
     found = [_nested(row, shape, at) for row in rows for at in range(len(row))]
@@ -131,7 +140,7 @@ def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) ->
     kwargs = _keywords(dtype, flag, 0 in shape, state.device)
     if not state.emit("torch.tensor", (values,), kwargs, (name,)):
         return True
-    tensor = state.bind(name, Store(3, 0 if dtype in ("int64", "bool") else 1))
+    tensor = state.bind(name, Store(_BITS.get(kind, 3), 0 if dtype in ("int64", "bool") else 1))
     if dtype not in FLOATING and tensor is not None and not flag and not state.below(3):
         state.schedule("fill_across_dtypes", tensor)
     return True

@@ -1,0 +1,35 @@
+"""The version that a tensor is born with: when it is compared as it is, and when only its increase is.
+
+A tensor's version is compared as it is, unless an accident of kernels decides how often it was written before
+it got its name: how often the engine and the formulas of nodes wrote into a gradient, and how often a kernel
+wrote into the normal tensor that it makes of inference tensors. Of these, and of what is made from them,
+the increase since they got the name is compared. That a copy of an inference tensor is written once is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+GIVE_GRADIENTS = frozenset([
+    ".grad", "torch.autograd.grad",
+    *(f"torch.autograd.functional.{name}" for name in ("hessian", "hvp", "jacobian", "jvp", "vhp", "vjp")),
+])  # fmt: skip
+"""Operations that hand out gradients."""
+
+COPIES = frozenset(["bfloat16", "clone", "contiguous", "double", "float", "half"])
+"""Operations that copy elements once, if at all."""
+
+
+def writes_are_chance(
+    op: str, operands: Collection[str], chance: Collection[str], since: Mapping[str, Any]
+) -> bool:
+    """Tell whether chance decides how often the results of an operation were written.
+
+    ``chance`` are the names of which that is so already; ``since`` holds no int for inference tensors.
+    """
+    if op in GIVE_GRADIENTS:
+        return True
+    if not any(name in chance for name in operands):
+        return False
+    return op not in COPIES or any(type(since.get(name, 0)) is int for name in operands)

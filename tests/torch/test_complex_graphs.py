@@ -1,0 +1,87 @@
+"""The graphs of complex derivatives, node by node: which nodes are made, from what, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import reference_impl
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "mul": lambda x, y: x * y,
+    "mul by a number": lambda x, y: x * (1 + 1j),
+    "div": lambda x, y: x / y,
+    "div by a number": lambda x, y: x / (1 + 1j),
+    "number by": lambda x, y: (1 + 2j) / x,
+    "pow": lambda x, y: x**y,
+    "pow of a number": lambda x, y: 2**x,
+    "cube": lambda x, y: x**3,
+    "square": lambda x, y: x.square(),
+    "exp": lambda x, y: x.exp(),
+    "log": lambda x, y: x.log(),
+    "sqrt": lambda x, y: x.sqrt(),
+    "sin": lambda x, y: x.sin(),
+    "cos": lambda x, y: x.cos(),
+    "tanh": lambda x, y: x.tanh(),
+    "sigmoid": lambda x, y: x.sigmoid(),
+    "abs": lambda x, y: x.abs(),
+    "reciprocal": lambda x, y: x.reciprocal(),
+    "logaddexp": lambda x, y: x.logaddexp(y),
+    "prod": lambda x, y: x.prod(),
+    "prod of rows": lambda x, y: x.prod(0),
+    "mean": lambda x, y: x.mean(0),
+    "cumsum": lambda x, y: x.cumsum(0),
+    "dot": lambda x, y: x[0].dot(y[0]),
+    "mv": lambda x, y: x.mv(y[0]),
+    "mm": lambda x, y: x @ y,
+    "mm of transposes": lambda x, y: x.t() @ y.t(),
+    "bmm": lambda x, y: x.view(1, 2, 2).bmm(y.view(1, 2, 2)),
+    "matmul": lambda x, y: x.view(1, 2, 2) @ y,
+}
+
+
+def nodes(x: Any) -> list[tuple[Any, ...]]:
+    """Name the nodes that a tensor was computed by, with their edges and their order of creation."""
+    found: dict[Any, int] = {}
+
+    def walk(node: Any) -> None:
+        if node is not None and node not in found:
+            found[node] = len(found)
+            for other, _ in node.next_functions:
+                walk(other)
+
+    walk(x.grad_fn)
+    ages = sorted(node._sequence_nr() for node in found)
+    return [
+        (
+            node.name().rpartition(":")[2],
+            [found.get(other) for other, _ in node.next_functions],
+            ages.index(node._sequence_nr()),
+        )
+        for node in found
+    ]
+
+
+def derivatives(namespace: Any, call: Callable[[Any, Any], Any]) -> list[list[tuple[Any, ...]]]:
+    """The graphs of the first derivatives of a call, and of the derivatives of each of those."""
+    x = namespace.tensor([[0.5 + 0.5j, 1 + 1j], [2 + 1j, 0.5 + 0j]], requires_grad=True)
+    y = namespace.tensor([[0.5 + 0.25j, 1 + 1j], [0.5 - 1j, 0.75 + 1j]], requires_grad=True)
+    out = call(x, y)
+    g = (out.detach() * 2 + 1).requires_grad_()
+    found = []
+    for first in namespace.autograd.grad(out, [x, y], g, create_graph=True, allow_unused=True):
+        if first is not None and first.requires_grad:
+            found.append(nodes(first))
+            v = (first.detach() * 3 - 1).requires_grad_()
+            twice = namespace.autograd.grad(first, [x, y, g], v, create_graph=True, allow_unused=True)
+            found += [nodes(second) for second in twice if second is not None and second.requires_grad]
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_complex_derivatives_make_the_same_nodes(name: str) -> None:
+    """First and second derivatives are made of the same nodes in the same order, conjugates included."""
+    assert derivatives(torch, CALLS[name]) == derivatives(reference_impl, CALLS[name])
