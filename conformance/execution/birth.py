@@ -9,7 +9,11 @@ the increase since they got the name is compared. That a copy of an inference te
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any
+
+from specs import ops
+from specs.inference_alone import copied, copied_by_rows
 
 GIVE_GRADIENTS = frozenset([
     ".grad", "torch.autograd.grad",
@@ -17,8 +21,15 @@ GIVE_GRADIENTS = frozenset([
 ])  # fmt: skip
 """Operations that hand out gradients."""
 
-COPIES = frozenset(["bfloat16", "clone", "contiguous", "double", "float", "half"])
-"""Operations that copy elements once, if at all."""
+_CASTS = frozenset(["bfloat16", "double", "float", "half"])
+
+
+@cache
+def copies() -> frozenset[str]:
+    """The operations that copy elements once, if at all."""
+    ops.load()
+    every = (op for overloads in ops.ALL.values() for op in overloads)
+    return _CASTS | {op.name for op in every if op.alone in (copied, copied_by_rows)}
 
 
 def writes_are_chance(
@@ -32,4 +43,4 @@ def writes_are_chance(
         return True
     if not any(name in chance for name in operands):
         return False
-    return op not in COPIES or any(type(since.get(name, 0)) is int for name in operands)
+    return op not in copies() or any(type(since.get(name, 0)) is int for name in operands)
