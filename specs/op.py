@@ -83,9 +83,7 @@ class Op:
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
     avoid: tuple[str, ...] = ()  # names in AVOIDANCES
     complex: bool | str = False  # programs call it on complex numbers; "rounds": it is not exact on those
-    tries: tuple[
-        str, ...
-    ] = ()  # values, besides the usual, that branches of its formulas need: inputs' names
+    tries: tuple[str, ...] = ()  # values, besides the usual, that branches of its formulas need
     # -- what PyTorch does in rare states
     zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS
     casts_out: bool = True  # `out=` may have another dtype; default: unless "keep" or "same"

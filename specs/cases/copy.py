@@ -241,18 +241,6 @@ def deepcopy_of_a_leaf():
     assert isinstance(q, torch.nn.Parameter) and q.grad is None
 
 
-def deepcopy_begins_at_version_one():
-    """The copy gets its memory by set_(), whatever was written before; a parameter's copy is a clone.
-
-    Rule: copy/deepcopy-counts-one.
-    """
-    x = torch.tensor([1.0, 2.0])
-    x.add_(1.0).mul_(2.0)
-    assert x._version == 2
-    assert copy.deepcopy(x)._version == 1
-    assert copy.deepcopy(torch.nn.Parameter(torch.ones(2)))._version == 0
-
-
 def deepcopy_drops_hooks():
     """The copy calls nobody, the original does. Rule: copy/deepcopy-drops-hooks."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)

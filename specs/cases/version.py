@@ -1,5 +1,7 @@
 """The version counter: what bumps it and who shares it."""
 
+import copy
+
 import torch
 
 from specs.case import refused
@@ -158,3 +160,15 @@ def a_copy_into_a_leafs_view_counts_for_all():
     assert w._version == 2 and v._version == 2 and w.tolist() == [5.0, 6.0]
     with refused("save/modified-refused"):
         z.backward()
+
+
+def deepcopy_begins_at_version_one():
+    """The copy gets its memory by set_(), whatever was written before; a parameter's copy is a clone.
+
+    Rule: copy/deepcopy-counts-one.
+    """
+    x = torch.tensor([1.0, 2.0])
+    x.add_(1.0).mul_(2.0)
+    assert x._version == 2
+    assert copy.deepcopy(x)._version == 1
+    assert copy.deepcopy(torch.nn.Parameter(torch.ones(2)))._version == 0

@@ -104,7 +104,7 @@ def test_versions_are_shown_as_they_are(adapter: Any) -> None:
 
 
 def test_versions_of_gradients_count_from_the_binding(adapter: Any) -> None:
-    """How often the engine wrote into a gradient is chance: of it and its views the change is shown."""
+    """The engine writes into gradients as often as it likes: of them and their views the change is shown."""
     program = parse(
         "a = torch.ones(2, requires_grad=True)\nb = a.sum()\nb.backward(retain_graph=True)\nb.backward()\n"
         "c = a.grad\nd = c.view(-1)\nd.mul_(2.0)\ne = d + 1\n"

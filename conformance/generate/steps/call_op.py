@@ -197,11 +197,10 @@ def perform(
         return False
     inexact = False
     if state.rounding:
-        exact = recipe.exact if x.kind != "c" else recipe.exact_on_complex
-        blurred = any(store.inexact for store in stores)
-        if blurred and recipe.jumps:
+        inexact = any(store.inexact for store in stores)
+        if inexact and recipe.jumps:
             return False
-        inexact = blurred or not exact
+        inexact = inexact or not (recipe.exact if x.kind != "c" else recipe.exact_on_complex)
     if recipe.checks_values and not _admitted(state, recipe, operands, call):
         return False
     store = Store(bits, frac, inexact)
