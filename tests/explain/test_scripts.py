@@ -39,20 +39,12 @@ def test_a_script_is_explained_to_its_end(path):
     assert found.steps
 
 
-VERSIONS_DIFFER = {
-    "ema_weights": "torch counts a write to a deep copy",
-    "fine_tuning": "torch counts a write to a deep copy",
-}
-"""Scripts whose versions are not compared, and why."""
-
-
 @pytest.mark.parametrize("path", SCRIPTS, ids=NAMES)
 def test_torch_agrees_at_every_line(path):
     """Each fact of each name after each line, with the random numbers that the reference drew."""
     pytest.importorskip("torch", reason="needs torch")
     _, both = told(path)
-    differ = [d for d in both.disagreements if d.fact != "version" or path.stem not in VERSIONS_DIFFER]
-    assert [] == differ
+    assert () == tuple(both.disagreements)
     assert both.lines > 20
 
 
