@@ -81,3 +81,18 @@ def a_real_factor_gets_the_real_part():
     (x * w).backward(torch.tensor([1 + 1j, 2j]))
     assert x.grad.tolist() == [1.0, 2.0] and x.grad.dtype is torch.float32
     assert w.grad.tolist() == [2 + 2j, -2j]
+
+
+def a_complex_number_is_a_tensor_in_the_gradient():
+    """Its conjugate is in double precision, so the gradient of a tensor without dimensions is cast back.
+
+    Rule: op/gradients-conjugate.
+    """
+    x = torch.tensor(1 + 1j, requires_grad=True)
+    y = torch.tensor([1 + 1j], requires_grad=True)
+    u = torch.autograd.grad(x * 2j, x, x, create_graph=True)[0]
+    v = torch.autograd.grad(x / 2j, x, x, create_graph=True)[0]
+    w = torch.autograd.grad(y * 2j, y, y, create_graph=True)[0]
+    assert u.grad_fn.name() == "ToCopyBackward0" and v.grad_fn.name() == "ToCopyBackward0"
+    assert w.grad_fn.name() == "MulBackward0"
+    assert u.item() == 2 - 2j and w.tolist() == [2 - 2j]

@@ -16,7 +16,7 @@ from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
-from specs.ops.complex import conj
+from specs.ops.complex import conj, conj_beside
 from specs.ops.helpers import times
 
 
@@ -108,7 +108,7 @@ def mul_number(x: Wrapped, y: Tensor):
 
 
 for multiplying in (mul, mul_number):
-    multiplying.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
+    multiplying.wrt(x=lambda g, y: g.mul(conj_beside(g, y)), y=lambda g, x: g.mul(conj(x)))
 
 
 @op(internal=True, node="MulBackward1", factor="y", zero="passes", alone=alone.with_tensor("mul"))
@@ -147,7 +147,7 @@ def _divisor_backward(g, x, y):
 
 
 for dividing in (div, div_number):
-    dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
+    dividing.wrt(x=lambda g, y: g.div(conj_beside(g, y)), y=_divisor_backward)
 
 
 @op(internal=True, inplace=True, node="DivBackward1", factor="y", alone=alone.with_tensor("div"), **_QUOTIENT)
