@@ -31,11 +31,12 @@ def conj_beside(g: Any, y: Any) -> Any:
     return conj(y)
 
 
-@op(internal=True, node="ConjBackward0", dtypes="keep", layout=("x",), complex=True)
+@op(internal=True, node="ConjBackward0", view=True, dtypes="keep", layout=("x",), complex=True)
 def _conj(x: Tensor) -> Any:
     """The conjugates.
 
-    NB: in PyTorch this is a view that is conjugated when it is read; here it is a copy.
+    A view, which shares the version of its source. NB: PyTorch conjugates it when it is read; here it has
+    memory of its own, in which a later write to the source does not show.
     """
     return np.conjugate(x)
 

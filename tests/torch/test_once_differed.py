@@ -378,6 +378,23 @@ a = torch.tensor([[4.0, 1.0], [-2.0, 3.0]], dtype=torch.float64)
 m = torch.view_as_complex(a)
 s = m.abs()
 """,
+    "a gradient that is a conjugate is a view": """
+b = torch.tensor([complex(1.0, 1.0), complex(2.0, 0.0)], dtype=torch.complex128)
+q = torch.tensor([complex(1.0, 2.0), complex(2.0, -1.0)], dtype=torch.complex128, requires_grad=True)
+r = q.log()
+s, = torch.autograd.grad(r, q, b, create_graph=True)
+t, = torch.autograd.grad(s, q, b)
+""",
+    "a saved conjugate knows that its tensor was written": """
+x = torch.tensor([complex(1.0, 1.0), complex(2.0, 0.0)], requires_grad=True)
+w = x.mul(1.0)
+o = torch.tensor([complex(1.0, 0.0), complex(1.0, 0.0)], requires_grad=True)
+y = w.mul(w)
+g, = torch.autograd.grad(y, w, o, create_graph=True)
+with torch.no_grad():
+    w.mul_(2.0)
+g.backward(o)
+""",
     "a checkpointed function is given values that were rounded": """
 a = torch.tensor([1.0, 2.0])
 a.sin_()
