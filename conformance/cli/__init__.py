@@ -118,6 +118,7 @@ def _run() -> int:
         _complain(f"error: {error}")
         return error.code
     except KeyboardInterrupt:
+        _complain(f"error: {NOTHING_YET[0]}", f" (hint: {NOTHING_YET[1]})")
         return INTERRUPTED
     except ProcessesKilled as killed:
         _complain(f"error: {Ending.KILLED}: {killed}", " (hint: is there memory enough? try fewer --workers)")

@@ -78,7 +78,7 @@ def a_failed_backward_warns():
 def gradients_are_validated_before_they_are_looked_through():
     """A gradient of a wrong shape is refused for that, though it is nan as well.
 
-    Rules: anomaly/nan-refused, backward/gradient-shape-inside.
+    Rules: backward/gradient-shape-inside, anomaly/nan-refused.
     """
     x = torch.tensor([4.0, 1.0], requires_grad=True)
     v = x * 1  # the accumulator of x expects two elements from now on

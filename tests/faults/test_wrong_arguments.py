@@ -110,7 +110,7 @@ USAGE = [
     *[("record", "--out", "/tmp/x.jsonl", *pair) for pair in NUMBERS],
     ("grade", "--source", "x"),
     ("grade", "--against", "x"),
-    ("grade", "--device", "x"),
+    ("grade", "--device", "x y"),
     ("grade", "--rules", ""),
     ("grade", "--findings", "-1"),
     ("grade", "--bogus"),

@@ -25,7 +25,13 @@ from specs.case import Case, cases, run_case
 from specs.rule import CHANGING_RELEASES, RULES
 
 ROOT = Path(__file__).parents[2]
-MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold")
+MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold", "count_birth")
+
+
+def _chosen(values: list[ast.expr]) -> set[str]:
+    """The texts that an expression may be."""
+    chosen = [each for v in values for each in ((v.body, v.orelse) if isinstance(v, ast.IfExp) else (v,))]
+    return {each.value for each in chosen if isinstance(each, ast.Constant)}
 
 
 @cache
@@ -37,9 +43,10 @@ def cited() -> frozenset[str]:
             if "cases" in path.parts:
                 continue
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                marks = isinstance(node, ast.Call) and getattr(node.func, "id", "") in MARKS and node.args
-                if marks and isinstance(node.args[0], ast.Constant):
-                    found.add(node.args[0].value)
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MARKS:
+                    found |= _chosen(node.args[node.func.id == "count_birth" :][:1])
+                if isinstance(node, ast.keyword) and node.arg == "counts_itself":
+                    found |= _chosen([node.value])
                 if isinstance(node, ast.Dict):
                     found |= {
                         v.value for v in node.values if isinstance(v, ast.Constant) and v.value in RULES

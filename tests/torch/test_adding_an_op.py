@@ -31,7 +31,7 @@ from conformance.generate.state.choices import Prng
 
 reference, torch = load("reference"), load("torch")
 agreed, differed = Counter(), []
-for index in range(400):
+for index in range(500):
     drawn = draw(Prng(3, index), reference)
     met = {base(step.op) for step in drawn.program}.intersection(NAMES)
     if not met:
