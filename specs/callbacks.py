@@ -144,6 +144,9 @@ CLASSES = _classes("_functions*.py")
 MODULES = _classes("_modules.py")
 """Source of each module, by name."""
 
+PARAMETRIZED = frozenset(name for name, source in MODULES.items() if "torch.nn.Parameter(" in source)
+"""Modules that make parameters of the tensors that they are given."""
+
 WRITING_CLASSES = frozenset(["Written", "WrittenPair"])
 """Custom functions that write to their first argument."""
 

@@ -57,7 +57,7 @@ def _described(adapter: Any, spec: str) -> Message:
 
 
 def _observed(adapter: Any, asked: Message) -> str:
-    """Run a program and tell of it; what the adapter breaks its contract by is told as that."""
+    """Run a program; return the message with its observations, or with how the adapter broke its contract."""
     try:
         trace = run(from_json(asked["program"]), adapter, asked["density"])
         return sized(f'{{"type":"observations","id":{asked["id"]},{message_of(trace)[1:]}')

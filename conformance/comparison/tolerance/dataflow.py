@@ -42,16 +42,8 @@ from conformance.comparison.tolerance.op_effects import (
     written_all_the_same,
 )  # fmt: skip
 from conformance.execution.trace import Done, Refused, Trace
-from conformance.program import (
-    DELETE,
-    Step,
-    binds,
-    grad_and_inference,
-    is_assignment,
-    reads,
-    refs,
-)
-from specs.callbacks import class_of
+from conformance.program import DELETE, Step, binds, grad_and_inference, is_assignment, reads, refs
+from specs.callbacks import PARAMETRIZED, class_of
 from specs.fact import POSITION
 
 ENGINE: Mapping[str, tuple[str, ...]] = {
@@ -200,6 +192,8 @@ class DataFlow:
             self._bind(step, first)
         elif op == ".grad":
             self._bind(step, grads_of(first))
+        elif op in PARAMETRIZED:
+            self._bind(step, {self._alias(index, step, self._tensors([name])) for name in names})
         elif op in HOLDERS:
             self._bind(step, operands)
         elif op == "step":
@@ -207,12 +201,16 @@ class DataFlow:
         elif op.rpartition(".")[2] in CLIPS:
             self._clip(index, step, operands)
         elif base(op) in ALIASES:
-            family = Family(AbstractNode(self._rounding(index, step)))
-            self._bind(step, {AbstractTensor(memories_of(first), [family], made=False)})
+            self._bind(step, {self._alias(index, step, first)})
         elif writes(op):
             self._write(index, step, first, operands)
         else:
             self._make(index, step, operands)
+
+    def _alias(self, index: int, step: Step, shown: set[AbstractTensor]) -> AbstractTensor:
+        """Return a leaf on the memory of what is shown, without its history."""
+        family = Family(AbstractNode(self._rounding(index, step)))
+        return AbstractTensor(memories_of(shown), [family], made=False)
 
     def _assign(self, op: str, targets: set[AbstractTensor], value: set[AbstractTensor]) -> None:
         """An assignment replaces what was there, unless there is doubt about who is assigned to."""
