@@ -104,6 +104,7 @@ def main() -> None:
     if (failure := failure_of_output()) is not None:
         _complain(f"error: standard output cannot be written: {failure.strerror} (hint: see the exit codes)")
         code = SUITE_FAILED
+    exec("")  # or Python ends by SIGINT where text that it ran, as a dataclass does, was interrupted
     sys.exit(code)
 
 

@@ -217,6 +217,20 @@ def test_a_job_cancelled_early_says_so(tmp_path, after):
         assert len(lines) == 1 or not err
 
 
+def test_an_interruption_ends_with_the_documented_code(tmp_path):
+    """Python would end of the signal where it strikes text being run, as when a dataclass is made."""
+    (tmp_path / "ended.py").write_text(
+        "import conformance.cli as cli\n"
+        "cli.app = lambda **options: exec('raise KeyboardInterrupt')\n"
+        "cli.main()\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    command = [sys.executable, "-m", "ended"]  # a module: a script's end does not ask
+    ended = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+    assert ended.returncode == 130, ended.stderr
+    assert "interrupted" in ended.stderr
+
+
 def test_sigterm_gives_the_report_as_ctrl_c_does(tmp_path):
     """A job that is cancelled has said what it found."""
     file = tmp_path / "report.json"
