@@ -2,15 +2,22 @@
 
 The implementation is the reference without one rule, so that the cause and the line are known. Each rule is
 knocked out in turn, and its mutant judged on drawn programs; elsewhere than where the rule fires it is the
-reference.
+reference. With ``--keep FILE`` each mutant is kept once it is judged, and the same command goes on where
+it was stopped.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import random
+import time
+from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from statistics import median
 from typing import Annotated
 
@@ -33,8 +40,8 @@ from conformance.program.printing import statement
 from conformance.report.value import Finding
 from specs.rule import RULES
 
-LONGEST = 3600.0
-"""Seconds for one process's share of the rules."""
+LONGEST = 600.0
+"""Seconds for one mutant."""
 
 
 @dataclass(frozen=True)
@@ -100,19 +107,94 @@ def fires(rule: str, drawn: Drawn) -> bool:
     return any(rule in seen.fired or rule in (seen.warnings or ()) for seen in drawn.trace.observations)
 
 
-def _share(job: tuple[tuple[str, ...], int, int, int]) -> list[Told]:
-    rules, programs, seed, most = job
-    return [told for rule in rules if (told := told_of(rule, programs, seed, most)) is not None]
+@dataclass(frozen=True)
+class Judged:
+    """A rule whose mutant was judged: what was ``told`` of it, None if no program noticed it; or why it
+    ``failed``.
+    """
+
+    rule: str
+    told: Told | None = None
+    failed: str = ""
 
 
-def blame(programs: int, seed: int, most: int, every: int, workers: int, console: Console) -> list[Told]:
-    """Measure every so many of the rules that programs can show."""
+class Kept:
+    """The mutants that were judged, a line of JSON each in a file, so that a later call goes on; without a
+    file they are kept in memory.
+    """
+
+    def __init__(self, settings: dict[str, int], path: Path | None) -> None:
+        self._path, self.judged = path, dict[str, Judged]()
+        if path is None:
+            return
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+        if lines and not lines[-1].endswith("\n"):  # cut off while it was written
+            lines.pop()
+            path.write_text("".join(lines), encoding="utf-8")
+        if not lines:
+            path.write_text(json.dumps(settings) + "\n", encoding="utf-8")
+        elif json.loads(lines[0]) != settings:
+            raise typer.BadParameter(
+                f"{path} holds mutants judged with {lines[0].strip()}: take another file"
+            )
+        for line in lines[1:]:
+            values = json.loads(line)
+            told = values["told"]
+            values["told"] = told and Told(**told | {"because": tuple(told["because"])})
+            self.judged[values["rule"]] = Judged(**values)
+
+    def add(self, judged: Judged) -> None:
+        """Keep one more."""
+        self.judged[judged.rule] = judged
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(judged)) + "\n")
+
+
+def in_turn(seed: int) -> list[str]:
+    """Return the rules that programs can show, a chapter after the other in turn, in a random order of each:
+    so the first of them are a sample of all chapters.
+    """
     release = adapters.load("reference").torch
-    rules = [rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(release)][::every]
-    jobs = [(tuple(rules[at :: workers * 4]), programs, seed, most) for at in range(workers * 4)]
-    shares = survive(_share, jobs, workers=workers, chunk=1, timeout=LONGEST)
-    told = [one for share in track(shares, "mutants", total=len(jobs), console=console) for one in share]
-    return sorted(told, key=lambda one: one.rule)
+    chapters = defaultdict[str, list[str]](list)
+    for rule in RULES.values():
+        if rule.in_programs and rule.holds_for(release):
+            chapters[rule.chapter].append(rule.id)
+    placed = []
+    for rules in chapters.values():
+        random.Random(seed).shuffle(rules)
+        placed += [((at + 0.5) / len(rules), rule) for at, rule in enumerate(rules)]
+    return [rule for _, rule in sorted(placed)]
+
+
+def _judge(job: tuple[str, int, int, int]) -> Judged:
+    rule, programs, seed, most = job
+    try:
+        return Judged(rule, told_of(rule, programs, seed, most))
+    except Exception as error:  # the other mutants are judged all the same
+        return Judged(rule, failed=f"{type(error).__name__}: {error}")
+
+
+def blame(
+    programs: int,
+    seed: int,
+    most: int,
+    rules: Iterable[str],
+    kept: Kept,
+    workers: int,
+    seconds: float,
+    console: Console,
+) -> None:
+    """Judge the mutants of the rules that are not among those kept, for so many seconds."""
+    until = time.monotonic() + seconds
+    left = [rule for rule in rules if rule not in kept.judged]
+    jobs = [(rule, programs, seed, most) for rule in left]
+    found = survive(_judge, jobs, workers=workers, chunk=1, timeout=LONGEST)
+    with closing(found):  # type: ignore[type-var]
+        for rule, judged in zip(left, track(found, "mutants", total=len(jobs), console=console), strict=True):
+            kept.add(judged if isinstance(judged, Judged) else Judged(rule, failed=judged.how))
+            if time.monotonic() > until:
+                return
 
 
 def figures(told: Iterable[Told]) -> dict[str, float]:
@@ -147,23 +229,63 @@ def micrograd(programs: int, workers: int) -> dict[str, float]:
     }
 
 
+def print_missed(told: Iterable[Told], out: Console) -> None:
+    """Print a line for each mutant whose first finding does not begin with its rule, stands elsewhere, or
+    is not the only one.
+    """
+    for one in told:
+        if one.rank == 0 and one.right and one.kinds == 1:
+            continue
+        place = "not named" if one.rank is None else f"number {one.rank + 1}"
+        elsewhere = "" if one.right else ", not where it shows first"
+        out.print(f"{one.rule}: {place}, kinds {one.kinds}: {one.fact} at `{one.line}`{elsewhere}; because ")
+        out.print(f"    {', '.join(one.because)}")
+
+
 def main(
     programs: Annotated[int, typer.Option(min=1, help="Draw so many programs.")] = 2000,
     most: Annotated[int, typer.Option(min=1, help="Judge a mutant on so many of them.")] = 50,
-    every: Annotated[int, typer.Option(min=1, help="Take one rule in so many.")] = 1,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Take so many rules, of all chapters alike; 0: all.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     workers: Annotated[int, typer.Option(min=1)] = 2,
+    keep: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Keep what was judged in FILE, and go on from there.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Stop after so many, with what there is.")] = math.inf,
+    of_micrograd: Annotated[
+        bool, typer.Option("--micrograd/--no-micrograd", help="Grade micrograd, too.")
+    ] = True,
+    missed: Annotated[
+        bool, typer.Option("--missed", help="List the mutants told of less than well.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every mutant as JSON.")] = False,
 ) -> None:
-    """Report how often findings name the rule, stand at the right line, and how many there are."""
-    out = Console(stderr=True)
-    told = blame(programs, seed, most, every, workers, out)
-    found = figures(told) | micrograd(1000, workers)
+    """Report how often findings name the rule, stand at the right line, and how many there are.
+
+    With --keep FILE an interrupted measurement is not lost: the same command goes on.
+    """
+    out = Console(stderr=True, soft_wrap=True, markup=False, highlight=False)
+    kept = Kept({"programs": programs, "seed": seed, "most": most}, keep)
+    rules = in_turn(seed)[: sample or None]
+    blame(programs, seed, most, rules, kept, workers, seconds, out)
+    judged = [kept.judged[rule] for rule in rules if rule in kept.judged]
+    told = sorted((one.told for one in judged if one.told is not None), key=lambda one: one.rule)
+    found = {"mutants": len(rules), "mutants judged": len(judged), **figures(told)}
+    if of_micrograd:
+        found |= micrograd(1000, workers)
     if as_json:
-        print(json.dumps(found | {"mutants": [asdict(one) for one in told]}, indent=2))
-        return
-    for label, figure in found.items():
-        print(f"{label:34} {figure:8.2f}".rstrip("0").rstrip("."))
+        print(json.dumps(found | {"told": [asdict(one) for one in told]}, indent=2))
+    else:
+        for label, figure in found.items():
+            print(f"{label:34} {figure:8.2f}".rstrip("0").rstrip("."))
+    if missed:
+        print_missed(told, out)
+    failed = [one for one in judged if one.failed]
+    for one in failed:
+        out.print(f"error: {one.rule}: {one.failed}")
+    raise typer.Exit(bool(failed))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ and, where there is more to say, these:
     run(session, region, values)           do a program's differentiable middle at once
     contract                               the version of this contract that it was written for (1)
     mode(session, name)                    a context manager for a grad mode, or inference mode
+    saving(session, pack, unpack)          a context manager that hands these hooks all tensors that are saved
     dtype(name)                            the implementation's own dtype
     wiring(session, values, facts)         the topology of the values (by name) in the end: by name, the
                                            facts `specs.fact.TOPOLOGY`, UNSEEN where one cannot be told;
@@ -24,6 +25,8 @@ The contract in detail:
 
 * A name that is left out is a thing the implementation lacks: without `mode` a step in a grad mode is
   unsupported, without `dtype` it is handed `Dtype`s as they are, without `wiring` topology is not compared.
+  Without `saving`, `mode` is asked for hooks on saved tensors as for any mode, and the calls of functions are
+  not compared from there on.
   `perform`, `mode` and `dtype` raise NotImplementedError for what the implementation lacks: the program is
   compared up to there, and a case is unsupported. From `facts` it means that nothing is shown of that value.
 * `args` and `kwargs` are as PyTorch takes them, by position or by name as a user would write them; the

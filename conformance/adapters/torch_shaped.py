@@ -122,9 +122,16 @@ class TorchShaped:
             manager = operator.attrgetter(word)(self.namespace)
         except AttributeError as error:
             raise NotImplementedError(f"{self.name} has no {word}") from error
-        if name in SAVING_MODES:
+        if name in SAVING_MODES:  # for who asks this adapter alone for modes: the calls are not seen
             return manager(*map(compiled, SAVING_MODES[name]))
         return manager(flag == "True)") if flag else manager()
+
+    def saving(self, session: None, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        """The namespace's own context manager of hooks on saved tensors."""
+        try:
+            return self.namespace.autograd.graph.saved_tensors_hooks(pack, unpack)
+        except AttributeError as error:
+            raise NotImplementedError(f"{self.name} has no saved_tensors_hooks") from error
 
     def decorate(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, decorated by a grad mode as `torch.no_grad()(function)` is."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from conformance.comparison.tolerance.bounds import Perturbed, RoundingBounds, Tolerance, near, within_reach
@@ -170,10 +170,18 @@ class _Comparing:
 
     def calls(self, index: int, expected: Observation, wanted: Calls, got: Calls) -> None:
         """Calls of the program's functions: which, in which order, and with what."""
-        if not self._alike(index, wanted, got, lambda: [trace[index].calls for trace in self._perturbed()]):
+
+        def moved() -> list[Any]:
+            return [trace[index].calls for trace in self._perturbed()]
+
+        alike = len(wanted) == len(got) and all(
+            a[0] == b[0] and self._alike(partial(self.rounding.of_call, index, a[0]), a, b, _items(moved, at))
+            for at, (a, b) in enumerate(zip(wanted, got, strict=True))
+        )
+        if not alike:
             self.differ(index, None, "calls", wanted, got, expected)
 
-    def _alike(self, index: int, x: Any, y: Any, moved: Callable[[], list[Any]]) -> bool:
+    def _alike(self, bound: Callable[[], Tolerance], x: Any, y: Any, moved: Callable[[], list[Any]]) -> bool:
         """Tell whether functions were given the same: nothing, gradients, or tuples of those."""
         if x == y or x is UNSEEN or y is UNSEEN:
             return True
@@ -181,14 +189,13 @@ class _Comparing:
             return False
         if _is_grad(x) and (isinstance(x[0], str) or x[0] is UNSEEN):
             seen = [a is not UNSEEN and b is not UNSEEN for a, b in zip(x, y, strict=True)]
-            bound = self.rounding.of_calls(index)
             return all(
-                a == b or (i == _GRAD_VALUE and self.near(a, b, bound, _items(moved, i)))
+                a == b or (i == _GRAD_VALUE and self.near(a, b, bound(), _items(moved, i)))
                 for i, (a, b) in enumerate(zip(x, y, strict=True))
                 if seen[i]
             )
         pairs = enumerate(zip(x, y, strict=True))
-        return all(self._alike(index, a, b, _items(moved, at)) for at, (a, b) in pairs)
+        return all(self._alike(bound, a, b, _items(moved, at)) for at, (a, b) in pairs)
 
     def grad(self, index: int, name: str, wanted: Any, got: Any, expected: Observation) -> None:
         """Grads that are not equal as they stand; one side may have none, or refuse to show it."""

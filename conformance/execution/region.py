@@ -107,7 +107,7 @@ class RegionRunner(Runner):
         for step in inner:
             self.steps.append(step)
             self.observations.append(Observation(DONE, _UNSEEN, None))
-        outcome = self._modes.switch(()) if self._modes.open else None
+        outcome = self._modes.switch((), self._recorded) if self._modes.open else None
         outcome = outcome or self._at_once(region, tuple(values))
         self._touched.clear()
         named = (*reads(last), *binds(last))

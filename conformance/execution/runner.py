@@ -138,6 +138,8 @@ class Runner:
             calls, self._calls = tuple(self._calls), []
             if self._orderly is not None and not self._orderly():
                 calls = None
+        if self._modes.unrecorded:
+            calls = None
         observation = _observed((outcome, facts, warned, fired, calls))
         self.observations.append(observation)
         self.steps.append(step)
@@ -171,7 +173,7 @@ class Runner:
         if mode or self._modes.open:
             mode, decorated = decoration(mode)
             if mode != self._modes.open:
-                failed = self._modes.switch(mode)
+                failed = self._modes.switch(mode, self._recorded)
                 if failed is not None:
                     return failed
         if op == DELETE:
@@ -228,7 +230,7 @@ class Runner:
             self._touched[value.name] = found
             return found
         if kind is Function:
-            return self._recorded(value)
+            return self._recorded(value.text)
         if kind is Dtype:
             dtype = getattr(self.adapter, "dtype", None)
             return value if dtype is None else dtype(value.name)
@@ -243,9 +245,9 @@ class Runner:
             return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
         return value
 
-    def _recorded(self, function: Function) -> Callable[..., Any]:
-        """Wrap a callback so that its calls and exceptions are recorded."""
-        call, step, recording = compiled(function.text), len(self.steps), self._recording
+    def _recorded(self, text: str) -> Callable[..., Any]:
+        """Make a callback of its text whose calls and exceptions are recorded."""
+        call, step, recording = compiled(text), len(self.steps), self._recording
 
         def recorded(*given: Any) -> Any:
             for runner in recording:

@@ -76,12 +76,14 @@ class Shown:
 
     def given(self, value: Any, gradient: Callable[[Any], tuple[Any, ...]]) -> Any:
         """Return what a function was called with: tensors by the facts of a ``gradient`` less those that are
-        hidden, modules by the name of their class.
+        hidden, modules by the name of their class, numbers as they are written.
         """
         if type(value) in (tuple, list):
             return tuple([self.given(item, gradient) for item in value])
         if value is None:
             return None
+        if type(value) in PLAIN:
+            return repr(value)
         if hasattr(value, "forward"):
             return type(value).__name__
         seen = gradient(value)

@@ -153,7 +153,8 @@ def nll_loss(
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.numel()})."
         )
-    return input._nll_loss(target, weight=counts, ignore=ignore_index, reduction=_check_reduction(reduction))
+    how = {"weight": counts, "ignore": ignore_index, "reduction": _check_reduction(reduction)}
+    return input._nll_loss(target, input._nll_total(target, **how), **how)
 
 
 def cross_entropy(

@@ -12,7 +12,7 @@ from specs.op import Op, Overloads
 FAMILIES = (
     "elementwise", "functions", "pow", "comparison", "reduce", "linear",
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
-    "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "linalg", "layers",
+    "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "linalg", "layers",
     "windows", "special",
 )  # fmt: skip
 

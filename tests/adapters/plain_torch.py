@@ -11,8 +11,7 @@ import torch
 
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.operations import function_of
-from conformance.program import SAVING_MODES, Step
-from specs.callbacks import compiled
+from conformance.program import Step
 from specs.fact import GRAD_FACTS, refused
 from specs.rule import classify
 
@@ -63,11 +62,12 @@ class PlainTorch:
         return classify(type(error).__name__, str(error))
 
     def mode(self, session: None, name: str) -> Any:
-        if name in SAVING_MODES:
-            return torch.autograd.graph.saved_tensors_hooks(*map(compiled, SAVING_MODES[name]))
         word, _, flag = name.partition("(")
         manager = reduce(getattr, word.split("."), torch)
         return manager(flag == "True)") if flag else manager()
+
+    def saving(self, session: None, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        return torch.autograd.graph.saved_tensors_hooks(pack, unpack)
 
     def dtype(self, name: str) -> torch.dtype:
         found: torch.dtype = getattr(torch, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import planted_calls  # noqa: F401 - registers bugs of its own
+import planted_hooks  # noqa: F401 - as that does
 import torch
 from planting import BUGS, WRITES, Wrapper, around, breaks, filled_by
 

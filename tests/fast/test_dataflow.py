@@ -56,7 +56,7 @@ def test_a_hook_may_be_given_the_grad_that_the_one_before_it_returned() -> None:
         f"b = a.grad\nb.cos_()\n{hooked}(lambda x: x)\na.backward()\n"
     )
     rounding = RoundingBounds(seen)
-    assert [bool(rounding.of_calls(step).terms) for step in (2, len(seen) - 1)] == [False, True]
+    assert [bool(rounding.of_call(step, 0).terms) for step in (2, len(seen) - 1)] == [False, True]
 
 
 def test_a_refused_set_has_taken_the_memory() -> None:
@@ -96,6 +96,17 @@ def test_an_op_that_keeps_values_may_hand_on_the_very_gradient_it_got(op: str) -
     assert reached(text)[0] == "g s"
 
 
+def test_hooks_on_saved_tensors_are_given_what_was_saved() -> None:
+    """Rounding that reached a saved tensor reaches the calls of its hooks in backward, and no other calls."""
+    saving = "with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):\n"
+    seen = trace(
+        "a = torch.tensor(2.0, requires_grad=True)\na.register_hook(lambda g: None)\n"
+        f"b = torch.tensor(2.0)\nb.sin_()\nb.requires_grad_()\n{saving}    c = b * b\na.backward()\n"
+    )
+    rounding = RoundingBounds(seen)
+    assert [False, True] == [bool(rounding.of_call(6, at).terms) for at in (1, 5)]
+
+
 def test_functions_are_given_what_a_step_reads_and_makes() -> None:
     """A function that is called outside the engine sees the roundings of the operands, and nobody else's."""
     seen = trace(
@@ -105,4 +116,4 @@ def test_functions_are_given_what_a_step_reads_and_makes() -> None:
         "d = torch.utils.checkpoint.checkpoint(lambda t: t * t, b, use_reentrant=False)\n"
     )
     rounding = RoundingBounds(seen)
-    assert [False, True] == [bool(rounding.of_calls(step).terms) for step in (2, 3)]
+    assert [False, True] == [bool(rounding.of_call(step, step).terms) for step in (2, 3)]

@@ -28,6 +28,7 @@ from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE_ULP,
     ROUNDING_FUNCTIONS,
     base,
+    saves_by_hooks,
     writes,
 )
 from conformance.execution.trace import Done, Trace
@@ -162,9 +163,13 @@ class RoundingBounds:
         """Return the error bound of the grad of `name` after `step`."""
         return NO_TOLERANCE if self._flow is None else self._bound(self._flow.grad(step, name))
 
-    def of_calls(self, step: int) -> Tolerance:
-        """Return the error bound of what hooks and functions are given in `step`."""
-        return NO_TOLERANCE if self._flow is None else self._bound(self._flow.passed(step))
+    def of_call(self, step: int, handed_over: int) -> Tolerance:
+        """Return the error bound of what a function is given in `step` that an earlier one handed over; with
+        hooks on saved tensors that may be whatever was saved.
+        """
+        if self._flow is None:
+            return NO_TOLERANCE
+        return self._bound(self._flow.passed(step, saves_by_hooks(self._trace.program[handed_over])))
 
     def _rounds(self, step: Step) -> bool:
         if step.op == "step":

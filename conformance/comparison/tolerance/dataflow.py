@@ -38,6 +38,7 @@ from conformance.comparison.tolerance.op_effects import (
     hands_on,
     keeps_values,
     overwrites,
+    saves_by_hooks,
     writes,
     written_all_the_same,
 )  # fmt: skip
@@ -54,8 +55,8 @@ ENGINE: Mapping[str, tuple[str, ...]] = {
 """The operations that run the engine, and the parts their leading arguments play."""
 
 KEYWORDS = {
-    "tensors": "roots", "outputs": "roots", "gradient": "seeds", "grad_tensors": "seeds",
-    "grad_variables": "seeds", "grad_outputs": "seeds",
+    "tensors": "roots", "outputs": "roots",
+    "gradient": "seeds", "grad_tensors": "seeds", "grad_variables": "seeds", "grad_outputs": "seeds",
 }  # fmt: skip
 """The parts of arguments that are passed by keyword."""
 
@@ -95,7 +96,7 @@ class DataFlow:
     def _start(self) -> None:
         self.roundings: list[Rounded] = []
         self._names: dict[str, set[AbstractTensor]] = {}
-        self._passed: Roundings = frozenset()
+        self._passed, self._saved = Roundings(), Roundings()
         self._next = 0
 
     def value(self, step: int, name: str) -> Roundings:
@@ -106,18 +107,19 @@ class DataFlow:
         """Return the roundings that had reached the grad of `name` after `step`."""
         return level_of(memories_of(grads_of(self._after(step).get(name, ()))))
 
-    def passed(self, index: int) -> Roundings:
-        """Return the roundings of what functions may be given: gradients, or operands and results."""
+    def passed(self, index: int, saved: bool = False) -> Roundings:
+        """Return the roundings of what functions may be given; hooks of what was ``saved``, of it all."""
         self._after(index)
-        step = self._trace.program[index]
-        return self._passed.union(*(self.value(index, x) for x in binds(step) if step.op not in ENGINE))
+        step, held = self._trace.program[index], self._saved if saved else ()
+        return self._passed.union(held, *(self.value(index, x) for x in binds(step) if step.op not in ENGINE))
 
     def _after(self, index: int) -> dict[str, set[AbstractTensor]]:
         if index < self._next - 1:
             self._start()
         while self._next <= index:
-            self._step(self._next)
+            self._step(now := self._next)
             self._next += 1
+            self._saved |= self.passed(now) if saves_by_hooks(self._trace.program[now]) else Roundings()
         return self._names
 
     def _step(self, index: int) -> None:

@@ -100,13 +100,18 @@ def overwrites(op: str) -> bool:
     return any(o.overwrites for o in _declared(base(op)))
 
 
+def saves_by_hooks(step: Step) -> bool:
+    """Tell whether hooks are called with what the step saves."""
+    return bool(step.mode) and not SAVING_MODES.keys().isdisjoint(step.mode)
+
+
 def written_all_the_same(step: Step, rule: str) -> bool:
     """Tell whether a refused step may have written all the same.
 
     So it may outside of inference mode, if a hook failed to pack a tensor, if an optimizer got part of the
     way, or if a view's history could not be regenerated.
     """
-    packed = writes(step.op) and not overwrites(step.op) and not SAVING_MODES.keys().isdisjoint(step.mode)
+    packed = writes(step.op) and not overwrites(step.op) and saves_by_hooks(step)
     return (
         packed or step.op == "step" or rule in ("inference/write-outside-refused", "view/window-outside-base")
     )
