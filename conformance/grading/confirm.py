@@ -97,7 +97,10 @@ def _is_shown(trace: Trace, difference: Divergence) -> bool:
     if fact == "bound":  # to what, its value tells
         return seen.facts.get(name, ("",))[0] is not UNSEEN
     if fact in TOPOLOGY:
-        return trace.topology is not None and trace.topology[name][TOPOLOGY.index(fact)] is not UNSEEN
+        wired = (trace.topology or {}).get(name)
+        return wired is not None and wired[TOPOLOGY.index(fact)] is not UNSEEN
+    if name not in seen.facts:  # an answer over stdio leaves names out
+        return False
     value = seen.facts[name][POSITION[fact]]
     if inner and isinstance(value, tuple) and len(value) == len(GRAD_FACTS):
         return value[GRAD_FACTS.index(inner)] is not UNSEEN

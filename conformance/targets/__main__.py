@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from conformance.targets.environments import Absent, environment
+from conformance.targets.environments import NODE, Absent, environment
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 REGIONS = "conformance.targets.torch_regions"
 TARGETS = {
     "micrograd": ("micrograd", "micrograd", 1000),
@@ -29,6 +31,7 @@ TARGETS = {
     "tensorflow": ("conformance.targets.tensorflow:adapter", "tensorflow", 300),
     "tinygrad": ("conformance.targets.tinygrad:adapter", "tinygrad", 60),
     "minitorch": ("conformance.targets.minitorch:adapter", "minitorch", 300),
+    "js-pytorch": (f"stdio:node {Path(__file__).parent.relative_to(ROOT)}/js_pytorch.cjs", NODE, 300),
     "torch-function-mode": ("conformance.targets.torch_modes:function_mode", "torch", 300),
     "torch-dispatch-mode": ("conformance.targets.torch_modes:dispatch_mode", "torch", 300),
     "torch-checkpoint": (f"{REGIONS}:checkpoint", "torch", 60),
@@ -72,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 def grade(name: str, environments: str, programs: int | None, write_expect: bool) -> tuple[int, str]:
     """Grade a target and write its scorecard: the exit code, and its last line. Raises Absent."""
     spec, library, own = TARGETS[name]
-    python = environment(library, environments).command[0]
+    there = environment(library, environments)
     expect, cards = DOCS / "expect" / f"{name}.toml", DOCS / "scorecards"
     cards.mkdir(exist_ok=True)
     expect.parent.mkdir(exist_ok=True)
@@ -80,12 +83,16 @@ def grade(name: str, environments: str, programs: int | None, write_expect: bool
         report, summary = Path(scratch) / "report.json", Path(scratch) / "summary.md"
         command = [sys.executable, "-m", "conformance", "grade", spec, "--device", "cpu", "--findings", "0"]
         command += ["--programs", str(programs or own), "--json", str(report), "--markdown", str(summary)]
-        if spec != name:
-            command += ["--python", python]
+        if spec != name and library != NODE:
+            command += ["--python", there.command[0]]
         if write_expect or expect.exists():
             command += ["--write-expect" if write_expect else "--expect", str(expect)]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            command, cwd=ROOT, env=os.environ | there.variables, capture_output=True, text=True, check=False
+        )
         lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines() or ["it said nothing"]
+        if expect.exists() and 'reason = ""' in expect.read_text():
+            return max(ended.returncode, 1), f"no scorecard before each entry of {expect} has its reason"
         if ended.returncode not in NO_VERDICT and report.exists():
             (cards / f"{name}.json").write_text(report.read_text())
             (cards / f"{name}.md").write_text(summary.read_text())

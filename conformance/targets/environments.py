@@ -9,7 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -28,11 +28,13 @@ _VERSION = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A command that runs a script where a library is installed, and the library's version."""
+    """A command that runs a script where a library is installed, the library's version, and the variables
+    that the command needs.
+    """
 
     command: tuple[str, ...]
     version: str
-    folder: str | None = None
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 class Absent(Exception):
@@ -60,5 +62,6 @@ def _node(folder: Path) -> Environment:
         raise Absent("there is no Node.js")
     package = folder / "node_modules" / NODE / "package.json"
     if not package.exists():
-        raise Absent(f"{NODE} is not installed (npm install --ignore-scripts --prefix {folder} {NODE})")
-    return Environment((node,), json.loads(package.read_text())["version"], str(folder.absolute()))
+        raise Absent(f"{NODE} is not installed (tox run -e {NODE})")
+    variables = {"NODE_PATH": str(folder.absolute() / "node_modules")}
+    return Environment((node,), json.loads(package.read_text())["version"], variables)

@@ -59,12 +59,11 @@ class Finding:
         with tempfile.TemporaryDirectory() as scratch:
             script = Path(scratch) / ("script.py" if "python" in there.command[0] else "script.cjs")
             script.write_text(self.script)
-            modules = {"NODE_PATH": f"{there.folder}/node_modules"} if there.folder else {}
             quiet = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
             try:
                 ended = subprocess.run(
-                    [*there.command, script.name], cwd=scratch, env=os.environ | quiet | modules, text=True,
-                    capture_output=True, timeout=self._patience(), check=False,
+                    [*there.command, script.name], cwd=scratch, timeout=self._patience(), check=False,
+                    env=os.environ | quiet | there.variables, text=True, capture_output=True,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 return "(it does not end)\n"
