@@ -6,11 +6,12 @@ so that a part costs only itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as of typing, which takes a while to import: commands begin here
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import Any
 
     from conformance.explanation.explanation import Explanation
     from conformance.report.value import Report

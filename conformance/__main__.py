@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 INTERRUPTED = 130
 
@@ -16,13 +15,22 @@ def main() -> None:
     """Run the command line. SIGTERM, which cancels a job, counts as Ctrl-C from the start: what was found
     until then is reported.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        from conformance.cli import main as run_commands
-    except KeyboardInterrupt:
-        print("error: interrupted before there was anything to report", file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)  # Python's own end, after an import that failed so, may be the signal
+    signal.signal(signal.SIGTERM, _nothing_yet)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _nothing_yet)
+    from conformance.cli import main as run_commands
+    from conformance.execution.interruption import listen
+
+    listen()
     run_commands()
+
+
+def _nothing_yet(*_: object) -> None:
+    """End at once: an exception might be swallowed by the import that it interrupts."""
+    try:
+        os.write(2, b"error: interrupted before there was anything to report\n")
+    finally:
+        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ class Remote:
             return self._answer(seconds)
         # The child answers, unless it dies; then its parent says how it ended.
         try:
-            answer = self._answer(seconds + 10)
+            answer = self._answer(seconds, min(seconds, 10.0))  # a child that is stopped gets no alarm
         except (AdapterError, Raised):
             if self._process is not None:
                 self._answer(seconds)
@@ -182,9 +182,9 @@ class Remote:
     _begun = 0
     """The number of steps begun when the last answer came."""
 
-    def _answer(self, seconds: float) -> bytes:
-        """Wait for a line; raises _Ended, AdapterError, or what the adapter raised."""
-        until = time.monotonic() + seconds
+    def _answer(self, seconds: float, more: float = 0.0) -> bytes:
+        """Wait for a line, and some seconds more; raises _Ended, AdapterError, or what the adapter raised."""
+        until = time.monotonic() + seconds + more
         while True:
             dots, newline, rest = self._buffer.partition(b"\n")
             line, ended, left = rest.partition(b"\n")

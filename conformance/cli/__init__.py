@@ -28,6 +28,7 @@ from conformance.cli.rules import rules
 from conformance.cli.run import run
 from conformance.cli.streams import failure_of_output, make_streams_last
 from conformance.cli.trouble import NOTHING_YET, Trouble, one_line
+from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import ProcessesKilled
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
 from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Ending, Verdict
@@ -108,10 +109,20 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
-    """Run the command that the arguments name; return the exit code."""
+def _command() -> int:
+    """Run the command that the arguments name; return its exit code."""
     try:
         return app(prog_name="autograd-conformance", standalone_mode=False) or 0
+    except Exception as error:
+        if interrupted():  # and something made this error of it, as imports of compiled modules do
+            raise KeyboardInterrupt from error
+        raise
+
+
+def _run() -> int:
+    """Run the command that the arguments name; return the exit code, having said what went wrong."""
+    try:
+        return _command()
     except Trouble as trouble:
         _complain(str(trouble))
         return int(trouble.code)

@@ -16,6 +16,7 @@ from conformance.explanation.as_json import as_json
 from conformance.explanation.on_torch import Beside, explain_on_torch
 from conformance.explanation.run import MEGABYTES, SECONDS, explain_source
 from conformance.explanation.why import Unknown
+from conformance.input_files import TEXT, read_file
 
 ENDINGS = {"finished": 0, "exit": 0, "error": 1, "not modelled": 3, "syntax error": 2}
 """The exit code by the ending of the script; any other exits with 6."""
@@ -98,11 +99,14 @@ def _source(script: str, command: str | None) -> tuple[str, bytes]:
     if command is not None:
         return "-c", command.encode()
     if script == "-":
-        return "-", sys.stdin.buffer.read()
+        source = sys.stdin.buffer.read(TEXT + 1)
+        if len(source) > TEXT:
+            raise Trouble(f"standard input is larger than {TEXT >> 20} MB", "give a PyTorch script")
+        return "-", source
     if not script:
         raise Trouble("there is no script", "give a file, - for standard input, or -c CODE")
     try:
-        source = Path(script).read_bytes()
+        source = read_file(Path(script), TEXT)
     except OSError as exc:
         raise Trouble(f"cannot read {script}: {exc.strerror}", "give the path of a PyTorch script") from exc
     if b"\0" in source:

@@ -21,6 +21,7 @@ from conformance.cli.trouble import Trouble
 from conformance.execution.claims import known_ops
 from conformance.execution.json_form import schema
 from conformance.grading.arguments import LIMITS
+from conformance.input_files import DATA, TEXT, read_file, read_lines
 from conformance.program import Program
 from conformance.program.checked import parse_checked
 from conformance.program.parsing import ProgramError
@@ -96,7 +97,7 @@ def load_program(path: Path) -> Program:
     """The program that a file holds in PyTorch text."""
     hint = "run takes one operation a line; `autograd-conformance explain` takes any script"
     try:
-        program = parse_checked(path.read_text(encoding="utf-8-sig"), known_to_somebody)
+        program = parse_checked(read_lines(path, TEXT, "utf-8-sig"), known_to_somebody)
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", "give the path of a PyTorch script") from exc
     except ProgramError as exc:
@@ -124,7 +125,7 @@ def load_recordings(paths: list[Path] | None) -> list[Path]:
 
 def _check_recording(path: Path) -> None:
     try:
-        forms = parse_recording(path.name, path.read_bytes())
+        forms = parse_recording(path.name, read_file(path, DATA))
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
     line = Draft202012Validator(schema("recorded"))

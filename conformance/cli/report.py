@@ -14,6 +14,7 @@ from rich.text import Text
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.execution.json_form import schema
+from conformance.input_files import DATA, read_file
 from conformance.report.difference import Trend, difference
 
 report = typer.Typer(
@@ -52,7 +53,7 @@ def diff(old: Written, new: Written) -> None:
 def _read(file: Path) -> dict[str, Any]:
     hint = "give two files that `autograd-conformance grade IMPL --json FILE` has written"
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(read_file(file, DATA))
     except OSError as error:
         raise Trouble(f"cannot read {file}: {error.strerror}", hint) from None
     except (ValueError, RecursionError) as error:

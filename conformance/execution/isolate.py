@@ -21,11 +21,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing import connection, util
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
 from conformance.execution.flight_recorder import GIVEN_UP, FlightRecorder, record_to
+from conformance.execution.interruption import interrupted
+from conformance.execution.starting import ProcessesKilled, begin, folder_of_this_process, is_abandoned
 from conformance.program import Program
 
 STARTING = 120.0
@@ -49,18 +51,13 @@ WITHOUT_TORCH = (
 PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
-TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
-"""The deaths alike that make a result, those that do where it may be the machine's fault, the most in all."""
-
-LONGEST_TEMPORARY = 70
-"""The most bytes in the path of the temporary folder.
-
-A socket's path has room for 104 on macOS and 108 on Linux, and multiprocessing appends two names of its own.
+FROM_OUTSIDE = ("SIGKILL", "exit code 255")
+"""The ends that programs hardly ever have: the system sends SIGKILL, and the other one is told of any process
+whose server has ended.
 """
 
-
-class ProcessesKilled(Exception):
-    """Something outside keeps killing processes, as the system does when memory runs out."""
+TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
+"""The deaths alike that make a result, those that do where it may be the machine's fault, the most in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +67,9 @@ class Died:
     how: str
     program: Program | None = None
     step: int | None = None
+
+
+Batch = list[tuple[int, Any]]
 
 
 def spare_collector() -> None:
@@ -90,26 +90,38 @@ def _serve(function: Callable[[Any], Any], pipe: connection.Connection, record: 
             pipe.send(_portable(error))
         return
     spare_collector()
-    while (chunk := pipe.recv()) is not None:
-        results: list[Any] = []
-        try:
-            for number, item in chunk:
-                recorder.item(number)
-                results.append(function(item))
-        except Exception as error:
-            with contextlib.suppress(Exception):
-                error.add_note(f"in an isolated process, at item {number}")
-            pipe.send(_portable(error))
-        else:
-            pipe.send(results)
+    with contextlib.suppress(EOFError, ConnectionError):  # nobody asks any more
+        while (chunk := pipe.recv()) is not None:
+            pipe.send(_results(function, chunk, recorder))
+
+
+def _results(function: Callable[[Any], Any], chunk: Batch, recorder: FlightRecorder) -> list[Any] | Exception:
+    """Return what the function makes of each item, or the exception that it raised."""
+    results: list[Any] = []
+    try:
+        for number, item in chunk:
+            recorder.item(number)
+            results.append(function(item))
+    except Exception as error:
+        with contextlib.suppress(Exception):
+            error.add_note(f"in an isolated process, at item {number}")
+        return _portable(error)
+    return results
 
 
 def _end_with_the_parent(folder: Path) -> None:
-    """Wait for the end of the process that started this one; clear away what it left, and end."""
-    parent = multiprocessing.parent_process()
+    """Wait for the end of the process that had this one started; clear away what it left, and end. Without
+    the server that forked it nobody learns how this one ends, and another takes its place.
+    """
+    parent, server = multiprocessing.parent_process(), os.getppid()
     if parent is not None:
-        parent.join()
-        shutil.rmtree(folder.parent, ignore_errors=True)
+        while parent.is_alive() and os.getppid() == server:
+            parent.join(1)
+        for _ in range(10):
+            if is_abandoned(folder.parent):
+                shutil.rmtree(folder.parent, ignore_errors=True)
+                break
+            time.sleep(0.1)  # its end is told before it is over
         os._exit(GIVEN_UP)
 
 
@@ -120,9 +132,6 @@ def _portable(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-Batch = list[tuple[int, Any]]
 
 
 @dataclass
@@ -158,18 +167,6 @@ class _Worker:
             return f"exit code {code}"
 
 
-def _folder_of_this_process() -> str:
-    """Return multiprocessing's temporary folder, which is in /tmp where the path of TMPDIR is too long."""
-    short = "/tmp"
-    if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY or not os.access(short, os.W_OK):
-        return util.get_temp_dir()
-    before, tempfile.tempdir = tempfile.tempdir, short
-    try:
-        return util.get_temp_dir()  # kept from here on
-    finally:
-        tempfile.tempdir = before
-
-
 class _Pool:
     """The workers of one `survive`, and the folder of their records."""
 
@@ -180,7 +177,7 @@ class _Pool:
             self.context.set_forkserver_preload(list(preload))
         self.function, self.alike = function, alike
         # In the folder of this process, which a worker clears away if this process cannot.
-        self.folder = tempfile.mkdtemp(prefix="records-", dir=_folder_of_this_process())
+        self.folder = tempfile.mkdtemp(prefix="records-", dir=folder_of_this_process())
         self.workers: list[_Worker] = []
         self.deaths: dict[int, list[Died]] = {}
         self._made = 0
@@ -191,7 +188,7 @@ class _Pool:
         FlightRecorder.make(path)
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_serve, args=(self.function, theirs, str(path)), daemon=True)
-        process.start()
+        begin(process)
         theirs.close()
         worker = _Worker(process, ours, FlightRecorder(str(path)))
         self.workers.append(worker)
@@ -235,6 +232,8 @@ def survive(
     pool = _Pool(function, preload, alike)
     try:
         while upcoming < total:
+            if interrupted():
+                raise KeyboardInterrupt
             _hand_out(pool, waiting, alone, workers)
             _collect(pool, waiting, alone, done, timeout)
             while upcoming in done:
@@ -306,10 +305,9 @@ def _collect(
 def _enough(died: Died, alike: int) -> int:
     """Return how many deaths like this one make a result.
 
-    The system sends SIGKILL, hardly ever a program: it takes more of them, and where no program was recorded
-    none is enough.
+    Of those from outside it takes more, and where no program was recorded none is enough.
     """
-    killed = died.how == "SIGKILL"
+    killed = died.how in FROM_OUTSIDE
     if died.program is None:
         return MOST_DEATHS + 1 if killed else OFTEN
     return OFTEN if killed and alike > 1 else alike

@@ -27,6 +27,7 @@ from conformance.explanation.value import (
     SavedOperand,
     TensorState,
 )
+from conformance.input_files import TEXT, read_file
 
 SECONDS, MEGABYTES = 30, 4096
 """The processor time and the memory that a script may take unless told otherwise."""
@@ -43,7 +44,7 @@ def explain_script(
     """
     text = str(script)
     if isinstance(script, Path) or ("\n" not in text and text.endswith(".py")):
-        return explain_source(Path(script).read_bytes(), text, arguments, seconds, megabytes)
+        return explain_source(read_file(Path(script), TEXT), text, arguments, seconds, megabytes)
     return explain_source(text.encode(), "-c", arguments, seconds, megabytes)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.interpreter import ISOLATED, named_in
+from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
 from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
@@ -185,6 +186,7 @@ def _with_evidence(tally: Tally, entries: Sequence[Expectation], shows: Show) ->
     except ProcessesKilled:
         return replace(tally, ended=Ending.KILLED), {}
     except KeyboardInterrupt:
+        interrupted()
         return replace(tally, ended=Ending.INTERRUPTED), {}
 
 
@@ -293,6 +295,7 @@ def _cases(
                 if side == spec and (result.adapter or dies_in_every(results)):
                     break
         except KeyboardInterrupt:
+            interrupted()
             ended = Ending.INTERRUPTED
         except ProcessesKilled:
             ended = Ending.KILLED

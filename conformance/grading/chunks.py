@@ -11,7 +11,16 @@ from typing import Any, TypeVar
 
 from conformance import adapters
 from conformance.comparison.known_crashes import issue_of, words_of
-from conformance.execution.isolate import MOST_DEATHS, PRELOAD, TWICE, Died, ProcessesKilled, survive
+from conformance.execution.interruption import interrupted
+from conformance.execution.isolate import (
+    FROM_OUTSIDE,
+    MOST_DEATHS,
+    PRELOAD,
+    TWICE,
+    Died,
+    ProcessesKilled,
+    survive,
+)
 from conformance.grading.campaign import SIZE, Chunk, judge_chunk
 from conformance.grading.deadly import shrink_deadly
 from conformance.grading.isolated import run_isolated
@@ -62,6 +71,7 @@ def in_chunks(
             if ended := _ending(whole, tally):
                 break
     except KeyboardInterrupt:
+        interrupted()
         ended = Ending.INTERRUPTED
     except ProcessesKilled:
         ended = Ending.KILLED
@@ -91,8 +101,8 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     """The tally of a chunk; where a program killed its process, the chunk is worked through again without
     it.
 
-    A death that is not seen again came from outside, and costs nothing but time. So did each SIGKILL that the
-    program by itself does not get: the system sends it, not a program.
+    A death that is not seen again came from outside, and costs nothing but time. So did each
+    SIGKILL that the program by itself does not get: the system sends it, not a program.
     """
     crashes = Tally()
     unconfirmed: list[Died] = []
@@ -105,7 +115,7 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
         side = TORCH if result.step == 0 else chunk.subject
         death = _death_again(result, side)
         unconfirmed.append(result)
-        by_what_ran_before = result.how != "SIGKILL" and unconfirmed.count(result) >= TWICE
+        by_what_ran_before = result.how not in FROM_OUTSIDE and unconfirmed.count(result) >= TWICE
         if death is not None or by_what_ran_before:
             crashes += _crash(chunk, result, side, death)
             chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})

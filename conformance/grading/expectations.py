@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from conformance.input_files import TEXT, read_lines
 from conformance.program.parsing import ProgramError, parse
 from conformance.report.expectation import NO_RULE, Expectation
 from specs.case import cases
@@ -39,7 +40,7 @@ def read_expectations(path: Path, *, reasons: bool = True) -> tuple[Expectation,
     Raises ExpectationError for what is no entry, or names nothing that there is.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(read_lines(path, TEXT))
     except OSError as error:
         raise ExpectationError(
             f"cannot read {path}: {error.strerror}", "give the path of a TOML file"

@@ -83,9 +83,13 @@ def _watch() -> None:
 
 def _read(requests: BinaryIO, put: Callable[[Request], None]) -> None:
     """Take requests in; the end of them ends the process, whatever it is at."""
-    while len(head := requests.read(LENGTH.size)) == LENGTH.size:
-        put(pickle.loads(requests.read(*LENGTH.unpack(head))))
-    os._exit(0)
+    code = 1  # of an error here, after which nobody would be answered
+    try:
+        while len(head := requests.read(LENGTH.size)) == LENGTH.size:
+            put(pickle.loads(requests.read(*LENGTH.unpack(head))))
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def _answer(answers: int, find: Callable[[], str]) -> None:

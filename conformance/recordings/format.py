@@ -26,6 +26,7 @@ from conformance.execution.claims import known_ops
 from conformance.execution.json_form import FORMAT as TRACE_FORMAT
 from conformance.execution.json_form import to_json, trace_from_json, trace_to_json
 from conformance.execution.trace import Trace
+from conformance.input_files import DATA, read_file
 from conformance.program.checked import parse_checked
 from conformance.program.parsing import ProgramError
 from conformance.program.printing import to_text
@@ -128,7 +129,7 @@ def recording(name: str, forms: Iterable[Entry]) -> Recording:
 @cache
 def read_recording(path: Path) -> Recording:
     """The recording in a file; raises RecordingError or OSError."""
-    return recording(path.stem, parse_recording(path.name, path.read_bytes()))
+    return recording(path.stem, parse_recording(path.name, read_file(path, DATA)))
 
 
 def in_place(folder: Path = FOLDER) -> tuple[Path, ...]:

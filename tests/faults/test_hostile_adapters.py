@@ -133,6 +133,8 @@ DEADLY = {
         "exit code 3",
     ),
     "KeyboardInterrupt": ("raise KeyboardInterrupt", "exit code 1"),
+    "a stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer for 2 s"),
+    "a stop of its group": ("os.kill(0, signal.SIGSTOP)", "no answer for 2 s"),
     "an exit in a thread": (
         "threading.Thread(target=os._exit, args=(7,)).start(); time.sleep(1)",
         "exit code 7",
@@ -253,6 +255,30 @@ HARMLESS = {
         perform="os.write(1, b'[1]\\n' * 9); os.write(2, b'[1]\\n'); return Value()"
     ),
     "input that it takes": adapter(perform="sys.stdin.read(); os.read(0, 1000); return Value()"),
+    "files of no length": adapter(
+        more="import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
+    ),
+    "every signal ignored": adapter(
+        more="for each in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:\n"
+        "    try: signal.signal(each, signal.SIG_IGN)\n    except OSError: pass"
+    ),
+    "every signal blocked": adapter(more="signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"),
+    "a timer": adapter(
+        more="signal.signal(signal.SIGALRM, lambda *_: None)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)"
+    ),
+    "a session of its own": adapter(
+        perform="\n    try: os.setsid()\n    except OSError: pass\n    return Value()"
+    ),
+    "standard streams closed": adapter(more="os.closerange(0, 3)"),
+    "streams replaced": adapter(more="sys.stdin = sys.stdout = sys.stderr = sys.__stdout__ = None"),
+    "no collector": adapter(more="import gc; gc.disable(); gc.freeze()"),
+    "the lowest priority": adapter(more="os.nice(19)"),
+    "a folder that is gone": adapter(
+        more="import tempfile\nf = tempfile.mkdtemp()\nos.chdir(f)\nos.rmdir(f)"
+    ),
+    "no time": adapter(more="time.sleep = lambda s: None\ntime.perf_counter = time.monotonic = None"),
     "a clock that stands": adapter(more="time.monotonic = time.time = lambda: 0"),
     "values that raise": adapter(
         more="class Value:\n    def __getattribute__(self, name): raise ValueError(name)\n"

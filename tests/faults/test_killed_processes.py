@@ -12,8 +12,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,27 @@ from conformance.report import as_json
 ROOT = Path(__file__).parents[2]
 
 
+def workers() -> list[int]:
+    """Return the processes that do the work."""
+    return [process.pid for process in multiprocessing.active_children() if process.pid]
+
+
+def server() -> list[int]:
+    """Return the process that forks them."""
+    pid = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    return [] if pid is None else [pid]
+
+
 @contextmanager
-def killing(seed: int, every: float, most: int = 1000) -> Iterator[list[int]]:
-    """Kill one of this process's workers at a time, at moments that the seed decides, and so many at most."""
+def killing(
+    seed: int, every: float, most: int = 1000, whom: Callable[[], list[int]] = workers
+) -> Iterator[list[int]]:
+    """Kill one of this process's own at a time, at moments that the seed decides, and so many at most."""
     choices, over, killed = random.Random(seed), threading.Event(), list[int]()
 
     def kill() -> None:
         while not over.wait(choices.uniform(0.5, 1.5) * every):
-            running = [process.pid for process in multiprocessing.active_children() if process.pid]
+            running = [pid for pid in whom() if pid not in killed]
             if running and len(killed) < most:
                 killed.append(choices.choice(running))
                 os.kill(killed[-1], signal.SIGKILL)
@@ -64,13 +78,13 @@ def undisturbed() -> str:
     return graded()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_run_whose_workers_are_killed_gives_the_same_report(undisturbed, seed):
+@pytest.mark.parametrize(("whom", "most"), [(workers, 8), (server, 4)])
+def test_a_run_whose_processes_are_killed_gives_the_same_report(undisturbed, whom, most):
     """The report is the same to the letter, whatever was killed.
 
     As often as a slow machine can bear: a chunk that is killed begins again, and ends if it is left alone.
     """
-    with killing(seed, every=1.5, most=8) as killed:
+    with killing(1, every=1.5, most=most, whom=whom) as killed:
         disturbed = graded()
     assert killed
     assert undisturbed == disturbed
@@ -195,15 +209,25 @@ def test_workers_end_with_their_parent_and_leave_no_file(tmp_path, number):
     assert eventually(lambda: not list(temporary.iterdir())), list(temporary.rglob("*"))
 
 
-def cancelled(file: Path, after: float) -> tuple[int, bytes, bytes]:
+def cancelled(file: Path, after: float, *more: str) -> tuple[int, bytes, bytes]:
     """A check that gets SIGTERM after so many seconds: its exit code and what it printed."""
     command = [sys.executable, "-m", "conformance", "grade", "reference", "--against", "reference"]
     options = ["--source", "prng", "--programs", "100000", "--rules", "version/*", "--json", str(file)]
-    process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command += [*options, *more]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(after)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
+
+
+def test_a_check_from_standard_input_starts_processes():
+    """They do not look for the file of a main module that has none."""
+    text = "import conformance\n"
+    text += "print(conformance.check('reference', against='reference', programs=3, cases=False).exit_code)\n"
+    command = [sys.executable, "-"]
+    ended = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True)
+    assert ("0\n", "", 0) == (ended.stdout, ended.stderr, ended.returncode)
 
 
 @pytest.mark.parametrize("after", [0.8, 2.0, 4.0])
@@ -231,11 +255,43 @@ def test_an_interruption_ends_with_the_documented_code(tmp_path):
     assert "interrupted" in ended.stderr
 
 
+LOSES = """
+import conformance.cli as cli
+from conformance.execution.interruption import listen
+from conformance.execution.isolate import survive
+import os, signal
+def lost(**options):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        {then}
+cli.app = lost
+if __name__ == "__main__":
+    listen()
+    cli.main()
+"""
+
+
+@pytest.mark.parametrize("then", ["raise ImportError('torch')", "list(survive(abs, range(3), preload=()))"])
+def test_an_interruption_that_something_swallows_is_not_lost(tmp_path, then):
+    """Finalizers swallow it, and imports of compiled modules make another error of it."""
+    (tmp_path / "ended.py").write_text(LOSES.format(then=then))
+    ended = subprocess.run(
+        [sys.executable, str(tmp_path / "ended.py")],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert "interrupted" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
 def test_sigterm_gives_the_report_as_ctrl_c_does(tmp_path):
     """A job that is cancelled has said what it found."""
     file = tmp_path / "report.json"
-    for after in (8, 25, 75):  # how long a machine takes to run the first programs
-        code, out, err = cancelled(file, after)
+    for after in (5, 20, 75):  # how long a machine takes to run the first programs
+        code, out, err = cancelled(file, after, "--no-cases", "--workers", "1")
         if b"as far as it was run" in out:
             break
     assert b"as far as it was run" in out, out + err
