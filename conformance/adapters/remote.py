@@ -56,6 +56,7 @@ class Remote:
         self._buffer = b""
         self._dies = self._hangs = False
         self._longest = 0.0
+        kept = False
         try:
             self.name, self.version, claimed, self.shaped_like_torch = self._start()
             self.capabilities = _capabilities(claimed)
@@ -63,13 +64,14 @@ class Remote:
                 raise TypeError("name and version are no text")
             if self.name in BUILT_IN:  # and takes part under that name itself
                 self.name = f"{self.name} ({self._interpreter.label})"
+            kept = isolated()  # elsewhere whoever asks for programs has it started again
         except _Ended as ended:
             raise AdapterError(f"{spec} cannot be imported: {ended.how}", _CONTRACT, BROKEN) from None
         except (Raised, TypeError, ValueError, AttributeError) as error:
             raise AdapterError(f"{spec} does not say what it is: {error}", _CONTRACT, BROKEN) from None
         finally:
-            if not isolated():
-                self.close()  # whoever asks for programs here has it started again
+            if not kept:
+                self.close()
 
     # what is asked of it
 

@@ -12,37 +12,11 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.remote import Raised, Remote
+from conformance.adapters.remote import Raised
 from conformance.execution.trace import Crashed, Done, Trace
 from conformance.execution.wire import WireError, decode, encode
 from conformance.program.parsing import parse
-
-PROGRAM = parse(
-    "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.mul(2.0)\nz = y.sum()\nz.backward()\n"
-)
-
-PLAIN = """
-import ctypes, os, signal, sys, threading, time
-name, version = "mine", "1"
-class Value: pass
-def start(): return None
-def perform(session, step, operands): {perform}
-def facts(session, value): {facts}
-def refusal(error): {refusal}
-{more}
-"""
-
-
-def adapter(**parts: str) -> str:
-    """The text of an adapter that does nothing but what its parts say."""
-    given = {
-        "perform": "return Value()",
-        "facts": "return {'is_leaf': True}",
-        "refusal": "return None",
-        "more": "",
-    }
-    return PLAIN.format(**given | parts)
-
+from hostile import COMPARISON_REPLACED, PROGRAM, adapter
 
 AT_IMPORT = {
     "sys.exit(0)": "import sys; sys.exit(0)",
@@ -76,23 +50,6 @@ AT_IMPORT = {
     "capabilities that raise": adapter(more="def __getattr__(name): raise ValueError(name)"),
     "SIGKILL to its group": "import os, signal; os.kill(0, signal.SIGKILL)",
 }
-
-
-@pytest.fixture
-def remote(tmp_path):
-    """Return a function that starts an implementation of that text in a process of its own."""
-    started: list[Remote] = []
-
-    def start(text: str) -> Remote:
-        file = tmp_path / "mine.py"
-        file.write_text(text, encoding="utf-8")
-        started.append(Remote(str(file)))
-        started[-1].timeout = 2.0
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
 
 
 @pytest.mark.parametrize("text", AT_IMPORT.values(), ids=AT_IMPORT)
@@ -236,67 +193,6 @@ def test_a_broken_contract_is_an_error_and_no_verdict(remote, text):
         assert str(raised.value) or raised.type is not AdapterError
 
 
-HARMLESS = {
-    "numpy patched": adapter(more="import numpy\nnumpy.array_equal = numpy.asarray = lambda *a, **k: True"),
-    "the comparison replaced": adapter(
-        more="import conformance.comparison.compare as c\nc.compare = lambda *a, **k: c.Agree(99)"
-    ),
-    "json replaced": adapter(more="import json\njson.loads = lambda *a, **k: []"),
-    "output": adapter(perform="print('x' * 100_000); sys.stderr.write('y'); return Value()"),
-    "another working folder": adapter(more="os.chdir('/')"),
-    "an environment without anything": adapter(more="os.environ.clear()"),
-    "signals blocked": adapter(more="signal.signal(signal.SIGTERM, signal.SIG_IGN)"),
-    "a recursion limit of 1,000,000": adapter(more="sys.setrecursionlimit(1_000_000)"),
-    "an exit hook that raises": adapter(more="__import__('atexit').register(lambda: 1 / 0)"),
-    "a thread that never ends": adapter(more="threading.Thread(target=time.sleep, args=(3600,)).start()"),
-    "warnings as errors": adapter(more="__import__('warnings').simplefilter('error')"),
-    "a fork": adapter(perform="os.fork(); return Value()"),
-    "bytes on its outputs": adapter(
-        perform="os.write(1, b'[1]\\n' * 9); os.write(2, b'[1]\\n'); return Value()"
-    ),
-    "input that it takes": adapter(perform="sys.stdin.read(); os.read(0, 1000); return Value()"),
-    "files of no length": adapter(
-        more="import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
-    ),
-    "every signal ignored": adapter(
-        more="for each in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:\n"
-        "    try: signal.signal(each, signal.SIG_IGN)\n    except OSError: pass"
-    ),
-    "every signal blocked": adapter(more="signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"),
-    "a timer": adapter(
-        more="signal.signal(signal.SIGALRM, lambda *_: None)\n"
-        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)"
-    ),
-    "a session of its own": adapter(
-        perform="\n    try: os.setsid()\n    except OSError: pass\n    return Value()"
-    ),
-    "standard streams closed": adapter(more="os.closerange(0, 3)"),
-    "streams replaced": adapter(more="sys.stdin = sys.stdout = sys.stderr = sys.__stdout__ = None"),
-    "no collector": adapter(more="import gc; gc.disable(); gc.freeze()"),
-    "the lowest priority": adapter(more="os.nice(19)"),
-    "a folder that is gone": adapter(
-        more="import tempfile\nf = tempfile.mkdtemp()\nos.chdir(f)\nos.rmdir(f)"
-    ),
-    "no time": adapter(more="time.sleep = lambda s: None\ntime.perf_counter = time.monotonic = None"),
-    "a clock that stands": adapter(more="time.monotonic = time.time = lambda: 0"),
-    "values that raise": adapter(
-        more="class Value:\n    def __getattribute__(self, name): raise ValueError(name)\n"
-        "    def __bool__(self): raise ValueError('bool')\n    __eq__ = None\n    __hash__ = None"
-    ),
-    "a modified step": adapter(perform="operands[0] and None; step.__class__.op; return Value()"),
-}
-
-
-@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS)
-def test_what_an_implementation_does_to_its_process_stays_there(remote, text):
-    """Two runs of a program show the same, as a clean adapter does."""
-    mine = remote(text)
-    first, second = (mine.run_program(PROGRAM, "each") for _ in range(2))
-    assert all(isinstance(seen.outcome, Done) for seen in first.observations)
-    assert first == second
-
-
 # -- what comes from there -----------------------------------------------------------------------
 def whole() -> tuple[Trace, str]:
     from conformance import adapters
@@ -337,7 +233,7 @@ COMMANDS = {
     "ends as it is imported": (AT_IMPORT["sys.exit(0)"], 3),
     "dies of everything": (adapter(perform="ctypes.string_at(0)"), 3),
     "breaks its contract": (BROKEN["a value of a gigabyte"], 3),
-    "replaces the comparison": (HARMLESS["the comparison replaced"], 1),
+    "replaces the comparison": (adapter(more=COMPARISON_REPLACED), 1),
 }
 
 
