@@ -27,6 +27,7 @@ from conformance.adapters.errors import AdapterError
 from conformance.execution.region import perform, runner_of
 from conformance.execution.wire import LENGTH, WireError, encode
 from conformance.grading.cases import case_of, run_case_on, runs_as_it_stands
+from specs import ops
 
 MEMORY = 4 << 30
 """Bytes of memory that the process may ask for, where the system can limit that."""
@@ -51,6 +52,7 @@ def main(spec: str) -> None:
     os.register_at_fork(after_in_child=_watch)
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, waiting.put), daemon=True).start()
+    ops.load()  # here, and not in the time of the first program
     _answer(answers, lambda: _described(spec))
     while True:
         verb, arguments = waiting.get()

@@ -17,7 +17,6 @@ def remote(tmp_path, monkeypatch):
         file = tmp_path / "mine.py"
         file.write_text(text, encoding="utf-8")
         started.append(Remote(str(file)))
-        started[-1].timeout = 2.0
         return started[-1]
 
     yield start

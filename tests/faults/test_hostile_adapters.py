@@ -74,9 +74,9 @@ DEADLY = {
     "a segfault": ("ctypes.string_at(0)", "SIGSEGV"),
     "abort": ("os.abort()", "SIGABRT"),
     "SIGKILL": ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
-    "a hang": ("time.sleep(3600)", "no answer for 2 s"),
-    "a loop": ("exec('while True: pass')", "no answer for 2 s"),
-    "a deadlock": ("threading.Lock().acquire() and threading.Event().wait()", "no answer for 2 s"),
+    "a hang": ("time.sleep(3600)", "no answer for 3 s"),
+    "a loop": ("exec('while True: pass')", "no answer for 3 s"),
+    "a deadlock": ("threading.Lock().acquire() and threading.Event().wait()", "no answer for 3 s"),
     "a hang in an exit": ("__import__('atexit').register(time.sleep, 3600); sys.exit(3)", "exit code 3"),
     "a thread that stays": (
         "threading.Thread(target=time.sleep, args=(3600,)).start(); sys.exit(3)",
@@ -90,8 +90,8 @@ DEADLY = {
         "exit code 3",
     ),
     "KeyboardInterrupt": ("raise KeyboardInterrupt", "exit code 1"),
-    "a stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer for 2 s"),
-    "a stop of its group": ("os.kill(0, signal.SIGSTOP)", "no answer for 2 s"),
+    "a stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer for 3 s"),
+    "a stop of its group": ("os.kill(0, signal.SIGSTOP)", "no answer for 3 s"),
     "an exit in a thread": (
         "threading.Thread(target=os._exit, args=(7,)).start(); time.sleep(1)",
         "exit code 7",
@@ -103,6 +103,8 @@ DEADLY = {
 def test_a_death_is_a_crash_at_its_step_each_time(remote, perform, how):
     """Steps before it are observed, and a program that does not die of it runs as ever."""
     mine = remote(adapter(perform=f"\n    if step.op == 'sum': {perform}\n    return Value()"))
+    if how == "no answer for 3 s":
+        mine.timeout = 3.0
     for _ in range(2):
         trace = mine.run_program(PROGRAM, "each")
         assert ["Done", "Done", "Crashed", "Unbound"] == [

@@ -43,7 +43,7 @@ HARMLESS = {
     "standard streams closed": adapter(more="os.closerange(0, 3)"),
     "streams replaced": adapter(more="sys.stdin = sys.stdout = sys.stderr = sys.__stdout__ = None"),
     "no collector": adapter(more="import gc; gc.disable(); gc.freeze()"),
-    "the lowest priority": adapter(more="os.nice(19)"),
+    "no files": adapter(more="import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))"),
     "a folder that is gone": adapter(
         more="import tempfile\nf = tempfile.mkdtemp()\nos.chdir(f)\nos.rmdir(f)"
     ),

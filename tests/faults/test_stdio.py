@@ -54,11 +54,11 @@ def serve(tmp_path):
     """Return a function that starts a server of that behaviour."""
     started = []
 
-    def start(then: str, text: str = SERVER) -> Stdio:
+    def start(then: str, text: str = SERVER, seconds: float = 60.0) -> Stdio:
         file = tmp_path / "server.py"
         file.write_text(text.format(then=then))
         started.append(Stdio(f"{sys.executable} {file}"))
-        started[-1].timeout = 2.0
+        started[-1].timeout = seconds
         return started[-1]
 
     yield start
@@ -118,17 +118,17 @@ def test_an_answer_that_is_none_is_told(serve, then, told):
 
 
 DEADLY = {
-    "silence": ("time.sleep(60)", "no answer for 2 s"),
+    "silence": ("time.sleep(60)", "no answer for 3 s"),
     "an end": ("sys.exit(3)", "exit code 3"),
     "an abort": ("os.abort()", "SIGABRT"),
-    "half an answer": ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)", "no answer for 2 s"),
+    "half an answer": ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)", "no answer for 3 s"),
 }
 
 
 @pytest.mark.parametrize(("then", "how"), DEADLY.values(), ids=DEADLY)
 def test_a_death_costs_the_program_alone(serve, then, how):
     """The steps before are as they are without the last, and the command is started again."""
-    server = serve(f"if len(steps) == 4: {then}\n    say(answer)")
+    server = serve(f"if len(steps) == 4: {then}\n    say(answer)", seconds=3.0)
     trace = server.run_program(PROGRAM, "each")
     assert isinstance(trace[3].outcome, Crashed)
     assert how == trace[3].crash
@@ -166,10 +166,10 @@ def test_a_death_convicts_none_of_those_under_way(serve):
 
 def test_a_command_that_reads_nothing_holds_nobody_up(serve):
     """Questions wait on this side, however many; silence ends it."""
-    server = serve("time.sleep(60)")
+    server = serve("time.sleep(60)", seconds=3.0)
     large = Program((PROGRAM.steps[0], *[PROGRAM.steps[1]] * 20_000))
     server.announce(large, "end")
-    assert "no answer for 2 s" == server.run_program(PROGRAM, "each")[0].crash
+    assert "no answer for 3 s" == server.run_program(PROGRAM, "each")[0].crash
 
 
 def test_what_is_shown_beside_the_reference_is_kept(serve):
