@@ -17,7 +17,7 @@ def saving(change: Wrapper) -> None:
     )
 
 
-@breaks("saved_hooks/pack-and-unpack")
+@breaks("saved_hooks/asked-each-time")
 def tensors_are_packed_twice() -> None:
     def twice(pack: Wrapper, unpack: Wrapper) -> Any:
         def both(x: torch.Tensor) -> Any:
