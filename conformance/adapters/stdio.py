@@ -16,7 +16,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.command import Command, Gone
 from conformance.adapters.errors import BROKEN, AdapterError
-from conformance.adapters.told import observations_of, regions_of, wiring_of
+from conformance.adapters.stdio_answers import answer_of, observations_of, regions_of, started_of, wiring_of
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.json_form import to_json
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
@@ -93,13 +93,7 @@ class Stdio:
     def _trace(self, program: Program, density: str, number: int = 0) -> Trace:
         number = number or self._ask(program, density)
         try:
-            answer = self._received(number)
-            if answer.get("type") == "broken":
-                raise WireError(f"it is broken: {answer.get('reason', '')!s:.500}")
-            if answer.get("type") != "observations":
-                raise WireError(f"a message that is no 'observations': {json.dumps(answer):.60}")
-            if answer.get("id") != number:
-                raise WireError(f"an answer to program {answer.get('id')!r:.40}, and {number} was asked")
+            answer = answer_of(self._received(number), number)
             seen = observations_of(answer.get("observations"), len(program))
             hung, held = wiring_of(answer.get("wiring")), regions_of(answer.get("regions", []), len(program))
         except WireError:
@@ -134,14 +128,14 @@ class Stdio:
             self._running.post(self._waiting[self._asked])
         return self._asked
 
-    def _received(self, number: int) -> dict[str, Any]:
-        """Wait for the answer to a program; raises WireError for what is none, Gone where none comes."""
+    def _received(self, number: int) -> bytes:
+        """Wait for the answer to a program; raises WireError where it has no end, Gone where none comes."""
         while number not in self._answers:
             self._take()
         answer = self._answers.pop(number)
         if not isinstance(answer, bytes):
             raise answer
-        return _message(answer)
+        return answer
 
     def _take(self) -> None:
         """Take the next line, which answers the first of the programs that wait."""
@@ -172,7 +166,7 @@ class Stdio:
         running = Command(self.command)
         running.post(_line({"type": "start", "protocol": PROTOCOL}))
         try:
-            held = _started(_message(running.line(STARTING)))
+            held = started_of(running.line(STARTING), PROTOCOL)
         except WireError:
             running.close()
             raise
@@ -201,32 +195,3 @@ class Stdio:
 
 def _line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
-
-
-def _message(line: bytes) -> dict[str, Any]:
-    """Read a line; raises WireError where it is no message."""
-    try:
-        held = json.loads(line)
-    except (ValueError, RecursionError):
-        raise WireError(f"a line that is no JSON: {line[:60]!r}") from None
-    if not isinstance(held, dict):
-        raise WireError(f"a line that is no message: {line[:60]!r}")
-    return held
-
-
-def _started(held: dict[str, Any]) -> tuple[str, str, Capabilities]:
-    """Return the name, version and capabilities that a command says; raises WireError."""
-    if held.get("type") == "broken":
-        raise WireError(f"{held.get('reason', '')!s:.500}")
-    if held.get("type") != "started":
-        raise WireError(f"a message that is no 'started': {json.dumps(held):.60}")
-    if held.get("protocol") != PROTOCOL:
-        raise WireError(f"it speaks protocol {held.get('protocol')!r:.20}, and this is {PROTOCOL}")
-    claimed = held.get("capabilities", {})
-    if not isinstance(claimed, dict) or not all(isinstance(held.get(k), str) for k in ("name", "version")):
-        raise WireError("name and version are no text, or capabilities no object")
-    sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
-    try:
-        return held["name"], held["version"], Capabilities(**{**claimed, **sets})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise WireError(f"capabilities that are none: {error}") from None

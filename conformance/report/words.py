@@ -117,7 +117,7 @@ def counts(report: Report) -> dict[str, str]:
     """Return how much the verdict rests on, and what took part, by a label each."""
     t = report.totals
     share = f"{t.error_steps / t.steps:.1%}" if t.steps else "none"
-    known = f"{t.known:,} known divergences, " if t.known else ""
+    known = f"{counted(t.known, 'known divergence')}, " if t.known else ""
     again = f", and {t.placed:,} of them again" if t.placed else ""
     statuses = [status for status in CASE_STATUSES if status != NOT_EXERCISED or report.cases.get(status)]
     rows = {

@@ -1,9 +1,11 @@
-"""Observations as a command tells them in JSON, checked: what is none is a `WireError` with the place."""
+"""The answers of a command in JSON, checked: what is none is a `WireError` with the place."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from conformance.adapters.capabilities import Capabilities
 from conformance.execution.json_form import from_argument
 from conformance.execution.shown import BadFact, facts_of
 from conformance.execution.trace import (
@@ -20,6 +22,46 @@ from conformance.execution.wire import WireError
 from specs.fact import GRAD_FACTS, TOPOLOGY, UNSEEN
 
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+
+Message = dict[str, Any]
+
+
+def started_of(line: bytes, protocol: int) -> tuple[str, str, Capabilities]:
+    """Return the name, version and capabilities that a command says of itself."""
+    held = _message(line, "started")
+    if held.get("protocol") != protocol:
+        raise WireError(f"it speaks protocol {held.get('protocol')!r:.20}, and this is {protocol}")
+    claimed = held.get("capabilities", {})
+    if not isinstance(claimed, dict) or not all(isinstance(held.get(k), str) for k in ("name", "version")):
+        raise WireError("name and version are no text, or capabilities no object")
+    sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
+    try:
+        return held["name"], held["version"], Capabilities(**{**claimed, **sets})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise WireError(f"capabilities that are none: {error}") from None
+
+
+def answer_of(line: bytes, number: int) -> Message:
+    """Return the message that answers the program of a number."""
+    held = _message(line, "observations")
+    if held.get("id") != number:
+        raise WireError(f"an answer to program {held.get('id')!r:.40}, and {number} was asked")
+    return held
+
+
+def _message(line: bytes, kind: str) -> Message:
+    """Read a line, which must be a message of that kind."""
+    try:
+        held = json.loads(line)
+    except (ValueError, RecursionError):
+        raise WireError(f"a line that is no JSON: {line[:60]!r}") from None
+    if not isinstance(held, dict):
+        raise WireError(f"a line that is no message: {line[:60]!r}")
+    if held.get("type") == "broken":
+        raise WireError(f"it is broken: {held.get('reason', '')!s:.500}")
+    if held.get("type") != kind:
+        raise WireError(f"a message that is no {kind!r}: {json.dumps(held):.60}")
+    return held
 
 
 def observations_of(listed: Any, steps: int) -> tuple[Observation, ...]:
