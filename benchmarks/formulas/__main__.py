@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.formulas.branches import branches_not_taken
 from benchmarks.formulas.gate import (
-    branches_not_taken,
     by_function,
     disagreeing,
     killed,
@@ -45,11 +45,11 @@ def main(
     out = Console(stderr=True)
     if against_torch:
         sys.exit(_against_torch(every, out))
-    surveyed = surveyed_inputs(every)
     if branches:
-        for line in branches_not_taken(surveyed):
-            print(line)
-        return
+        found = branches_not_taken()
+        print("\n".join(found))
+        sys.exit(int(bool(found)))
+    surveyed = surveyed_inputs(every)
     reached = by_function(surveyed)
     families = set(family or ()) or {source.path.stem for source in sources()}
     wanted = [m for source in sources() if source.path.stem in families for m in mutants(source)]

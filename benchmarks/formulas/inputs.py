@@ -25,6 +25,8 @@ from specs import ops
 from specs.op import Op
 
 Shape = tuple[int, ...]
+EXPRESSION = "expression"
+"""The key of inputs that are expressions."""
 EXPRESSIONS = Path(__file__).with_name("expressions.txt")
 PLACES = "xyzw"
 """Names of the operands in an input's text."""
@@ -65,6 +67,8 @@ class Input:
     text: str
     operands: tuple[Any, ...]  # arrays; those of floats and of complex numbers require grad
     dtype: str
+    once: bool = False  # PyTorch or the reference cannot differentiate it twice
+    release: str = ""  # of torch, that the reference models meanwhile, if not the newest
 
     def __str__(self) -> str:
         given = ", ".join(f"{n}={o.tolist()}" for n, o in zip(PLACES, self.operands, strict=False))
@@ -101,7 +105,11 @@ def inputs(dtype: str) -> Iterator[Input]:
         if not dtype.startswith("complex") or (recipe.op.complex and "c" not in recipe.refused):
             yield from _of_recipe(recipe, dtype)
     if dtype in ("float32", "float64"):
-        yield from _of_expressions(dtype)
+        yield from _of_expressions(dtype, "same graph", "same values", "branches of formulas")
+        yield from _of_expressions(dtype, "differentiated once", once=True)
+        yield from _of_expressions(dtype, "before 2.14", release="2.13.0")
+    elif dtype.startswith("complex"):
+        yield from _of_expressions(dtype, "complex numbers")
 
 
 def _of_recipe(recipe: Recipe, dtype: str) -> Iterator[Input]:
@@ -180,23 +188,23 @@ def _literal(value: Any) -> str:
     return f"torch.{value.name}" if isinstance(value, Dtype) else repr(value).replace("Ellipsis", "...")
 
 
-def expressions(block: str = "") -> list[tuple[str, list[Shape]]]:
-    """Expressions over x, y and z, and the shapes of those: all, or those below one heading."""
+def expressions(block: str) -> list[tuple[str, list[Shape]]]:
+    """Expressions over x, y and z below a heading, and the shapes of those."""
     found, here = [], ""
     for line in EXPRESSIONS.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             here = line.strip("# ")
-        elif line.strip() and block in ("", here):
+        elif line.strip() and here == block:
             text, *shapes = [part.strip() for part in line.split("|")]
             found.append((text, [tuple(int(n) for n in shape.split(",") if n) for shape in shapes]))
     return found
 
 
-def _of_expressions(dtype: str) -> Iterator[Input]:
-    for text, shapes in expressions():
+def _of_expressions(dtype: str, *blocks: str, **facts: Any) -> Iterator[Input]:
+    for text, shapes in (each for block in blocks for each in expressions(block)):
         for name in ("usual", "ties", "whole"):
             operands = tuple(values(name, at, shape, dtype) for at, shape in enumerate(shapes))
-            yield Input("expression", text, operands, dtype)
+            yield Input(EXPRESSION, text, operands, dtype, **facts)
 
 
 @cache

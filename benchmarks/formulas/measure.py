@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+import reference_impl
 from benchmarks.formulas.inputs import Input
+from specs.active_rules import modelling
 
 RELATIVE = {
     "float64": 1e-9,
@@ -58,25 +60,37 @@ def leaves(namespace: Any, given: Input) -> list[Any]:
 
 
 def measured(namespace: Any, given: Input, compiled: Any = None) -> Values:
-    """The result, its gradients and the gradients of those, as arrays; a refusal's class name, if it is
-    refused; None for a gradient that is not there or zero throughout.
+    """The result, its gradients without and with a graph, and the gradients of those, as arrays; a refusal's
+    class name, where one is refused; None for a gradient that is not there or zero throughout.
     """
+    if namespace is reference_impl and given.release:
+        with modelling(given.release):
+            return _measured(namespace, given, compiled)
+    return _measured(namespace, given, compiled)
+
+
+def _measured(namespace: Any, given: Input, compiled: Any) -> Values:
     operands = leaves(namespace, given)
     wanted = [x for x in operands if x.requires_grad]
     env = {"torch": namespace, "F": namespace.nn.functional, "put": put}
     env |= dict(zip("xyzw", operands, strict=False))
     grad = namespace.autograd.grad
+    found: Values = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             result = eval(compiled or given.text, env)
             outs = result if isinstance(result, tuple | list) else (result,)
             outs = [out for out in outs if hasattr(out, "requires_grad")]
-            found: Values = [_array(out) for out in outs]
+            found += [_array(out) for out in outs]
             tracked = [out for out in outs if out.requires_grad]
             for chosen in (tracked, tracked[1:]) if len(tracked) > 1 else (tracked,):
                 if chosen and wanted:
                     gs = [upstream(namespace, out, at).requires_grad_() for at, out in enumerate(chosen)]
+                    plain = grad(chosen, wanted, gs, retain_graph=True, allow_unused=True)
+                    found += [_array(each) for each in plain]
+                    if given.once:
+                        continue
                     first = grad(chosen, wanted, gs, create_graph=True, allow_unused=True)
                     found += [_array(each) for each in first]
                     for at, each in enumerate(first):
@@ -85,7 +99,7 @@ def measured(namespace: Any, given: Input, compiled: Any = None) -> Values:
                             twice = grad(each, [*gs, *wanted], v, retain_graph=True, allow_unused=True)
                             found += [_array(one) for one in twice]
         except Exception as error:
-            return [_class(error)]
+            found.append(_class(error))
     return found
 
 

@@ -6,10 +6,11 @@ A change is undone after it was used, so that a file's tree is parsed once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.formulas.sources import Source
+from benchmarks.tree_changes import COMPARED, SIGNS, Change, children, replace, short
 
 SWAPPED = {
     "add": "sub", "sub": "add", "mul": "div", "div": "mul", "lt": "le", "le": "lt", "gt": "ge", "ge": "gt",
@@ -26,16 +27,6 @@ DROPPED = frozenset({
 """Methods that are left out: what they are asked of is kept."""
 TURNED = frozenset({"sub", "div", "mm", "bmm", "dot", "pow", "rsub"})
 """Methods whose two tensors change places."""
-COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-SIGNS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Mod: ast.Add,
-}  # fmt: skip
-
-Change = Callable[[], Callable[[], None]]
-"""Makes a change and gives what undoes it."""
 
 
 @dataclass(frozen=True)
@@ -84,22 +75,22 @@ def _of_function(source: Source, function: ast.Lambda | ast.FunctionDef, name: s
     def made(node: ast.AST, now: str, change: Change) -> Mutant:
         line = getattr(node, "lineno", function.lineno)
         end = function.end_lineno or function.lineno
-        return Mutant(source, line, name, _short(node), now, change, end)
+        return Mutant(source, line, name, short(node), now, change, end)
 
     if isinstance(function, ast.Lambda):
-        yield made(function.body, "negated", _replace(function, "body", None, _negated(function.body)))
+        yield made(function.body, "negated", replace(function, "body", None, _negated(function.body)))
     for parent in ast.walk(function):
-        for field, at, node in _children(parent):
+        for field, at, node in children(parent):
             if isinstance(node, ast.arguments | ast.arg):
                 continue
             if isinstance(parent, ast.Return) and isinstance(node, ast.expr) and not _none(node):
-                yield made(node, "negated", _replace(parent, field, at, _negated(node)))
+                yield made(node, "negated", replace(parent, field, at, _negated(node)))
             if isinstance(node, ast.expr) and not _in_annotation(parent, field):
                 for now, other in _instead(node):
-                    yield made(node, now, _replace(parent, field, at, other))
+                    yield made(node, now, replace(parent, field, at, other))
             if isinstance(node, ast.If):
                 flipped = ast.UnaryOp(ast.Not(), node.test)
-                yield made(node.test, "negated", _replace(node, "test", None, flipped))
+                yield made(node.test, "negated", replace(node, "test", None, flipped))
 
 
 def _in_annotation(parent: ast.AST, field: str) -> bool:
@@ -110,37 +101,6 @@ def _in_annotation(parent: ast.AST, field: str) -> bool:
 
 def _none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _short(node: ast.AST) -> str:
-    text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= 70 else f"{text[:50]}...{text[-17:]}"
-
-
-def _children(parent: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
-    for field, value in ast.iter_fields(parent):
-        if isinstance(value, ast.AST):
-            yield field, None, value
-        elif isinstance(value, list):
-            yield from ((field, at, each) for at, each in enumerate(value) if isinstance(each, ast.AST))
-
-
-def _replace(parent: ast.AST, field: str, at: int | None, other: ast.AST) -> Change:
-    def change() -> Callable[[], None]:
-        was = getattr(parent, field) if at is None else getattr(parent, field)[at]
-        ast.copy_location(other, was)
-        ast.fix_missing_locations(other)
-        _put(parent, field, at, other)
-        return lambda: _put(parent, field, at, was)
-
-    return change
-
-
-def _put(parent: ast.AST, field: str, at: int | None, node: ast.AST) -> None:
-    if at is None:
-        setattr(parent, field, node)
-    else:
-        getattr(parent, field)[at] = node
 
 
 def _negated(node: ast.expr) -> ast.expr:

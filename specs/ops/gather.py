@@ -76,6 +76,11 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
         refuse("op/dim-range", low=0, high=-1, dim=dim)
     if index.size != np.atleast_1d(y).shape[axis]:
         refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+    beside = [list(a.shape) for a in (x, y)]
+    if x.ndim and y.ndim:
+        beside = [sizes[:axis] + sizes[axis + 1 :] for sizes in beside]
+    if beside[0] != beside[1]:
+        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
     if not x.size:
         return out
     wrong = (index < 0) | (index >= line.shape[axis])

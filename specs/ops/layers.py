@@ -153,15 +153,13 @@ def _bce(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
 
 
 def _bce_once(g: Any, x: Any, y: Any, reduction: str) -> Any:
-    least = x.mul(minus(1, x)).clamp_min(1e-12)
+    least = x.mul(minus(1, x)).clamp_min(float(np.float32(1e-12)))
     return _shared(g, x, reduction).mul(x.sub(y)).div(least)
 
 
 _bce.wrt(
     x=_bce_once,
-    y=lambda g, x, reduction: _shared(g, x, reduction).mul(
-        x.neg().log1p().clamp_min(-100).sub(x.log().clamp_min(-100))
-    ),
+    y=lambda g, x, reduction: _shared(g, x, reduction).mul(x.neg().log1p().sub(x.log())),
 )
 
 

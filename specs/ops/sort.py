@@ -29,7 +29,7 @@ def _picked(x: np.ndarray, index: np.ndarray, dim: int, keepdim: bool) -> Any:
 def _picked_backward(g: Any, x_shape: Any, index: Any, dim: int, keepdim: bool) -> Any:
     """Each gradient where its element came from, zeros elsewhere."""
     if not keepdim and x_shape:
-        g, index = g.unsqueeze(dim), index if index.dim() == len(x_shape) else index.unsqueeze(dim)
+        g, index = g.unsqueeze(dim), index.unsqueeze(dim)
     return g.new_zeros(x_shape).scatter(dim, index, g)
 
 

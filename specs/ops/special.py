@@ -19,8 +19,15 @@ def xlogy(x: Tensor, y):
     return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y))
 
 
+def _xlogy_left(g, x, y):
+    """``log(y)``, and nothing where ``x`` is zero and the logarithm is none; ``y`` may be a number."""
+    if not hasattr(y, "log"):
+        y = x.new_full((), y)
+    return g.mul(y.log()).masked_fill(x.eq(0).logical_and(y.le(0)), 0)
+
+
 xlogy.wrt(
-    x=lambda g, x, y: g.mul(y.log()).masked_fill(x.eq(0).logical_and(y.le(0)), 0),
+    x=_xlogy_left,
     y=lambda g, x, y: g.mul(x).div(y),
 )
 
@@ -87,7 +94,7 @@ def logcumsumexp(x: Tensor, dim: Dim) -> Any:
     """The logarithms of running sums of exponentials."""
     array, axis = along(x, dim)
     out = np.logaddexp.accumulate(array, axis)
-    return np.ascontiguousarray(out.reshape(x.shape))
+    return np.asarray(out.reshape(x.shape), order="C")
 
 
 def _logcumsumexp_backward(g: Any, x: Any, out: Any, dim: int) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.formulas.branches import branches_not_taken, conditions, not_taken_on_record
 from benchmarks.formulas.gate import (
     by_function,
     disagreeing,
@@ -59,6 +60,26 @@ def test_changed_formulas_are_noticed() -> None:
     assert len(tried) > 10
     alive = {name for name, noticed in tried.items() if noticed is False}
     assert set() == alive - survivors_on_record().keys()
+
+
+def test_each_branch_is_taken() -> None:
+    """Each condition in a formula is true on some input and false on another, or on record with a reason.
+
+    An op whose formula branches says so in ``tries``, or in the expressions.
+    """
+    assert [] == branches_not_taken()
+
+
+def test_a_branch_that_nothing_takes_is_named() -> None:
+    """Without the inputs of a formula its branches are named."""
+    named = branches_not_taken(lambda: iter(()))
+    assert "reduce:_times_others: size == 1: never met" in named
+
+
+def test_conditions_on_record_have_a_reason() -> None:
+    """Each is a condition of a formula."""
+    assert not_taken_on_record().keys() <= set(conditions())
+    assert all(not_taken_on_record().values())
 
 
 def test_survivors_on_record_have_a_reason() -> None:

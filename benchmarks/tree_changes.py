@@ -1,0 +1,52 @@
+"""Small changes of a syntax tree, one at a time, each of which can be undone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+Change = Callable[[], Callable[[], None]]
+"""Makes a change and gives what undoes it."""
+
+COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+SIGNS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Mod: ast.Add,
+}  # fmt: skip
+
+
+def short(node: ast.AST) -> str:
+    """The source of a node in a line, cut in its middle if it is long."""
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 70 else f"{text[:50]}...{text[-17:]}"
+
+
+def children(parent: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
+    """The nodes right below another, each with its field and its number in that."""
+    for field, value in ast.iter_fields(parent):
+        if isinstance(value, ast.AST):
+            yield field, None, value
+        elif isinstance(value, list):
+            yield from ((field, at, each) for at, each in enumerate(value) if isinstance(each, ast.AST))
+
+
+def replace(parent: ast.AST, field: str, at: int | None, other: ast.AST) -> Change:
+    """The change that puts another node in the place of one."""
+
+    def change() -> Callable[[], None]:
+        was = getattr(parent, field) if at is None else getattr(parent, field)[at]
+        ast.copy_location(other, was)
+        ast.fix_missing_locations(other)
+        put(parent, field, at, other)
+        return lambda: put(parent, field, at, was)
+
+    return change
+
+
+def put(parent: ast.AST, field: str, at: int | None, node: ast.AST) -> None:
+    if at is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[at] = node
