@@ -18,7 +18,7 @@ from conformance.execution.run import Runner, run
 from conformance.execution.trace import Refused, Trace
 from conformance.grading.participants import REFERENCE
 from conformance.program import Program
-from specs.active_rules import knocked_out
+from specs.active_rules import knocked_out, recording
 from specs.fact import TOPOLOGY
 from specs.rule import RULES
 
@@ -135,6 +135,22 @@ def fired_until(trace: Trace, step: int) -> Counter[str]:
     return Counter(rule for each in seen for rule in {*each.fired, *(each.warnings or ())} if rule in RULES)
 
 
+def marked_at(trace: Trace, step: int) -> dict[str, int]:
+    """The rules that are marked at a step of the reference's trace, in order: what a call decides itself is
+    marked before what calls within it decide.
+    """
+    marked: list[str] = []
+    runner = Runner(adapters.load(REFERENCE), trace.density)
+    try:
+        for each in trace.program.steps[:step]:
+            runner.step(each)
+        with recording(marked.append):
+            runner.step(trace.program[step])
+    finally:
+        runner.close()
+    return {rule: at for at, rule in enumerate(dict.fromkeys(marked))}
+
+
 def diagnose(
     reference: Trace,
     other: Trace,
@@ -162,9 +178,11 @@ def diagnose(
 
     fact = first.fact.partition(".")[0]
 
+    marks = marked_at(reference, first.step)
+
     def telling(rule: str) -> tuple[object, ...]:
         decides = RULES[rule].decides
-        return fact not in decides, fired.get(rule, 0), len(decides), rule
+        return fact not in decides, fired.get(rule, 0), len(decides), marks.get(rule, len(marks)), rule
 
     def likelihood(rule: str) -> tuple[object, ...]:
         until = 0

@@ -14,7 +14,7 @@ from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.causes import by_cause
-from conformance.grading.diagnosis import follow, run_without
+from conformance.grading.diagnosis import follow, marked_at, run_without
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
 from reports import FINDING
@@ -52,6 +52,14 @@ def test_the_first_finding_names_the_rule_at_the_right_line(rule: str) -> None:
     assert told is not None
     assert (0, True) == (told.rank, told.right)
     assert told.kinds <= 2
+
+
+def test_what_a_call_decides_itself_comes_before_what_calls_within_it_decide() -> None:
+    """zero_grad assigns None to clear a grad: where both rules explain a difference, its own is likelier."""
+    text = "a = torch.ones(1, requires_grad=True)\ne = torch.optim.SGD([a])\na.backward()\ne.zero_grad()\n"
+    marked = [*marked_at(run(parse(text), load("reference")), step=3)]
+    assert marked.index("nn/zero-grad-forgets") < marked.index("grad/assign-none-clears")
+    assert "backward/leaf-root" not in marked
 
 
 def test_a_known_cause_is_stepped_over_and_what_lies_behind_it_is_found() -> None:
