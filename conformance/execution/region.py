@@ -103,12 +103,15 @@ class RegionRunner(Runner):
             for step in region.program.steps:
                 self.step(step)
             return
+        self._touched.clear()
         self._regions.append((len(self.steps), len(self.steps) + len(region.program)))
         for step in inner:
             self.steps.append(step)
             self.observations.append(Observation(DONE, _UNSEEN, None))
         outcome = self._modes.switch((), self._recorded) if self._modes.open else None
         outcome = outcome or self._at_once(region, tuple(values))
+        if self._warned is not None:
+            self._warned(self.session)  # what a region warns of is not the next step's
         self._touched.clear()
         named = (*reads(last), *binds(last))
         self._touched.update((name, self.env[name]) for name in named if name in self.env)

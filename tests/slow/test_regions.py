@@ -76,6 +76,29 @@ def test_all_is_seen_in_the_end(in_torch, density):
     assert isinstance(found(program, in_torch, density), Agree)
 
 
+WARNS = """
+x = torch.tensor(2.0)
+y = torch.tensor(complex(3.0, -2.0))
+x.copy_(y)
+z = torch.tensor(1.0)
+"""
+READ_FROM_GRADIENTS = """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.mul(x)
+y.sub_(x)
+g, = torch.autograd.grad(y, x, x)
+z = y.expand((3, -1))
+"""
+
+
+@pytest.mark.parametrize("text", [WARNS, READ_FROM_GRADIENTS], ids=["warnings", "versions"])
+def test_what_comes_before_and_after_a_region_is_not_its_own(text):
+    """A warning within is not the next step's, and how gradients count says nothing of a region's results."""
+    pytest.importorskip("torch")
+    adapter = load_here("conformance.targets.torch_regions:checkpoint")
+    assert isinstance(found(parse(text), adapter), Agree)
+
+
 def wrong_value(session, region, values):
     import torch
 
