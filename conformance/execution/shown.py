@@ -34,7 +34,7 @@ class Shown:
     def __init__(self, adapter: Any, session: Any) -> None:
         self._adapter, self._session = adapter, session
         claimed = getattr(getattr(adapter, "capabilities", None), "facts", FACTS)
-        self.hidden, self._hidden_in_calls = _hidden(claimed)
+        self.hidden, self._hidden_in_grads = _hidden(claimed)
 
     def version(self, value: Any) -> Any:
         """The version counter, UNSEEN where none is shown."""
@@ -72,7 +72,14 @@ class Shown:
 
     def claimed(self, facts: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
         """The facts without those that are hidden."""
-        return {name: _without(seen, self.hidden) for name, seen in facts.items()}
+        return {name: self._claimed(seen) for name, seen in facts.items()}
+
+    def _claimed(self, seen: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The facts of a tensor, and those of its grad, without those that are hidden."""
+        seen = _without(seen, self.hidden)
+        if type(seen[-1]) is tuple and len(seen[-1]) == len(GRAD_FACTS):
+            seen = (*seen[:-1], _without(seen[-1], self._hidden_in_grads))
+        return seen
 
     def given(self, value: Any, gradient: Callable[[Any], tuple[Any, ...]]) -> Any:
         """Return what a function was called with: tensors by the facts of a ``gradient`` less those that are
@@ -87,7 +94,7 @@ class Shown:
         if hasattr(value, "forward"):
             return type(value).__name__
         seen = gradient(value)
-        return _without(seen, self._hidden_in_calls) if self.hidden else seen
+        return _without(seen, self._hidden_in_grads) if self.hidden else seen
 
 
 def items(values: list[Any]) -> list[Any]:
@@ -98,8 +105,8 @@ def items(values: list[Any]) -> list[Any]:
 @cache
 def _hidden(claimed: tuple[str, ...]) -> tuple[frozenset[int], frozenset[int]]:
     """The positions of facts that are not claimed: of a tensor, and of a gradient."""
-    of_calls = (at for at, fact in enumerate(GRAD_FACTS) if fact not in claimed and fact in POSITION)
-    return frozenset(POSITION[fact] for fact in FACTS if fact not in claimed), frozenset(of_calls)
+    of_grads = (at for at, fact in enumerate(GRAD_FACTS) if fact not in claimed and fact in POSITION)
+    return frozenset(POSITION[fact] for fact in FACTS if fact not in claimed), frozenset(of_grads)
 
 
 def _without(seen: tuple[Any, ...], hidden: frozenset[int]) -> tuple[Any, ...]:

@@ -43,6 +43,7 @@ class Table:
         rules: Mapping[str, str] | None = None,
         dtype: Callable[[str], Any] = str,
         of_grads: Iterable[str] = GRAD_FACTS,
+        lacks: Iterable[str] = (),
     ) -> None:
         ops.load()
         self.name, self.version, self.dtype = name, version, dtype
@@ -51,6 +52,7 @@ class Table:
         self._functions = {op: f for op, f in self._functions.items() if functions.get(op, f) is not None}
         self._of_grads = [fact for fact in of_grads if fact in readings]
         self._readings, self._modes, self._rules = readings, modes or {}, rules or {}
+        self._lacks = tuple(lacks)
         self.capabilities = Capabilities(
             ops=frozenset(_claim(op, function) for op, function in self._functions.items()),
             shapes=shapes,
@@ -85,6 +87,10 @@ class Table:
         if name not in self._modes:
             raise NotImplementedError(f"{self.name} has no {name}")
         return self._modes[name]()
+
+    def lacks(self, error: BaseException) -> bool:
+        """Tell whether the words of an error say that something is not there."""
+        return any(words in str(error) for words in self._lacks)
 
     def refusal(self, error: BaseException) -> str | None:
         """Return the rule whose words an error has."""

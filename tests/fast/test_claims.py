@@ -233,6 +233,15 @@ def test_facts_that_are_not_claimed_are_not_looked_at() -> None:
     assert isinstance(compare(run(HOOKED, REFERENCE), trace), Agree)
 
 
+def test_facts_that_are_not_claimed_are_not_looked_at_in_grads_either() -> None:
+    """Of a grad the value and the dtype are seen where these are claimed, and nothing else."""
+    program = parse("a = torch.ones(2, requires_grad=True)\na.backward(torch.ones(2))\n")
+    grad = run(program, _Fewer("dtype", "value", "grad"))[-1].facts["a"][-1]
+    assert {"dtype": "float32", "value": [1.0, 1.0]} == {
+        name: fact for name, fact in zip(GRAD_FACTS, grad, strict=True) if fact is not UNSEEN
+    }
+
+
 def outcomes(program: Program, *errors: Any) -> Iterator[Any]:
     """The outcomes of a trace as each way to judge refusals takes them, with other ``errors`` in place."""
     expected = run(program, REFERENCE)

@@ -1,0 +1,50 @@
+"""What is by design, of a library and of a mode of torch: an entry too few or too many fails the run.
+
+No programs are drawn: entries and cases show the same whatever seeds draw.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import check
+from conformance.grading.expectations import read_expectations
+from conformance.report.expectation import Expectation
+
+FILES = Path(__file__).parents[2] / "docs" / "expect"
+TARGETS = {
+    "micrograd": ("micrograd", "micrograd.toml", "backward/a_leaf_can_be_the_root", "backward/leaf-root"),
+    "checkpoint": (
+        "conformance.targets.torch_regions:checkpoint",
+        "torch-checkpoint.toml",
+        "save/a_saved_tensor_detached_in_place_is_refused",
+        "save/detached-refused",
+    ),
+}
+"""The adapter, its file, a case that is in it, and a rule that the case witnesses."""
+HOLDS = Expectation(
+    rule="leaf/op-result-is-no-leaf",
+    reason="it is claimed that results are leaves",
+    program="import torch\n\nx = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)\ny = x.mul(x)",
+)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_exactly_what_differs_must_be_said(name):
+    """As it stands the file passes; without an entry its difference is a finding; one that holds is unmet."""
+    pytest.importorskip({"checkpoint": "torch"}.get(name, name))
+    spec, file, case, rule = TARGETS[name]
+    entries = read_expectations(FILES / file)
+    shown = [entry for entry in entries if entry.case == case]
+    assert 1 == len(shown)
+
+    def graded(*given):
+        return check(spec, against="reference", programs=0, rules=rule, workers=1, expect=given)
+
+    whole, lacking, more = graded(*shown), graded(), graded(*shown, HOLDS)
+    assert [0, 1, 1] == [report.exit_code for report in (whole, lacking, more)]
+    assert [f"case {case}"] == [found.where for found in lacking.findings]
+    assert [HOLDS] == [unmet.entry for unmet in more.unmet]
+    assert () == more.findings
