@@ -1,4 +1,4 @@
-"""What is by design, of a library and of a mode of torch: an entry too few or too many fails the run.
+"""Expectations of a library and of a mode of torch: an entry too few or too many fails the run.
 
 No programs are drawn: entries and cases show the same whatever seeds draw.
 """
