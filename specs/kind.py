@@ -108,7 +108,6 @@ Scalar = Annotated[Any, Kind("scalar", "a Python number", NUMBERS)]
 OptNumber = Annotated[Any, Kind("opt_number", "a Python number, or None", (*NUMBERS, NONE))]
 Rounding = Annotated[str, Kind("rounding", "floor or trunc", (str,))]
 Reduction = Annotated[str, Kind("reduction", "none, mean or sum", (str,))]
-Weights = Annotated[Any, Kind("weights", "a number for each class, or None", (*SEQUENCE, NONE))]
 Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
 Value = Annotated[Any, Kind("value", "a number or nested lists of them", (*NUMBERS, *SEQUENCE))]
 

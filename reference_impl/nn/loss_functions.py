@@ -15,6 +15,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
+from specs.ops.losses import call_nll_loss
 
 log_softmax = composite.BOTH["log_softmax"]
 Old = bool | None
@@ -140,7 +141,6 @@ def nll_loss(
     reduction = _chosen(size_average, reduce, reduction)
     if weight is not None and weight.requires_grad and STATE.enabled:
         refuse_by("nn/class-weights-are-constant")
-    counts = None if weight is None else tuple(weight.tolist())
     if input.ndim == 1:
         input, target = input.unsqueeze(0), target.unsqueeze(0)
     if target.dtype.name not in ("int64", "uint8"):
@@ -153,8 +153,7 @@ def nll_loss(
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.numel()})."
         )
-    how = {"weight": counts, "ignore": ignore_index, "reduction": _check_reduction(reduction)}
-    return input._nll_loss(target, input._nll_total(target, **how), **how)
+    return call_nll_loss(input, target, weight, ignore_index, _check_reduction(reduction))
 
 
 def cross_entropy(

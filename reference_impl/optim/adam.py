@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,20 +35,25 @@ class Adam(PerParameter):
         super().__init__(params, settings, how)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
+        names = ("exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * bool(group["amsgrad"]))
+        return {name: zeros_like(x) for name in names}
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         if array_of(g).dtype != array_of(mean).dtype:
             refuse_by("optim/adam-wants-one-dtype", want=_spoken(mean), got=_spoken(g))
-        mean.mul_(first).add_(g, alpha=1 - first)
-        square.mul_(second).add_(g.mul(g), alpha=1 - second)
+        if x.is_complex():
+            x, g, mean, square = (each.view_as_real() for each in (x, g, mean, square))
+        # NB: these calls and no others, in this order: half precision rounds after each.
+        mean.lerp_(g, 1 - first)
+        square.mul_(second).addcmul_(g, g, value=1 - second)
         if group["amsgrad"]:
-            square = square.maximum(state.get("max_exp_avg_sq", square))
-            state["max_exp_avg_sq"] = square
-        size = square.sqrt().div(math.sqrt(1 - second ** state["step"])).add(group["eps"])
-        x.add_(mean.div(size), alpha=-group["lr"] / (1 - first ** state["step"]))
+            largest = state["max_exp_avg_sq"]
+            largest = largest.view_as_real() if largest.is_complex() else largest
+            square = largest.copy_(largest.maximum(square))
+        size = square.sqrt().div_scalar((1 - second ** state["step"]) ** 0.5).add_(group["eps"])
+        x.addcdiv_(mean, size, value=-group["lr"] / (1 - first ** state["step"]))
 
 
 def _spoken(x: Tensor) -> str:

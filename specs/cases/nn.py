@@ -195,6 +195,20 @@ def class_weights_are_constant():
     assert x.grad.tolist() == [[-1.0, 0.0]]
 
 
+def a_target_that_is_no_class_is_refused():
+    """A class that does not exist is refused, negative ones too; the one to ignore counts for nothing.
+
+    Rule: nn/target-is-a-class.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    with refused("nn/target-is-a-class"):
+        torch.nn.functional.nll_loss(x, torch.tensor([0, 2]))
+    with refused("nn/target-is-a-class"):
+        torch.nn.functional.nll_loss(x, torch.tensor([-1, 0]))
+    torch.nn.functional.nll_loss(x, torch.tensor([1, -100])).backward()
+    assert x.grad.tolist() == [[0.0, -1.0], [0.0, 0.0]]
+
+
 def a_target_of_another_size_warns():
     """A column against a row gives the mean over every pair. Rule: nn/loss-size-warns."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)

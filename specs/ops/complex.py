@@ -38,7 +38,7 @@ def _conj(x: Tensor) -> Any:
     A view, which shares the version of its source. NB: PyTorch conjugates it when it is read; here it has
     memory of its own, in which a later write to the source does not show.
     """
-    return np.conjugate(x)
+    return np.asarray(np.conjugate(x))
 
 
 _conj.wrt(x=lambda g: conj(g))

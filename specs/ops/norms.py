@@ -204,10 +204,14 @@ def _log_softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
 
 
 log_softmax.wrt(x=lambda g, out, dim: g._log_softmax_backward(out, dim))
-_log_softmax_backward.wrt(
-    dy=lambda g, y, dim: g.sub(g.mul(y.exp()).sum(dim, True)),
-    y=lambda g, dy, y, dim: dy.sum(dim, True).neg().mul(y.exp()).mul(g),
-)
+
+
+def _log_softmax_twice(g: Any, dy: Any, y: Any, dim: int) -> Any:
+    shares = y.exp()  # NB: first, which the ages of the nodes show
+    return dy.sum(dim, True).neg().mul(shares).mul(g)
+
+
+_log_softmax_backward.wrt(dy=lambda g, y, dim: g.sub(g.mul(y.exp()).sum(dim, True)), y=_log_softmax_twice)
 
 
 # -- repeating and shifting ------------------------------------------------------------------------

@@ -211,7 +211,14 @@ addcdiv.wrt(
 @op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same", layout=("x", "end"))
 def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
     """``x`` moved towards ``end`` by a fraction of the distance."""
-    return x + x.dtype.type(weight) * (end - x)
+    near, far = _from_either_end(x, end, x.dtype.type(weight))
+    return near if abs(weight) < 0.5 else far
+
+
+def _from_either_end(x: Any, end: Any, weight: Any) -> tuple[Any, Any]:
+    """The same point from ``x`` and from ``end``: PyTorch goes from whichever is nearer, to lose less."""
+    apart = end - x
+    return x + weight * apart, end - apart * (1 - weight)
 
 
 lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weight: g.mul_scalar(weight))
@@ -227,7 +234,8 @@ lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weig
 )
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
     """``x`` moved towards ``end``, each element by a fraction of its own."""
-    return x + weight * (end - x)
+    near, far = _from_either_end(x, end, weight)
+    return np.where(np.abs(weight) < 0.5, near, far)
 
 
 lerp_tensor.wrt(

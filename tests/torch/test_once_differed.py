@@ -417,6 +417,60 @@ w = v.sum()
 w.backward()
 c, g = f.parameters()
 """,
+    "conjugates without dimensions are tensors of their dtype": """
+a = torch.tensor(complex(1.1, 3.0), dtype=torch.complex128, requires_grad=True)
+b = torch.tensor(complex(7.0, -2.1), dtype=torch.complex128, requires_grad=True)
+c = torch.tensor(complex(0.9, 2.0), dtype=torch.complex128, requires_grad=True)
+d = b.mul(c)
+e = a.mul(d)
+f = torch.tensor(complex(0.3, 7.0), dtype=torch.complex128)
+g, = torch.autograd.grad([e], [a], [f], create_graph=True)
+h, = torch.autograd.grad([g], [b], [f])
+""",
+    **{
+        f"{name} rounds {dtype} as often as PyTorch": f"""
+a = torch.tensor([0.1, 0.3, -1.7, 2.5, 100.0], dtype=torch.{dtype}, requires_grad=True)
+b = torch.optim.{name}([a], lr=0.25{more})
+c = a.mul(a)
+d = c.sum()
+d.backward()
+b.step()
+e = a.mul(a)
+f = e.sum()
+f.backward()
+b.step()
+"""
+        for name, more in (("Adam", ""), ("AdamW", ", betas=(0.4, 0.7), amsgrad=True"))
+        for dtype in ("float16", "bfloat16")
+    },
+    "Adam changes a complex parameter by its parts": """
+a = torch.tensor([complex(0.1, 3.0), complex(-1.7, 2.0)], requires_grad=True)
+b = torch.optim.Adam([a], lr=0.25)
+c = a.mul(a)
+d = torch.view_as_real(c)
+e = d.sum()
+e.backward()
+b.step()
+""",
+    "what hooks make of the total weight divides a loss's gradient": """
+a = torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.25, 2.0]], requires_grad=True)
+b = torch.tensor([1, 2])
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2 if t.is_floating_point() else t, lambda t: t):
+    c = torch.nn.functional.cross_entropy(a, b)
+c.backward()
+""",
+    "the second derivative of log_softmax has nodes of PyTorch's ages": """
+a = torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.25, 2.0]], requires_grad=True)
+b = torch.tensor([1, 2])
+c = torch.nn.functional.cross_entropy(a, b)
+d, = torch.autograd.grad(c, a, create_graph=True)
+e = d.mul(d)
+f = e.sum()
+g, = torch.autograd.grad(f, a, create_graph=True)
+h = g.mul(g)
+i = h.sum()
+i.backward()
+""",
     "a clip writes to the grad of a parameter that was assigned to a module": """
 {Affine}b = torch.tensor([[-1.0, 2.0]])
 c = torch.tensor([-1.5])
