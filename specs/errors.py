@@ -26,6 +26,10 @@ class Refusal(Exception):
     details: dict[str, Any]
 
     def __str__(self) -> str:
+        return self.in_own_words()
+
+    def in_own_words(self) -> str:
+        """Return the reference's own text."""
         return self.says.format_map(_Blank(self.details)) if self.says else self.rule
 
 

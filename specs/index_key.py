@@ -42,7 +42,8 @@ def key_of(x: np.ndarray, indices: tuple[Any, ...], places: tuple[int, ...]) -> 
 def need_mask_shape(mask: tuple[int, ...], shape: tuple[int, ...], dim: int) -> None:
     """Refuse a mask whose sizes differ from those of the dimensions that it covers, from ``dim`` on."""
     if tuple(mask) != tuple(shape[dim : dim + len(mask)]):
-        refuse("op/mask-shape", mask=list(mask), x=list(shape), dim=dim)
+        at = next((n for n, size in enumerate(mask) if shape[dim + n : dim + n + 1] != (size,)), 0)
+        refuse("op/mask-shape", mask=list(mask), x=list(shape), at=at, dim=dim + at)
 
 
 def _integers(x: np.ndarray, key: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
@@ -75,10 +76,10 @@ def need_elements(x: np.ndarray, key: tuple[Any, ...]) -> None:
 
 def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> None:
     """Refuse integers outside their dimension, of dimensions of at most ``most`` elements."""
-    for place, dim in _integers(x, key):
+    for number, (place, dim) in enumerate(_integers(x, key)):
         size, index = x.shape[dim], key[place]
         if size <= most and (wrong := (index < -size) | (index >= size)).any():
-            refuse("op/index-range", index=index[wrong][0], dim=dim, size=size)
+            refuse("op/index-range", index=index[wrong][0], dim=number, size=size)
 
 
 def in_range(x: np.ndarray, key: tuple[Any, ...], room: tuple[int, ...]) -> tuple[Any, ...]:

@@ -60,6 +60,7 @@ PACKAGES = {
     "conformance/adapters/reference_draws.py": {"reference_impl", "conformance"},
     "conformance/adapters/torch_lines.py": {"torch", "conformance"},
     "conformance/adapters/reference_watch.py": {"reference_impl", "specs", "conformance"},
+    "conformance/adapters/reference_guard.py": {"reference_impl", "specs", "conformance"},
     "conformance/adapters/micrograd.py": {"micrograd", "numpy", "specs", "conformance"},
     "conformance/targets/torch_modes.py": {"torch", "specs", "conformance"},
     "conformance/targets/torch_wrapper.py": {"torch", "conformance"},

@@ -26,7 +26,7 @@ from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
 from reference_impl.namespace import missing
 
-TENSOR = reference_impl.Tensor
+TENSOR, DTYPE = reference_impl.Tensor, reference_impl.dtype
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
 lacking_name = missing.name_not_modelled
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}

@@ -36,12 +36,17 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
     import numpy as np
 
     from conformance.adapters.reference_draws import Draws
+    from conformance.adapters.reference_guard import guard
     from conformance.adapters.reference_state import stand_in_as_torch
+    from conformance.explanation.arguments import known, why_refused
+    from conformance.explanation.torch_words import speak_as_torch
     from conformance.explanation.trace import Tracer
     from specs.active_rules import set_torch_release
 
     emit = emitter(records)
     stand_in_as_torch()
+    guard(known(), why_refused)
+    speak_as_torch()
     if draws:
         set_torch_release(draws)
         seed_all()

@@ -1,33 +1,129 @@
-"""Torch's own words for what the reference says: a search engine knows those."""
+"""Torch's own words for what the reference says: a search engine knows those.
+
+Most texts are those that cases made torch say (``specs/torch_says.toml``). Where torch words a refusal in
+several ways, ``specs/torch_words.toml`` has them, by the ``case`` or the ``name`` among its details.
+"""
 
 from __future__ import annotations
 
+import re
+import string
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import specs
+from conformance.adapters.reference_state import TENSOR, RawFacts, subject_of
 from specs.errors import Refusal
 from specs.rule import RULES
 
-_TYPES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-          "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat",
-          "complex128": "ComplexDouble"}  # fmt: skip
+_SCALARS = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+            "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+            "bool": "Bool",
+            "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+"""Torch's names of dtypes in messages."""
+_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+         "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char",
+         "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
+         "complex128": "c10::complex<double>"}  # fmt: skip
+"""Those of C++, in others."""
+_FORMS: dict[str, Any] = {
+    "by": lambda shape: "x".join(map(str, shape)),
+    "count": len,
+    "count_all": lambda shape: _product(shape),
+    "each": lambda shapes: ", ".join(str(list(shape)) for shape in shapes),
+    "scalar": lambda dtype: _SCALARS.get(_plain(dtype), _plain(dtype)),
+    "c++": lambda dtype: _IN_C.get(_plain(dtype), _plain(dtype)),
+    "tensor": lambda dtype: f"torch.{_SCALARS.get(_plain(dtype), 'Float')}Tensor",
+}
+"""The forms of a field: ``{shape:by}`` is 2x3."""
 
 
-class _Details(dict[str, Any]):
-    """Details, with ``...`` for those that are not known."""
-
-    def __missing__(self, key: str) -> str:
-        return "..."
+def _plain(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
-def said_by_torch(error: Refusal, subject: tuple[str, list[int], str, int] | None) -> str:
-    """Return what torch says of a refusal, as far as the reference knows the details.
+def _product(shape: Any) -> int:
+    out = 1
+    for size in shape:
+        out *= size
+    return out
 
-    ``subject`` is the tensor that it is about: dtype, shape, name of its node, its number among the outputs.
-    """
-    text = _filled(error.rule, error.details) or str(error)
+
+class _Words(string.Formatter):
+    """Fills a text with details; ``...`` stands for those that are not known."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        try:
+            return super().get_field(field_name, args, kwargs)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            return None, field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None:
+            return "..."
+        return str(_FORMS[format_spec](value) if format_spec in _FORMS else value)
+
+
+@cache
+def _cases() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(specs.__file__).with_name("torch_words.toml").read_text("utf-8"))
+
+
+def _text(rule: str, details: Mapping[str, Any]) -> str:
+    """Return torch's text of a refusal by a rule, of the case that the details tell."""
+    known = _cases().get(rule, {})
+    for key in (details.get("case"), details.get("name"), ""):
+        if key is not None and key in known:
+            return known[key]
+    return RULES[rule].torch_says if rule in RULES else ""
+
+
+Subject = tuple[str, list[int], str, int]
+"""The tensor that a refusal is about: dtype, shape, name of its node, its number among the outputs."""
+
+
+def speak_as_torch() -> None:
+    """Have refusals give torch's text where a script asks for theirs."""
+    Refusal.__str__ = told_by_torch  # type: ignore[method-assign]  # this is the point
+
+
+def told_by_torch(error: BaseException) -> str:
+    """Return the text of an exception in torch's words: of a refusal those of its rule."""
+    if isinstance(error, Refusal) and hasattr(error, "rule"):
+        return said_by_torch(error, subject_told(subject_of(error.__traceback__)[0]))
+    return as_torch_names_things(str(error))
+
+
+def subject_told(tensor: Any) -> Subject | None:
+    """Return the facts of a tensor that a refusal is about which torch's words have."""
+    if not isinstance(tensor, TENSOR):
+        return None
+    raw = RawFacts(tensor)
+    return raw.dtype, list(raw.array.shape), "" if raw.node is None else raw.node.name(), raw.nr
+
+
+def as_torch_names_things(text: str) -> str:
+    """Return a text of Python's with torch's names for the reference's modules and classes."""
+    text = re.sub(
+        r"^property '(\w+)' of 'Tensor' object has no (?:setter|deleter)$",
+        r"attribute '\1' of 'torch._C.TensorBase' objects is not writable",
+        text,
+    )
+    return re.sub(r"\breference_impl\b", "torch", text).replace("'Size' object", "'torch.Size' object")
+
+
+def said_by_torch(error: Refusal, subject: Subject | None) -> str:
+    """Return what torch says of a refusal, as far as the reference knows the details."""
+    details = dict(error.details)
+    if subject is not None:
+        details.setdefault("dtype", subject[0])
+    text = _filled(error.rule, details) or error.in_own_words()
     if error.rule == "save/modified-refused" and subject is not None:
         dtype, shape, node, number = subject
-        what = f"[torch.{_TYPES.get(dtype, 'Float')}Tensor {shape}]"
+        what = f"[torch.{_SCALARS.get(dtype, 'Float')}Tensor {shape}]"
         what += f", which is output {number} of {node}," if node else ""
         text = text.replace("[torch.FloatTensor [...]]", what)
     return text
@@ -38,7 +134,6 @@ def warned_by_torch(warning: Warning) -> str:
     return _filled(getattr(warning, "rule", ""), {}) or str(warning)
 
 
-def _filled(rule: str, details: dict[str, Any]) -> str:
-    text = RULES[rule].torch_says if rule in RULES else ""
+def _filled(rule: str, details: Mapping[str, Any]) -> str:
     shown = {name: list(value) if isinstance(value, tuple) else value for name, value in details.items()}
-    return text.format_map(_Details(shown))
+    return _Words().vformat(_text(rule, details), (), shown)

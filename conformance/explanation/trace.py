@@ -24,7 +24,12 @@ from conformance.adapters.reference_state import (
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
 from conformance.explanation.lines import Emit, LineTracer
 from conformance.explanation.peek import Peek
-from conformance.explanation.torch_words import said_by_torch, warned_by_torch
+from conformance.explanation.torch_words import (
+    as_torch_names_things,
+    said_by_torch,
+    subject_told,
+    warned_by_torch,
+)
 from conformance.explanation.value import TensorState
 from specs.active_rules import recording
 from specs.errors import Refusal
@@ -224,16 +229,13 @@ class Tracer(LineTracer):
     def _said(self, error: BaseException, tensor: Any) -> str:
         """Return the text of an error: torch's, for what the reference refuses."""
         if not isinstance(error, Refusal) or not hasattr(error, "rule"):
-            return str(error)
-        subject = None
-        if isinstance(tensor, TENSOR):
-            raw = RawFacts(tensor)
-            node = "" if raw.node is None else raw.node.name()
-            counter = self.peek.counters.of(raw.counter)
+            return as_torch_names_things(str(error))
+        subject = subject_told(tensor)
+        if subject is not None and not subject[2]:
+            counter = self.peek.counters.of(RawFacts(tensor).counter)
             sharing = [s for s in self.seen.values() if s.counter == counter and s.grad_fn]
-            if not node and sharing:
-                node = str(sharing[0].grad_fn)
-            subject = raw.dtype, list(raw.array.shape), node, raw.nr
+            node = str(sharing[0].grad_fn) if sharing else ""
+            subject = (*subject[:2], node, subject[3])
         return said_by_torch(error, subject)
 
 

@@ -23,6 +23,14 @@ _ELSEWHERE = ("mps", "meta", "xpu", "hpu", "mtia", "xla")
 """Kinds of devices that PyTorch knows and the reference lacks."""
 
 
+_TYPES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
+    "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+"""PyTorch's device types, as its error lists them."""
+
+
 class device:
     """``torch.device``: the CPU, or a CUDA device, by its number or without one.
 
@@ -37,14 +45,20 @@ class device:
         if isinstance(type, int):
             type, index = "cuda", type
         if not isinstance(type, str):
-            raise TypeError(f"a device is named by a str, not {type!r}")
+            raise TypeError(
+                "device() received an invalid combination of arguments - got "
+                f"({type.__class__.__name__}), but expected one of:\n * (torch.device device)\n"
+                " * (str type, int index = -1)\n"
+            )
         kind, _, number = type.partition(":")
         if kind in _ELSEWHERE:
             raise AssertionError(
                 f"Torch not compiled with {kind.upper()} enabled: there are the CPU and CUDA"
             )
         if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
-            raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {type}")
+            raise RuntimeError(
+                f"Expected one of {', '.join(_TYPES)} device type at start of device string: {type}"
+            )
         self.type = kind
         self.index = int(number) if number else index
 

@@ -115,12 +115,12 @@ class Tensor:
             refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
         if self._node is not None and not requires_grad:
             refuse_by("requires_grad/non-leaf-cannot-drop")
-        self._set_flag(requires_grad)
+        self._set_flag(requires_grad, "requires_grad_")
         return self
 
-    def _set_flag(self, flag: bool) -> None:
+    def _set_flag(self, flag: bool, how: str = "attribute") -> None:
         if flag and not dtypes.differentiable(self._array.dtype):
-            refuse_by("requires_grad/float-or-complex-only", dtype=self.dtype)
+            refuse_by("requires_grad/float-or-complex-only", dtype=self.dtype, case=how)
         if flag and self._inference and not STATE.inference:
             refuse_by("inference/flag-outside-refused")
         if by("requires_grad/flag-is-set-in-place") and (STATE.enabled or by("mode/flag-setting-unaffected")):

@@ -7,6 +7,7 @@ PyTorch's own node are declared in ``specs/ops``.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -138,6 +139,13 @@ def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Split one dimension into several."""
     axis = axis_of(dim, x.ndim)
     shape = array_of(x).shape
+    known = math.prod(size for size in sizes if size != -1)
+    size = shape[axis] if shape else 1
+    if known != size if -1 not in sizes else not known or size % known:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) "
+            "in the input tensor"
+        )
     return x.view((*shape[:axis], *sizes, *shape[axis + 1 :]))
 
 
@@ -160,6 +168,9 @@ def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Shift elements cyclically along dimensions, or through the flattened tensor."""
     if dims is None or dims == ():
         return x.flatten()._rolled(shifts, 0).view(tuple(array_of(x).shape))
+    counts = [1 if isinstance(given, int) else len(given) for given in (shifts, dims)]
+    if counts[0] != counts[1]:
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
     return x._rolled(shifts, dims)
 
 
@@ -184,16 +195,24 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor
 
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """Build a matrix with a vector on its diagonal, or copy a matrix's diagonal."""
+    if x.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
     return x.diag_embed(diagonal) if x.ndim == 1 else x.diagonal(diagonal).clone()
 
 
 def trace(x: Tensor) -> Tensor:
     """Sum the diagonal of a matrix."""
+    if x.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
     return x.diagonal().sum()
 
 
 def take(x: Tensor, index: Tensor) -> Tensor:
     """Pick elements by their position in the flattened tensor."""
+    size, places = array_of(x).size, array_of(index)
+    wrong = (places < -size) | (places >= size)
+    if wrong.any():
+        refuse_by("op/index-range", case="take", index=places[wrong][0], dim=0, size=size)
     return x.reshape((-1,))[index]
 
 

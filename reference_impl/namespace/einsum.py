@@ -23,6 +23,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     if "->" not in equation:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     letters = right + "".join(sorted(set(left) - {","} - set(right)))
+    _need_fit(terms, right, tensors)
     result: Tensor | None = None
     for term, x in zip(terms, tensors, strict=True):
         for letter in [c for c in dict.fromkeys(term) if term.count(c) > 1]:
@@ -38,11 +39,46 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return result.sum(summed) if summed else result
 
 
+def _need_fit(terms: list[str], right: str, tensors: list[Tensor]) -> None:
+    """Refuse operands that do not go with the equation."""
+    if len(terms) != len(tensors):
+        which = "fewer" if len(tensors) < len(terms) else "more"
+        raise RuntimeError(f"einsum(): {which} operands were provided than specified in the equation")
+    seen: dict[str, int] = {}
+    for at, (term, x) in enumerate(zip(terms, tensors, strict=True)):
+        if len(term) != x.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match "
+                "the number of "
+                f"dimensions ({x.ndim}) for operand {at} and no ellipsis was given"
+            )
+        for letter, size in zip(term, x.shape, strict=True):
+            if 1 not in (size, seen.setdefault(letter, size)) and seen[letter] != size:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {size} for operand {at} which does not broadcast "
+                    f"with previously seen size {seen[letter]}"
+                )
+            seen[letter] = size if seen[letter] == 1 else seen[letter]
+    for letter in right:
+        if letter not in seen:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
+
+
 def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     """Contract the last dimensions of ``x`` with the first of ``y``, or the named ones."""
+    given = dims
     if isinstance(dims, int):
         dims = (list(range(x.ndim - dims, x.ndim)), list(range(dims)))
     mine, theirs = ([d % t.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
+    for first, second in zip(mine, theirs, strict=True):
+        if x.shape[first] != y.shape[second]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {x.shape[first]} in dim "
+                f"{first - x.ndim if isinstance(given, int) else first} and second has size "
+                f"{y.shape[second]} in dim {second}"
+            )
     rows = [d for d in range(x.ndim) if d not in mine]
     columns = [d for d in range(y.ndim) if d not in theirs]
     inner = math.prod(array_of(x).shape[d] for d in mine)

@@ -20,11 +20,11 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, refuse_data
 from specs.errors import need_fit
 from specs.layout import empty_strided as empty_strided_array
 from specs.layout import laid_out_like
 
-_NUMBERS = frozenset([float, int, bool, complex])
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
 
@@ -68,11 +68,15 @@ def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
     if "size" in more:
         size = (more.pop("size"),)
     shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-    return tuple([n if type(n) is int else n.__index__() for n in shape])
+    shape = tuple([n if type(n) is int else n.__index__() for n in shape])
+    if shape and min(shape) < 0:
+        negative = next(n for n in shape if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(shape)}")
+    return shape
 
 
 def _is_row(data: Any) -> bool:
-    return type(data) is list and _NUMBERS.issuperset(map(type, data))
+    return type(data) is list and PYTHON_NUMBERS.issuperset(map(type, data))
 
 
 def _without_tensors(data: Any) -> Any:
@@ -80,7 +84,7 @@ def _without_tensors(data: Any) -> Any:
     if isinstance(data, Tensor):
         return array_of(data)
     if isinstance(data, (list, tuple)):
-        if _NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
+        if PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
             return data
         if any(isinstance(item, Tensor) and item.requires_grad for item in data):
             warn_once("copy/number-leaves-the-graph-warns")
@@ -107,7 +111,14 @@ def tensor(
     """A leaf with a copy of ``data``: a number, nested sequences, an array or a tensor."""
     if isinstance(data, (Tensor, np.ndarray)):
         return _copied(data, dtype, requires_grad, where)
-    return new_leaf(_cast(np.array(_without_tensors(data)), data, dtype), requires_grad, **where)
+    plain = _without_tensors(data)
+    try:
+        array = np.array(plain)
+    except ValueError:  # numpy's words for a ragged sequence are its own
+        array = np.empty((), object)
+    if array.dtype.kind not in "biufcV" or array.dtype.kind == "O":
+        refuse_data(plain)
+    return new_leaf(_cast(array, data, dtype), requires_grad, **where)
 
 
 def _copied(
@@ -252,6 +263,8 @@ def linspace(
     **where: Any,
 ) -> Tensor:
     """A leaf of ``steps`` evenly spaced numbers, both ends included."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     numpy = (dtypes.default() if dtype is None else dtype).numpy
     return new_leaf(
         np.linspace(number_of(start), number_of(end), steps).astype(numpy), requires_grad, **where
@@ -276,6 +289,9 @@ def eye(
 ) -> Tensor:
     """A leaf with ones on the diagonal, ``n`` by ``m`` or square."""
     numpy = (dtypes.default() if dtype is None else dtype).numpy
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     return new_leaf(np.eye(n, m, dtype=numpy), requires_grad, **where)
 
 
@@ -307,7 +323,8 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """Combine real and imaginary parts of one dtype, float32 or float64."""
     dtype = array_of(real).dtype
     if dtype != array_of(imag).dtype or dtype not in (np.float32, np.float64):
+        got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
         raise RuntimeError(
-            f"complex numbers are made of two float32 or float64, not {real.dtype} and {imag.dtype}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {got[0]} and {got[1]}"
         )
     return real._complex(imag)

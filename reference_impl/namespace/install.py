@@ -108,6 +108,8 @@ def _install_methods() -> None:
     ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
+            if isinstance(attribute, property):
+                attribute.__set_name__(Tensor, name)  # type: ignore[attr-defined]  # for Python's errors
 
 
 def _install_functions() -> None:

@@ -13,13 +13,15 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.dtypes import dtype
+from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import geometry
-from specs.ops.helpers import axis_of
+from specs.ops.helpers import axes_of, axis_of
+from specs.signature import clash
 
 
 def _array(x: Any) -> Any:
@@ -81,10 +83,9 @@ def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Make a test of all elements, or of those along dimensions."""
 
     def test(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-        axis = tuple(dim) if isinstance(dim, (list, tuple)) else dim
-        if isinstance(axis, int) and not x.ndim:
-            axis = None
         array = array_of(x)
+        given = [dim] if isinstance(dim, int) else dim
+        axis = None if given is None else axes_of(given, x.ndim)
         out = function(array, axis=axis, keepdims=keepdim)
         return _tensor(out.astype(np.uint8) if array.dtype == np.uint8 else out)
 
@@ -95,9 +96,18 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Make a search for an extreme's index, in the flattened tensor or along a dimension."""
 
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        axis = None if dim is None else axis_of(dim, x.ndim)
         if not x.ndim:
             return _tensor(np.int64(0))
-        return _tensor(function(array_of(x), axis=dim, keepdims=keepdim and dim is not None))
+        array = array_of(x)
+        if axis is None and not array.size:
+            raise IndexError(
+                f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
+        if axis is not None and not array.shape[axis]:
+            name = function.__name__
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+        return _tensor(function(array, axis=axis, keepdims=keepdim and dim is not None))
 
     return at
 
@@ -124,9 +134,19 @@ def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Make an elementwise function whose result has no gradient."""
 
     def mapped(*operands: Any) -> Tensor:
-        return _tensor(function(*[_array(x) for x in operands]))
+        return _tensor(_broadcasting(function, *[_array(x) for x in operands]))
 
     return mapped
+
+
+def _broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:
+    """Call an elementwise function of arrays; refuse shapes that do not broadcast."""
+    try:
+        return function(*arrays)
+    except ValueError:
+        if where := clash(*[np.shape(array) for array in arrays]):
+            refuse_by("op/shapes-broadcast", **where)
+        raise
 
 
 def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -135,14 +155,19 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
     def mapped(x: Any, y: Any) -> Tensor:
         target = result_type(x, y).numpy
         if target.kind not in "biu":
-            raise NotImplementedError(f'"bitwise" is not implemented for {dtypes.of(target)!r}')
-        return _tensor(function(np.asarray(_array(x)).astype(target), np.asarray(_array(y)).astype(target)))
+            name = function.__name__.replace("bitwise", "").strip("_")
+            scalar = "Double" if target.itemsize == 8 else "Float"
+            raise NotImplementedError(f"\"bitwise_{name}_cpu\" not implemented for '{scalar}'")
+        pair = [np.asarray(_array(operand)).astype(target) for operand in (x, y)]
+        return _tensor(_broadcasting(function, *pair))
 
     return mapped
 
 
 def bitwise_not(x: Tensor) -> Tensor:
     """Invert each bit, or each bool."""
+    if array_of(x).dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return _tensor(np.invert(array_of(x)))
 
 
@@ -248,10 +273,18 @@ def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that shapes broadcast to.
 
     Raises RuntimeError if they do not."""
-    try:
-        return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
-    except ValueError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+    together: list[int] = []
+    for at, shape in enumerate((s,) if isinstance(s, int) else tuple(s) for s in shapes):
+        together = [1] * (len(shape) - len(together)) + together
+        for back in range(-1, -1 - len(shape), -1):
+            if 1 not in (shape[back], together[back]) and shape[back] != together[back]:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[back]} at {back}! Mismatching "
+                    f"argument at index {at} had {shape}; but expected shape should be broadcastable to "
+                    f"{together}"
+                )
+            together[back] = shape[back] if together[back] == 1 else together[back]
+    return Size(together)
 
 
 BOTH: dict[str, Any] = {

@@ -140,6 +140,8 @@ def randint(
     if given:
         low = given.pop()
     numpy = (dtypes.int64 if dtype is None else dtype).numpy
+    if low >= (0 if high is None else high):
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return new_leaf(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
 
 
@@ -158,6 +160,8 @@ def randperm(
 ) -> Tensor:
     """A random permutation of the integers below ``n``."""
     numpy = (dtypes.int64 if dtype is None else dtype).numpy
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     return new_leaf(source(generator).permutation(n).astype(numpy), requires_grad, **where)
 
 
@@ -168,6 +172,8 @@ def normal(
 
     The result has a history of the tensors, and their gradients are zero.
     """
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
         return new_leaf(
             source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more
@@ -185,6 +191,14 @@ def multinomial(
     x: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Draw indices with the weights in each row."""
+    if x.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if num_samples > array_of(x).shape[-1] and not replacement:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not np.isfinite(array_of(x)).all() or (array_of(x) < 0).any():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (array_of(x).sum(-1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     *outer, classes = array_of(x).shape
     rows = array_of(x).reshape(-1, classes)
     drawn = [source(generator).choice(row.size, num_samples, replacement, row / row.sum()) for row in rows]

@@ -47,7 +47,8 @@ def _extreme(name: str) -> Any:
         if dim is None:
             if not array_of(x).size:
                 raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                    "reduction dim with the 'dim' argument."
                 )
             return getattr(x, f"_{name}_all")()
         axis = _axis(name, x, dim)
@@ -64,12 +65,17 @@ def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = Fals
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """Pick the ``k`` largest or smallest along a dimension, in order."""
-    index = np.take(order(array_of(x), dim, largest), range(k), axis_of(dim, x.ndim))
+    axis = axis_of(dim, x.ndim)
+    if not 0 <= k <= (array_of(x).shape[axis] if x.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    index = np.take(order(array_of(x), dim, largest), range(k), axis) if x.ndim else np.zeros(())
     return _picked("topk", x, index, dim, True)
 
 
 def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """Pick the ``k``-th smallest along a dimension; ``k`` counts from 1."""
+    if not 0 < k <= (array_of(x).shape[axis_of(dim, x.ndim)] if x.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim % max(x.ndim, 1)}")
     return _nth("kthvalue", x, k - 1, dim, keepdim)
 
 

@@ -45,7 +45,7 @@ from reference_impl.nn.normalization import (
     RMSNorm,
 )
 from reference_impl.nn.parameter import Parameter
-from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 
 for _space in (simple, losses):
     globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
@@ -57,7 +57,8 @@ __all__ = [
     "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Dropout", "Dropout1d",
     "Dropout2d", "Dropout3d", "Embedding", "Flatten", "GRUCell", "GroupNorm", "Identity", "InstanceNorm1d",
     "InstanceNorm2d", "LSTMCell", "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict",
-    "ModuleList", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "RNNCell",
+    "ModuleList", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList", "RMSNorm",
+    "RNNBase", "RNNCell",
     "Sequential", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "Unflatten", "functional", "init", "utils",
 ]  # fmt: skip

@@ -94,6 +94,10 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        if query.shape[-1] != self.embed_dim:
+            raise AssertionError(
+                f"was expecting embedding dimension of {self.embed_dim}, but got {query.shape[-1]}"
+            )
         batched = query.ndim == 3
         inputs = (query, key, value)
         if batched and self.batch_first:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
+
+
+def _index(at: Any, size: int) -> int:
+    """Return a position counted from the front; refuse one out of range."""
+    at = operator.index(at)
+    if not -size <= at < size:
+        raise IndexError(f"index {at} is out of range")
+    return at % size
 
 
 class _Modules(Module):
@@ -22,6 +31,63 @@ class _Modules(Module):
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
+
+    def __getitem__(self, at: Any) -> Any:
+        modules = list(self._modules.values())
+        if isinstance(at, slice):
+            return self._of(dict(list(self._modules.items())[at]))
+        return modules[_index(at, len(modules))]
+
+    def __setitem__(self, at: int, module: Module) -> None:
+        names = list(self._modules)
+        self.add_module(names[_index(at, len(names))], module)
+
+    def __delitem__(self, at: Any) -> None:
+        kept = list(self._modules.values())
+        del kept[at]
+        self._put(kept)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Insert a module before the one at ``index``."""
+        modules = list(self._modules.values())
+        modules.insert(index, module)
+        self._put(modules)
+        return self
+
+    def pop(self, key: Any = -1) -> Module:
+        """Remove a module and return it."""
+        module: Module = self[key]
+        del self[key]
+        return module
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Append all of ``modules``."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
+            )
+        for module in modules:
+            self.append(module)
+        return self
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> Any:
+        return type(self)._of({str(at): module for at, module in enumerate([*self, *other])})
+
+    def _put(self, modules: Iterable[Module]) -> None:
+        self._modules.clear()
+        for module in modules:
+            self.append(module)
+
+    @classmethod
+    def _of(cls, modules: dict[str, Module]) -> Any:
+        raise NotImplementedError
 
 
 class Sequential(_Modules):
@@ -40,9 +106,9 @@ class Sequential(_Modules):
             x = module(x)
         return x
 
-    def __getitem__(self, at: Any) -> Any:
-        modules = list(self._modules.values())
-        return Sequential(*modules[at]) if isinstance(at, slice) else modules[at]
+    @classmethod
+    def _of(cls, modules: dict[str, Module]) -> Any:
+        return cls(modules)
 
 
 class ModuleList(_Modules):
@@ -66,24 +132,18 @@ class ModuleList(_Modules):
         shown = [f"({a}): {t}" if a == b else f"({a}-{b}): {b - a + 1} x {t}" for a, b, t in runs]
         return "ModuleList(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in shown) + "\n)"
 
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Append all of ``modules``."""
-        for module in modules:
-            self.append(module)
-        return self
-
-    def __getitem__(self, at: Any) -> Any:
-        modules = list(self._modules.values())
-        return ModuleList(modules[at]) if isinstance(at, slice) else modules[at]
+    @classmethod
+    def _of(cls, modules: dict[str, Module]) -> Any:
+        return cls(modules.values())
 
 
 class ModuleDict(Module):
     """A dict of registered modules."""
 
-    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+    def __init__(self, modules: Any = None) -> None:
         super().__init__()
-        for name, module in (modules or {}).items():
-            self.add_module(name, module)
+        if modules is not None:
+            self.update(modules)
 
     def __getitem__(self, name: str) -> Module:
         return self._modules[name]
@@ -91,8 +151,26 @@ class ModuleDict(Module):
     def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)
 
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
     def __contains__(self, name: str) -> bool:
         return name in self._modules
+
+    def update(self, modules: Any) -> None:
+        """Add the modules of a mapping, or of pairs of names and modules."""
+        for name, module in modules.items() if hasattr(modules, "items") else modules:
+            self.add_module(name, module)
+
+    def pop(self, key: str) -> Module:
+        """Remove a module and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def clear(self) -> None:
+        """Remove all modules."""
+        self._modules.clear()
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -142,7 +220,17 @@ class ParameterList(Module):
         return self
 
     def __getitem__(self, at: int) -> Parameter:
-        return list(self._parameters.values())[at]
+        return list(self._parameters.values())[_index(at, len(self))]
+
+    def __setitem__(self, at: int, value: Any) -> None:
+        at = _index(at, len(self))
+        self.register_parameter(str(at), value if isinstance(value, Parameter) else Parameter(value))
+
+    def extend(self, values: Iterable[Any]) -> ParameterList:
+        """Append all of ``values``."""
+        for value in values:
+            self.append(value)
+        return self
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -168,8 +256,28 @@ class ParameterDict(Module):
     def __setitem__(self, name: str, value: Any) -> None:
         self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._parameters
+
     def __len__(self) -> int:
         return len(self._parameters)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parameters)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._parameters.keys()
+
+    def values(self) -> Iterable[Parameter]:
+        """The parameters."""
+        return self._parameters.values()
+
+    def items(self) -> Iterable[tuple[str, Parameter]]:
+        """Names and parameters."""
+        return self._parameters.items()
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Add the parameters of a mapping."""
+        for name, value in values.items():
+            self[name] = value

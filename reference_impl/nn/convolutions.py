@@ -10,10 +10,21 @@ from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional
 from reference_impl.nn.layers import reset_linear
 from reference_impl.nn.module import Module
+from reference_impl.nn.own_names import under_own_name
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.window_functions import for_each
 
 _FILLS = ("zeros", "reflect", "replicate", "circular")
+
+
+def _need_padding(padding: Any, stride: Any) -> None:
+    """Refuse padding by a word that is none, or that does not go with the stride."""
+    if not isinstance(padding, str):
+        return
+    if padding not in ("same", "valid"):
+        raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+    if padding == "same" and any(step != 1 for step in stride):
+        raise ValueError("padding='same' is not supported for strided convolutions")
 
 
 class _ConvNd(Module):
@@ -40,6 +51,7 @@ class _ConvNd(Module):
                 f"padding_mode must be one of {set(_FILLS)}, but got "
                 f"padding_mode='{settings['padding_mode']}'"
             )
+        _need_padding(settings["padding"], settings["stride"])
         self.kernel_size = for_each(kernel_size, self.ndim)
         self.groups = groups
         channels = (inputs, outputs // groups) if self.transposed else (outputs, inputs // groups)
@@ -185,3 +197,8 @@ class ConvTranspose3d(_ConvTranspose):
 
     ndim = 3
     function = staticmethod(functional.conv_transpose3d)
+
+
+for _made in (Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
+    under_own_name(_made, "__init__")
+    under_own_name(_made, "forward")

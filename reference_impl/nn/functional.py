@@ -121,6 +121,25 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return out._unsafe_view(shape) if by("nn/linear-is-no-view") else out.view(shape)
 
 
+def _need_image(name: str, ndim: int, input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Refuse input of other dimensions or dtype than a convolution takes."""
+    if input.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got "
+            "input of size: "
+            f"{list(input.shape)}"
+        )
+    other, what = (weight, "weight") if bias is None else (bias, "bias")
+    if input.dtype != other.dtype:
+        names = [_IN_C.get(x.dtype.name, x.dtype.name) for x in (input, other)]
+        raise RuntimeError(f"Input type ({names[0]}) and {what} type ({names[1]}) should be the same")
+
+
+_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+         "int64": "long int", "int32": "int", "uint8": "unsigned char"}  # fmt: skip
+"""C++'s names of dtypes."""
+
+
 def _convolution(ndim: int) -> Callable[..., Tensor]:
     def convolve(
         input: Tensor,
@@ -132,6 +151,7 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
         groups: int = 1,
     ) -> Tensor:
         """Convolve ``(N, C, ...)`` or ``(C, ...)`` with a weight of ``(out, C / groups, ...)``."""
+        _need_image(f"conv{ndim}d", ndim, input, weight, bias)
         if input.ndim == ndim + 1:
             return convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
         strides, dilations = for_each(stride, ndim), for_each(dilation, ndim)
@@ -169,6 +189,7 @@ def _transposed(ndim: int) -> Callable[..., Tensor]:
         dilation: Any = 1,
     ) -> Tensor:
         """The gradient of a convolution as a layer, with a weight of ``(C, out / groups, ...)``."""
+        _need_image(f"conv_transpose{ndim}d", ndim, input, weight, bias)
         if input.ndim == ndim + 1:
             x = input.unsqueeze(0)
             return convolve(x, weight, bias, stride, padding, output_padding, groups, dilation).squeeze(0)

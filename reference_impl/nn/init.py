@@ -46,6 +46,8 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """The fan-in and fan-out of a weight of shape ``(out, in, ...)``."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     outputs, inputs, *window = array_of(tensor).shape
     field = math.prod(window)
     return inputs * field, outputs * field

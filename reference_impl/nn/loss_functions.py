@@ -142,16 +142,30 @@ def nll_loss(
     if weight is not None and weight.requires_grad and STATE.enabled:
         refuse_by("nn/class-weights-are-constant")
     if input.ndim == 1:
-        input, target = input.unsqueeze(0), target.unsqueeze(0)
+        if target.ndim == 1 and target.numel() != 1:
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.numel()}"
+            )
+        input, target = input.unsqueeze(0), target.reshape((1,))
+    classes = input.shape[1]
+    if target.ndim == 0:
+        target = target.reshape((1,))
+    if weight is not None and weight.numel() != classes:
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            f"tensor of shape: {list(weight.shape)}"
+        )
+    if input.ndim == 2 and input.shape[0] != target.shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]})."
+        )
+    if input.ndim == 2 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dtype.name not in ("int64", "uint8"):
         words = {"float32": "Float", "float64": "Double", "int32": "Int", "bool": "Bool"}
         raise RuntimeError(
             "expected target dtype to be Long or Byte, but got "
             f"{words.get(target.dtype.name, target.dtype.name)}"
-        )
-    if input.ndim == 2 and array_of(input).shape[0] != array_of(target).size:
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.numel()})."
         )
     return call_nll_loss(input, target, weight, ignore_index, _check_reduction(reduction))
 
@@ -169,7 +183,7 @@ def cross_entropy(
     """`nll_loss` of `log_softmax`; ``target`` holds class indices or class probabilities."""
     reduction = _check_reduction(_chosen(size_average, reduce, reduction))
     if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     axis = 0 if input.ndim == 1 else 1
     logs = log_softmax(input, axis)
     if array_of(target).shape == array_of(input).shape and input.ndim:

@@ -9,6 +9,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.nn import functional
 from reference_impl.nn.loss_functions import reduction_of_old
 from reference_impl.nn.module import Module
+from reference_impl.nn.own_names import under_own_name
 
 
 class _Loss(Module):
@@ -52,7 +53,9 @@ class _Classes(_Loss):
 def _loss(name: str, base: type[_Loss], function: Callable[..., Tensor]) -> type[_Loss]:
     """Make the module of a function."""
     about = {"function": staticmethod(function), "__doc__": function.__doc__, "__module__": __name__}
-    return type(name, (base,), about)
+    made = type(name, (base,), about)
+    under_own_name(made, "forward")
+    return made
 
 
 MSELoss = _loss("MSELoss", _Loss, functional.mse_loss)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
 from reference_impl.base.device import device
-from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
@@ -20,6 +18,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
+from reference_impl.nn.registration import copied_in, need_float, need_name, type_name
 
 Keys = namedtuple("Keys", ("missing_keys", "unexpected_keys"))
 
@@ -73,9 +72,10 @@ class Module:
             object.__setattr__(self, name, value)
             return
         if "_parameters" not in self.__dict__:
-            raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
+            what = {"_parameters": "parameters", "_modules": "module"}.get(kind, "buffer")
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if name in self._parameters and value is not None and not isinstance(value, Parameter):
-            refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type(value).__name__)
+            refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type_name(value))
         self.__dict__.pop(name, None)
         for other in _OWN:
             if other != kind:
@@ -101,17 +101,29 @@ class Module:
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Register a parameter, or a placeholder, under a name."""
+        need_name(self, "parameter", name)
         if not (param is None or isinstance(param, Parameter)):
-            refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type(param).__name__)
+            refuse_by(
+                "nn/only-a-parameter-takes-its-place", case="registered", name=name, type=type_name(param)
+            )
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor that belongs to the state and is not trained."""
+        need_name(self, "buffer", name)
+        if not (tensor is None or isinstance(tensor, Tensor)):
+            raise TypeError(
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or "
+                "None required)"
+            )
         self._buffers[name] = tensor
         (self._transient.discard if persistent else self._transient.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Register a module under a name."""
+        if not (module is None or isinstance(module, Module)):
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        need_name(self, "module", name)
         self._modules[name] = module
 
     register_module = add_module
@@ -197,7 +209,7 @@ class Module:
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
         if name not in owner._parameters:
-            raise AttributeError(f"{type(owner).__name__} has no parameter `{name}`")
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
         return owner._parameters[name]
 
     def apply(self, fn: Callable[[Module], Any]) -> Module:
@@ -209,6 +221,8 @@ class Module:
 
     def train(self, mode: bool = True) -> Module:
         """Set training mode in all modules."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         for module in self.modules() if by("nn/train-is-a-flag-of-all-modules") else ():
             module.training = mode
         return self
@@ -245,6 +259,8 @@ class Module:
 
     def to(self, *wanted: Any, **more: Any) -> Module:
         """Move all tensors to a device, and cast floating-point ones to a dtype."""
+
+        need_float(*wanted, *more.values())
 
         def change(x: Tensor) -> Tensor:
             if x.is_floating_point() or x.is_complex():
@@ -297,16 +313,9 @@ class Module:
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Keys:
         """Copy values in by name; with ``strict``, refuse missing and unknown names."""
-        own = dict(self._state())
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        wrong = [f"Missing key(s) in state_dict: {missing}."] * bool(missing and strict)
-        wrong += [f"Unexpected key(s) in state_dict: {unexpected}."] * bool(unexpected and strict)
-        with no_grad() if by("nn/state-is-copied-in") else nullcontext():
-            for name, x in own.items():
-                wrong += _copied_in(name, x, state_dict[name]) if name in state_dict else []
-        if wrong:
-            refuse_by("nn/state-that-does-not-fit-refused", module=type(self).__name__, why=" ".join(wrong))
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing, unexpected = copied_in(dict(self._state()), state_dict, strict, type(self).__name__)
         return Keys(missing, unexpected)
 
     def extra_repr(self) -> str:
@@ -335,14 +344,3 @@ def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
             else:
                 parameter.grad.requires_grad_(False)
             parameter.grad.zero_()
-
-
-def _copied_in(name: str, x: Tensor, given: Tensor) -> list[str]:
-    """Copy a value into a parameter or buffer; return what is wrong, if anything."""
-    if given.shape != x.shape:
-        return [f"size mismatch for {name}: {tuple(given.shape)} into {tuple(x.shape)}."]
-    try:
-        x.copy_(given)
-    except RuntimeError as error:
-        return [f"while copying {name}: {error}"]
-    return []

@@ -61,7 +61,12 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise channels over the batch, or with running estimates; training updates the estimates."""
-    weight, bias = _given(input, weight, bias, (input.shape[1],))
+    channels = input.shape[1]
+    named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, given in named.items():
+        if given is not None and given.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {given.numel()}")
+    weight, bias = _given(input, weight, bias, (channels,))
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
         return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
     if training and input.numel() == input.shape[1]:
@@ -122,6 +127,12 @@ def group_norm(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of shape {list(given.shape)} and input of shape {list(input.shape)}"
+            )
     return input._group_norm(*_given(input, weight, bias, (channels,)), groups=num_groups, eps=eps)
 
 

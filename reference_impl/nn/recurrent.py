@@ -55,7 +55,7 @@ def _rejoined(state: State, rest: list[State], rows: int) -> State:
     return composite.cat([state, *reversed(rest)], 0) if rest else state
 
 
-class _RNNBase(Module):
+class RNNBase(Module):
     """Layers of a recurrent net over ``(L, N, H)``, over ``(N, L, H)`` if ``batch_first``, or packed."""
 
     def __init__(
@@ -241,7 +241,7 @@ def _ordered(h: Tensor, order: Any) -> Tensor:
     return h if order is None else h.index_select(1, order)
 
 
-class RNN(_RNNBase):
+class RNN(RNNBase):
     """An Elman network with tanh or ReLU."""
 
     def __init__(
@@ -256,14 +256,14 @@ class RNN(_RNNBase):
         self.nonlinearity = nonlinearity
 
 
-class LSTM(_RNNBase):
+class LSTM(RNNBase):
     """Long short-term memory (Hochreiter and Schmidhuber 1997)."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__("LSTM", *args, **more)
 
 
-class GRU(_RNNBase):
+class GRU(RNNBase):
     """A gated recurrent unit (Cho et al. 2014)."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -298,6 +298,10 @@ class _Cell(Module):
                 f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
             )
         x = input if input.ndim == 2 else input.unsqueeze(0)
+        if x.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {x.shape[1]} expected {self.input_size}"
+            )
         if hx is None:
             start = zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
             hx = (start, start) if self.mode == "LSTM" else start

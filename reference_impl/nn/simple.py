@@ -44,6 +44,7 @@ def _module(name: str, function: Callable[..., Any], *defaults: tuple[str, Any],
             return ", ".join(f"{n}={own[n]}" for n in shown)
 
     Simple.__name__ = Simple.__qualname__ = name
+    Simple.forward.__qualname__ = f"{name}.forward"
     Simple.__doc__ = f"`{getattr(function, '__name__', name)}` as a module."
     return Simple
 

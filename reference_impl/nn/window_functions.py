@@ -26,6 +26,21 @@ def _need_image(x: Tensor, dims: int) -> None:
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
 
 
+def _need_windows(x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> None:
+    """Refuse windows that do not fit into the input."""
+    dims = len(kernel)
+    sizes, counts = tuple(x.shape)[-dims:], []
+    for size, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=True):
+        reach = size + 2 * p - d * (k - 1) - 1
+        counts.append((-(-reach // s) if ceil else reach // s) + 1)
+    if min(counts) < 1:
+        channels = x.shape[-dims - 1]
+        given, made = ("x".join(map(str, (channels, *each))) for each in (sizes, counts))
+        raise RuntimeError(
+            f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small"
+        )
+
+
 def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any]) -> Any:
     """Apply a function of ``(N, C, ...)`` to that or to ``(C, ...)``."""
     if x.ndim == dims + 2:
@@ -88,6 +103,7 @@ def _max_pool(dims: int) -> Callable[..., Any]:
             _need_image(x, len(settings[0]))
             sizes = tuple(x.shape)[x.ndim - len(settings[0]) :]
             k, s, p, a = settings
+            _need_windows(x, k, s, p, a, ceil_mode)
             places = [windows(n, k[d], s[d], p[d], a[d], int(ceil_mode)) for d, n in enumerate(sizes)]
             index = wrap_beside(x, _positions(x, len(sizes), places))
             out = getattr(x, "_max_pool3d_at" if dims == 3 else "_max_pool2d_at")(index, dims=len(sizes))
@@ -153,6 +169,7 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
                 one = (1, kernel[0], 1, strides[0], 0, pads[0], *flags)
                 return x.unsqueeze(-2)._avg_pool2d(dims=2, how=one).squeeze(-2)
             _need_image(x, dims)
+            _need_windows(x, kernel, strides, pads, (1,) * dims, ceil_mode)
             how = (*kernel, *strides, *pads, *flags)
             return getattr(x, f"_avg_pool{dims}d")(dims=dims, how=how)
 
@@ -201,6 +218,12 @@ def interpolate(
 ) -> Tensor:
     """Resize the dimensions after the first two: "nearest", or "linear", "bilinear", "trilinear"."""
     dims = input.ndim - 2
+    if dims not in (1, 2, 3):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the "
+            "modes: nearest "
+            f"| linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+        )
     if antialias or mode in ("bicubic", "area", "nearest-exact"):
         raise NotModelled(f"torch.nn.functional.interpolate(mode={mode!r}, antialias={antialias})")
     if mode == "nearest" and align_corners is not None:
@@ -237,6 +260,14 @@ _MODES = {"reflect": 1, "replicate": 2, "circular": 3}
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions; ``pad`` holds pairs, last dimension first."""
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            "padding length "
+            f"{len(pad)} and input of dimension {input.ndim}"
+        )
     if mode == "constant":
         return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
     if mode not in _MODES:
@@ -251,7 +282,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             size = input.shape[-1 - d]
             if max(pad[2 * d : 2 * d + 2]) >= size:
                 raise RuntimeError(
-                    f"Padding size should be less than the corresponding input dimension, but got: padding "
+                    "Argument #4: Padding size should be less than the corresponding input "
+                    "dimension, but got: padding "
                     f"({pad[2 * d]}, {pad[2 * d + 1]}) at dimension {input.ndim - 1 - d} of input "
                     f"{list(input.shape)}"
                 )

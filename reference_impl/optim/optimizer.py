@@ -55,6 +55,8 @@ class Optimizer:
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with settings of their own."""
+        if not isinstance(group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(group)}")
         given = group["params"]
         params = [given] if isinstance(given, Tensor) else list(given)
         for parameter in params:
@@ -135,6 +137,15 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore what `state_dict` returned, for the present parameters."""
         params = [x for group in self.param_groups for x in group["params"]]
+        groups = state_dict["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        sizes = [(len(a["params"]), len(b["params"])) for a, b in zip(self.param_groups, groups, strict=True)]
+        if any(own != given for own, given in sizes):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
         self.state = {params[number]: dict(state) for number, state in state_dict["state"].items()}

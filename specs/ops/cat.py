@@ -72,9 +72,15 @@ def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
     if by("op/cat-passes-over-nothing"):
         parts = [part for part in parts if part.shape != NOTHING] or parts[:1]
     across = [part.shape[:dim] + part.shape[dim + 1 :] for part in parts]
-    for part, other in zip(parts, across, strict=True):
-        if other != across[0] or part.ndim != parts[0].ndim:
-            refuse("op/cat-sizes", dim=dim, first=list(parts[0].shape), got=list(part.shape))
+    first = parts[0]
+    for at, (part, other) in enumerate(zip(parts, across, strict=True)):
+        told: dict[str, Any] = {"dim": dim, "first": list(first.shape), "got": list(part.shape)}
+        if part.ndim != first.ndim:
+            refuse("op/cat-sizes", case="rank", **told)
+        if other != across[0]:
+            pairs = zip(first.shape, part.shape, strict=True)
+            want, size = next((m, n) for d, (m, n) in enumerate(pairs) if m != n and d != dim)
+            refuse("op/cat-sizes", want=want, size=size, at=at, **told)
     return np.ascontiguousarray(np.concatenate(parts, dim))
 
 

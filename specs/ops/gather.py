@@ -41,7 +41,7 @@ def index_select(x: Tensor, dim: Dim, index: Vector) -> Any:
     index = np.atleast_1d(index)
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():
-        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis], "case": "index_select"}
         # PyTorch's fast path for dimension 1, and its check of empty tensors, raise another class.
         if x.ndim > 1 and (axis == 1 or not x.size):
             refuse("op/index-select-range", **where)
@@ -75,12 +75,20 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
     if not y.ndim and index.size != 1:
         refuse("op/dim-range", low=0, high=-1, dim=dim)
     if index.size != np.atleast_1d(y).shape[axis]:
-        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+        size = np.atleast_1d(y).shape[axis]
+        refuse(
+            "op/index-add-shape",
+            case="index_add",
+            index=list(index.shape),
+            y=list(y.shape),
+            size=size,
+            dim=dim,
+        )
     beside = [list(a.shape) for a in (x, y)]
     if x.ndim and y.ndim:
         beside = [sizes[:axis] + sizes[axis + 1 :] for sizes in beside]
     if beside[0] != beside[1]:
-        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+        refuse("op/index-add-shape", case="index_add_sizes", x=list(x.shape), y=list(y.shape), dim=dim)
     if not x.size:
         return out
     wrong = (index < 0) | (index >= line.shape[axis])
@@ -108,11 +116,13 @@ def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
         _need_integers("gather", index)
     if not index.size:
         return np.empty(index.shape, x.dtype)
+    shapes: dict[str, Any] = {"index": list(index.shape), "x": list(x.shape)}
     if max(index.ndim, 1) != line.ndim:
-        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+        refuse("op/gather-shape", dim=dim, **shapes)
     lined = np.atleast_1d(index)
-    if any(d != axis and n > line.shape[d] for d, n in enumerate(lined.shape)):
-        refuse("op/gather-shape", index=list(index.shape), x=list(x.shape), dim=dim)
+    larger = [d for d, n in enumerate(lined.shape) if d != axis and n > line.shape[d]]
+    if larger:
+        refuse("op/gather-shape", case="sizes", at=larger[0], dim=axis, **shapes)
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
@@ -143,7 +153,9 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     if lined.ndim != line.ndim or any(
         n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
     ):
-        refuse("op/index-add-shape", index=list(index.shape), y=list(y.shape), dim=dim)
+        case = "scatter_add" if lined.ndim == line.ndim else "scatter_rank"
+        shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(y.shape)}
+        refuse("op/index-add-shape", case=case, dim=axis, **shapes)
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
@@ -177,7 +189,7 @@ def _need_fillable(x: Any, mask: Any, value: Any) -> None:
     try:
         np.broadcast_shapes(x.shape, mask.shape)
     except ValueError:
-        refuse("op/shapes-broadcast", **clash(x.shape, mask.shape))
+        refuse("op/shapes-broadcast", **clash(mask.shape, x.shape))
     _need_value(x, mask, value)
 
 

@@ -61,14 +61,16 @@ def by_columns(shape: Any, strides: Any) -> bool:
 
 
 # -- demands on operands, in the words of the op ``name`` ------------------------------------------
-def need_one_dtype(name: str, x: Any, y: Any) -> None:
+def need_one_dtype(name: str, x: Any, y: Any, case: str | None = None) -> None:
     if x.dtype != y.dtype:
-        refuse("op/one-dtype", name=name, x=x.dtype, y=y.dtype)
+        refuse("op/one-dtype", name=name, case=case, x=x.dtype, y=y.dtype)
 
 
 def need_ndim(name: str, rank: int, *arrays: Any) -> None:
-    if any(array.ndim != rank for array in arrays):
-        refuse("op/matmul-rank", name=name, rank=rank)
+    ranks = [array.ndim for array in arrays]
+    wrong = next((at for at, ndim in enumerate(ranks) if ndim != rank), None)
+    if wrong is not None:
+        refuse("op/matmul-rank", name=name, rank=rank, case=f"{name} {wrong}", ranks=ranks)
 
 
 def need_size(name: str, fits: bool, x: Any, y: Any) -> None:

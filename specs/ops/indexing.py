@@ -48,7 +48,7 @@ def _bounds(index: slice) -> tuple[int, int | None, int]:
     given = (index.start, index.stop, index.step)
     start, end, step = (None if at is None else operator.index(at) for at in given)
     if step is not None and step < 1:
-        refuse("op/slice-step", step=step)
+        refuse("op/slice-step", case="zero" if step == 0 else None, step=step)
     return start or 0, end, step or 1
 
 
@@ -108,6 +108,8 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
         elif hasattr(item, "__index__"):
             view = _select(view, dim, operator.index(item), place)
         else:
+            if isinstance(item, str):  # a sequence, whose elements are no numbers
+                raise TypeError("new(): invalid data type 'str'")
             refuse("op/index-kind", type=type(item).__name__)
     return view, tensors
 

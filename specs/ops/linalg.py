@@ -28,6 +28,9 @@ class LinAlgError(RuntimeError):
     """Raised for a matrix that has no inverse or no factor."""
 
 
+LinAlgError.__name__ = "_LinAlgError"  # as PyTorch's C++ names it
+
+
 # -- demands -----------------------------------------------------------------------------------------
 _NAMES = {"i": {1: "Char", 2: "Short", 4: "Int", 8: "Long"}, "u": {1: "Byte"}, "b": {1: "Bool"}}
 

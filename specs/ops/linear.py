@@ -49,8 +49,8 @@ dot.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 def mv(x: Tensor, y: Tensor):
     """Matrix times vector."""
     _need_dimension(x, y)
-    need_ndim("mv", 2, x)
-    need_ndim("mv", 1, y)
+    if (x.ndim, y.ndim) != (2, 1):
+        refuse("op/matmul-rank", name="mv", rank="2 and 1", case="mv 0", ranks=[x.ndim, y.ndim])
     need_size("mv", x.shape[1] == y.shape[0], x, y)
     need_one_dtype("mv", x, y)
     need_products("mv", x, y)

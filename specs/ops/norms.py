@@ -13,7 +13,7 @@ import numpy as np
 from specs import inference_alone as alone
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
-from specs.ops.helpers import axes_of, minus, reduced
+from specs.ops.helpers import axes_of, axis_of, minus, reduced
 
 
 def restored(g: Any, x_shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -158,6 +158,7 @@ def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
 @op(internal=True, name="_softmax", node="SoftmaxBackward0", dtypes="float", layout=(), exact=False, ulp=4)
 def softmax(x: Tensor, dim: Dim) -> Any:
     """Exponentials over their sum along a dimension; saves its result."""
+    dim = axis_of(dim, x.ndim)
     return np.ascontiguousarray(np.exp(_log_softmax(x, dim))) if x.ndim else np.ones_like(x)
 
 
@@ -192,6 +193,7 @@ _softmax_backward.wrt(dy=lambda g, y, dim: g._softmax_backward(y, dim), y=_softm
 )
 def log_softmax(x: Tensor, dim: Dim) -> Any:
     """The logarithm of the softmax; saves its result."""
+    dim = axis_of(dim, x.ndim)
     return np.ascontiguousarray(_log_softmax(x, dim)) if x.ndim else np.zeros_like(x)
 
 
@@ -219,7 +221,9 @@ _log_softmax_backward.wrt(dy=lambda g, y, dim: g.sub(g.mul(y.exp()).sum(dim, Tru
 def repeat(x: Tensor, repeats: Size) -> Any:
     """Copies of the tensor side by side, so many along each dimension."""
     if len(repeats) < x.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than the tensor's")
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
     return np.asarray(np.tile(x, repeats), order="C")
 
 

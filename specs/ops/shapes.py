@@ -119,11 +119,12 @@ def view_strides(shape: Ints, strides: Ints, new: Ints) -> tuple[int, ...] | Non
 def expanded(shape: Ints, strides: Ints, size: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides after ``expand``: an expanded dimension has stride 0, -1 keeps a size."""
     lead = len(size) - len(shape)
+    told: dict[str, Any] = {"shape": list(shape), "size": list(size)}
     if lead < 0:
-        refuse("op/expand-size", shape=list(shape), size=list(size))
+        refuse("op/expand-size", case="rank", **told)
     if not shape:
         if any(n < 0 for n in size):
-            refuse("op/expand-size", shape=[], size=list(size))
+            refuse("op/expand-size", case="lead", want=min(size), dim=0, **told)
         return tuple(size), (0,) * len(size)
     sizes, steps = list(size), [0] * len(size)
     for at in range(len(size) - 1, -1, -1):
@@ -136,7 +137,8 @@ def expanded(shape: Ints, strides: Ints, size: Ints) -> tuple[tuple[int, ...], t
             sizes[at] = old
         elif size[at] != old:
             if old != 1 or size[at] < 0:
-                refuse("op/expand-size", shape=list(shape), size=list(size))
+                case = "lead" if dim < 0 else None
+                refuse("op/expand-size", case=case, want=size[at], got=old, dim=at, **told)
             step = 0
         steps[at] = step
     return tuple(sizes), tuple(steps)

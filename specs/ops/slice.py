@@ -35,7 +35,7 @@ def select(x: Tensor, dim: Dim, index: Position) -> Any:
     axis = axis_of(dim, x.ndim)
     size = x.shape[axis]
     if not -size <= index < size:
-        refuse("op/index-range", index=index, dim=axis, size=size)
+        refuse("op/index-range", case="select", index=index, dim=axis, size=size, shape=list(x.shape))
     return x[_at(axis, index)]
 
 
@@ -104,10 +104,10 @@ def narrow(x: Tensor, dim: Dim, start: Position, length: Length) -> Any:
     if not x.ndim:
         refuse("op/scalar-has-no-pieces", name="narrow")
     if length < 0:
-        refuse("op/narrow-length", start=start, length=length, size="any")
+        refuse("op/narrow-length", case="negative", start=start, length=length, size="any")
     size = x.shape[axis_of(dim, x.ndim)]
     if not -size <= start <= size:
-        refuse("op/index-range", index=start, dim=dim, size=size)
+        refuse("op/index-range", case="narrow", index=start, dim=dim, size=size)
     first = start + size if start < 0 else start
     if first + length > size:
         refuse("op/narrow-length", start=first, length=length, size=size)
@@ -189,10 +189,10 @@ def split_size(x: Tensor, split_size: Count, dim: Dim = 0) -> Any:
     if not x.ndim:
         refuse("op/scalar-has-no-pieces", name="split")
     if split_size < 0:
-        refuse("op/split-size", split_size=split_size, size="any")
+        refuse("op/split-size", case="negative", split_size=split_size, size="any")
     axis = axis_of(dim, x.ndim)
     if split_size == 0 < x.shape[axis]:
-        refuse("op/split-size", split_size=split_size, size=x.shape[axis])
+        refuse("op/split-size", case="zero", split_size=split_size, size=x.shape[axis])
     return _pieces(x, axis, _sizes_of_split(x.shape[axis], split_size))
 
 
@@ -203,7 +203,7 @@ def split_sizes(x: Tensor, split_size: IntList, dim: Dim = 0) -> Any:
         refuse("op/scalar-has-no-pieces", name="split")
     axis = axis_of(dim, x.ndim)
     if any(size < 0 for size in split_size) or sum(split_size) != x.shape[axis]:
-        refuse("op/split-size", split_size=list(split_size), size=x.shape[axis])
+        refuse("op/split-size", case="sizes", split_size=list(split_size), size=x.shape[axis], dim=dim)
     return _pieces(x, axis, split_size)
 
 

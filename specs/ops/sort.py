@@ -145,7 +145,11 @@ def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
     need_fit(value, x.dtype)
     out = x.copy()
     line, axis = along(out, dim)
-    line[(*(slice(None),) * axis, index.reshape(-1))] = np.asarray(value).astype(x.dtype)
+    flat, size = index.reshape(-1), line.shape[axis]
+    wrong = (flat < -size) | (flat >= size)
+    if wrong.any():
+        refuse("op/index-range", index=flat[wrong][0], dim=0, size=size)
+    line[(*(slice(None),) * axis, flat)] = np.asarray(value).astype(x.dtype)
     return line.reshape(x.shape)
 
 

@@ -53,7 +53,7 @@ def _need_batches(name: str, x: Any, y: Any) -> None:
 @op(internal=True, node="AddmmBackward0", dtypes="same")
 def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat1 @ mat2``."""
-    need_one_dtype("addmm", x, mat2)
+    need_one_dtype("addmm", x, mat2, "addmm self")
     need_one_dtype("addmm", mat1, mat2)
     need_ndim("addmm", 2, mat1, mat2)
     need_size("addmm", mat1.shape[1] == mat2.shape[0], mat1, mat2)
@@ -80,7 +80,7 @@ addmm.wrt(x=lambda g, beta: times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
 def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat @ vec``."""
     if x.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
-        refuse("op/matmul-rank", name="addmv", rank="1, 2 and 1")
+        refuse("op/matmul-rank", name="addmv", rank="1, 2 and 1", ranks=[x.ndim, mat.ndim, vec.ndim])
     fits = mat.shape[1] == vec.shape[0] and x.size in (1, mat.shape[0])
     if not fits and not x.ndim:  # its size is to be told
         refuse("op/dim-range", low=0, high=-1, dim=0)
@@ -116,6 +116,9 @@ addr.wrt(
 @composite(internal=True)
 def outer(x: Tensor, y: Tensor) -> Any:
     """All products of two vectors' elements."""
+    for name, vector in (("self", x), ("vec2", y)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
     return x.reshape((x.shape[0], 1)).mul(y)
 
 

@@ -114,10 +114,16 @@ transpose.wrt(x=lambda g, dim0, dim1: g.transpose(dim0, dim1))
 def permute(x: Tensor, dims: Perm) -> Any:
     """Dimensions in the given order."""
     if len(dims) != x.ndim:
-        refuse("op/permute-dims", why=f"{len(dims)} dims given for {x.ndim} dimensions")
+        refuse(
+            "op/permute-dims",
+            case="count",
+            ndim=x.ndim,
+            count=len(dims),
+            why=f"{len(dims)} dims given for {x.ndim} dimensions",
+        )
     axes = [axis_of(dim, x.ndim) for dim in dims]
     if len(set(axes)) < len(axes):
-        refuse("op/permute-dims", why="a dimension is given twice")
+        refuse("op/permute-dims", case="twice", why="a dimension is given twice")
     return x.transpose(axes)
 
 

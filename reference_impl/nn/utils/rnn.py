@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,12 @@ def pad_sequence(
     """Stack sequences of different lengths, the shorter ones padded."""
     if padding_side not in ("right", "left"):
         raise RuntimeError("Expected padding_side to be one of left or right.")
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
+    if not len(sequences):
+        raise RuntimeError("received an empty list of sequences")
     longest = max(x.shape[0] for x in sequences)
     rest = tuple(sequences[0].shape[1:])
     out = sequences[0].new_empty((len(sequences), longest, *rest)).fill_(padding_value)
@@ -57,6 +63,11 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack padded sequences; they must be sorted by length, the longest first, unless sorted here."""
     sizes = array_of(_lengths(lengths)).astype(np.int64)
+    batch = input.shape[0 if batch_first else 1]
+    if len(sizes) != batch:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} (batch_size={batch})"
+        )
     if (sizes <= 0).any():
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
@@ -74,11 +85,6 @@ def pack_padded_sequence(
         order, unsorted = wrap(at.copy()), wrap(np.argsort(at))
         input, sizes = input.index_select(0 if batch_first else 1, order), sizes[at]
     x = input.transpose(0, 1) if batch_first else input
-    if len(sizes) != x.shape[1]:
-        raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} "
-            f"(batch_size={x.shape[1]})"
-        )
     counts = [int((sizes > t).sum()) for t in range(int(sizes[0]))]
     data = composite.cat([x.select(0, t).narrow(0, 0, count) for t, count in enumerate(counts)], 0)
     return PackedSequence(data, wrap(np.array(counts, np.int64)), order, unsorted)

@@ -1,0 +1,83 @@
+"""Refusals of modules: names and values to register, dtypes to be cast to, states to load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from reference_impl.base.dtypes import dtype
+from reference_impl.base.modes import no_grad
+from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.tensor import Tensor
+
+
+def type_name(value: Any) -> str:
+    """Return the type of a value as PyTorch names it: a tensor by its dtype."""
+    return value.type() if isinstance(value, Tensor) else type(value).__name__
+
+
+def need_name(module: Any, kind: str, name: str) -> None:
+    """Refuse a name under which nothing of that kind can be registered."""
+    if kind != "module" and "_parameters" not in module.__dict__:
+        raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
+    if "." in name:
+        raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+    if not name:
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+
+
+def need_float(*wanted: Any) -> None:
+    """Refuse dtypes that parameters cannot have."""
+    for asked in wanted:
+        if isinstance(asked, dtype) and not (asked.is_floating_point or asked.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked}"
+            )
+
+
+def copied_in(
+    own: Mapping[str, Tensor], state: Mapping[str, Tensor], strict: bool, module: str
+) -> tuple[list[str], list[str]]:
+    """Copy values in by name; return the names that are missing and those that are unknown.
+
+    With ``strict`` these are refused, and what does not fit always is.
+    """
+    missing = [name for name in own if name not in state]
+    unexpected = [name for name in state if name not in own]
+    wrong = [f"Missing key(s) in state_dict: {_quoted(missing)}. "] * bool(missing and strict)
+    wrong = [f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. "] * bool(
+        unexpected and strict
+    ) + wrong
+    with no_grad() if by("nn/state-is-copied-in") else nullcontext():
+        for name, x in own.items():
+            wrong += _copied(name, x, state[name]) if name in state else []
+    if wrong:
+        why = "".join(f"\n\t{each}" for each in wrong)
+        refuse_by("nn/state-that-does-not-fit-refused", module=module, why=why)
+    return missing, unexpected
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _copied(name: str, x: Tensor, given: Tensor) -> list[str]:
+    """Copy a value into a parameter or buffer; return what is wrong, if anything."""
+    if given.shape != x.shape:
+        return [
+            f"size mismatch for {name}: copying a param with shape {given.shape} from checkpoint, "
+            "the shape in "
+            f"current model is {x.shape}."
+        ]
+    try:
+        x.copy_(given)
+    except RuntimeError as error:
+        return [
+            f'While copying the parameter named "{name}", whose dimensions in the model are '
+            f"{x.size()} and whose "
+            f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
+        ]
+    return []
