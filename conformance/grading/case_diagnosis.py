@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from conformance import adapters
-from conformance.comparison.compare import Agree, Diverge, compare
+from conformance.comparison.compare import Agree, Diverge, Divergence, compare
 from conformance.comparison.refusals import as_claimed
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
 from conformance.execution.run import run
@@ -106,41 +106,62 @@ def diagnosed(
     """
     reference = adapters.load("reference")
     fired = sorted(_fired(case, reference.torch).union(case.rules))
-    exact = () if trace is None else _by_trace(trace, fired)
+    exact, *beside = (() if trace is None else _by_trace(trace, case, fired)) or ((),)
     alike: list[str] = []
     for rule in () if exact else fired:
         with knocked_out(rule):
             result = again(reference)
         if result.broken and result.line == broken.line:
             alike.append(rule)
-    return replace(broken, explained_by=exact, alike=tuple(alike), fired=tuple(fired))
+    return replace(broken, explained_by=exact, beside=tuple(beside), alike=tuple(alike), fired=tuple(fired))
 
 
-def _by_trace(trace: Trace, rules: Iterable[str]) -> tuple[str, ...]:
-    """The rules without which the reference does what the trace shows, at least at its first difference."""
-    reference = adapters.load("reference")
-    right = run(trace.program, reference, trace.density)
-    found = compare(right, trace)
-    if not isinstance(found, Diverge):
-        return ()
-    first, wholly, partly = found.first, [], []
-    for rule in sorted(rules_of(right, first.step).union(rules)):
-        with knocked_out(rule):
-            mutant = run(trace.program, reference, trace.density)
+def _by_trace(trace: Trace, case: Case, rules: Iterable[str]) -> list[tuple[str, ...]]:
+    """The rules without which the reference does what the trace shows, at least at its first difference; then
+    those that explain what else differs at that step, if these do not.
+    """
+    explained: list[tuple[str, ...]] = []
+    off: tuple[str, ...] = ()
+    step = None
+    while True:
+        right = _without(trace, off)
+        found = compare(right, trace)
+        if not isinstance(found, Diverge) or step not in (None, found.first.step):
+            return explained
+        step = found.first.step
+        candidates = sorted(rules_of(right, step).union(rules).difference(off))
+        options = _doing_the_same(trace, right, found.first, candidates, off)
+        if not options:
+            return explained
+        explained.append(options)
+        off = (*off, min(options, key=lambda rule: rule not in case.rules))
+
+
+def _without(trace: Trace, off: tuple[str, ...]) -> Trace:
+    with knocked_out(*off):
+        return run(trace.program, adapters.load("reference"), trace.density)
+
+
+def _doing_the_same(
+    trace: Trace, right: Trace, first: Divergence, rules: Iterable[str], off: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The rules without which, too, the reference does all that the trace shows, or else its first difference
+    from the ``right`` one.
+    """
+    wholly, partly = [], []
+    for rule in rules:
+        mutant = _without(trace, (*off, rule))
         if isinstance(compare(mutant, trace), Agree):
             wholly.append(rule)
             continue
         wrong = compare(right, mutant)
-        if isinstance(wrong, Diverge):
-            same = wrong.first
-            if (same.step, same.name, same.fact, same.actual) == (
-                first.step,
-                first.name,
-                first.fact,
-                first.actual,
-            ):
-                partly.append(rule)
+        if isinstance(wrong, Diverge) and _seen(wrong.first) == _seen(first):
+            partly.append(rule)
     return tuple(wholly or partly)
+
+
+def _seen(difference: Divergence) -> tuple[object, ...]:
+    return difference.step, difference.name, difference.fact, difference.actual
 
 
 def rules_of(trace: Trace, last: int) -> set[str]:

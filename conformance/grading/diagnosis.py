@@ -50,10 +50,15 @@ class Mutant(NamedTuple):
         return len(self.trace)
 
     @property
-    def reached(self) -> tuple[int, bool]:
-        """The same, and if what hangs together is all that differs after those steps."""
+    def reached(self) -> tuple[int, bool, int]:
+        """The same, if what hangs together is all that differs after those steps, and how little differs at
+        the next one, as a number that grows the less it is.
+        """
         found = self.comparison
-        return self.agrees_until, not isinstance(found, Diverge) or found.first.fact in TOPOLOGY
+        if not isinstance(found, Diverge):
+            return self.agrees_until, True, 0
+        here = sum(difference.step == found.first.step for difference in found.divergences)
+        return self.agrees_until, found.first.fact in TOPOLOGY, -here
 
     def agrees_past(self, first: Divergence) -> bool:
         """Tell whether the two agree as far as they can be compared, and past a difference."""
@@ -182,7 +187,7 @@ def diagnose(
 
     def telling(rule: str) -> tuple[object, ...]:
         decides = RULES[rule].decides
-        return fact not in decides, fired.get(rule, 0), len(decides), marks.get(rule, len(marks)), rule
+        return fact not in decides, fired.get(rule, 0), marks.get(rule, len(marks)), len(decides), rule
 
     def likelihood(rule: str) -> tuple[object, ...]:
         until = 0

@@ -5,9 +5,9 @@ Cases and findings come from `cases` and `campaign`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeVar
 
@@ -82,7 +82,9 @@ def blamed(
 ) -> Blame:
     """The blame for the cases that failed and for the differences of programs."""
     blame = Blame()
-    _convict([case for case in cases if case.broken], held, blame)
+    broken = [case for case in cases if case.broken]
+    beside = [replace(case, explained_by=rules) for case in broken for rules in case.beside]
+    _convict([*broken, *beside], held, blame)
     _suspect(
         [finding for finding in findings if not finding.where.startswith("case ")], held, confirmed, blame
     )
@@ -143,7 +145,7 @@ def _block(case: Witnessed, rule: str, blame: Blame) -> None:
 
 def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], blame: Blame) -> None:
     """Suspect the fewest rules that explain the differences which no convicted rule explains; one that does
-    just the same is convicted itself, unless a case held it.
+    just the same is convicted itself, unless a case held it, and with it others that do so each time.
     """
     left: dict[Finding, tuple[str, ...]] = {}
     for finding in findings:
@@ -159,21 +161,37 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
                     for rules in (options, finding.because)
                 ]
                 left[finding] = open_to[0] or open_to[1] or tuple(options)
-    for rule, alike in _fewest(left, blame, weight=lambda finding: finding.alike).items():
+    for rule, alike in _fewest(left, blame, lambda finding: finding.alike, _by_rank).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
         (blame.broken if sure else blame.suspect).add(rule)
+        if sure:  # what nothing tells apart is broken together
+            tied = set.intersection(*(set(finding.explained_by) for finding in alike)) - held - confirmed
+            blame.broken |= tied
+            blame.explains.update(dict.fromkeys(tied - {rule}, blame.explains[rule]))
+
+
+def _by_rank(finding: Finding, rank: int) -> float:
+    """Return the weight of a rule that a finding names: where none explains it, the later the less."""
+    return 1.0 if finding.explained_by else 1 / (1 + rank)
 
 
 def _fewest(
-    options: Mapping[T, tuple[str, ...]], blame: Blame, weight: Callable[[T], int] = lambda thing: 1
+    options: Mapping[T, tuple[str, ...]],
+    blame: Blame,
+    weight: Callable[[T], int] = lambda thing: 1,
+    says: Callable[[T, int], float] = lambda thing, rank: 1.0,
 ) -> dict[str, list[T]]:
     """Few rules that explain all that can be explained, each with what it explains: always the one that
-    explains most of what is left; of equals, that which comes first most often, then the more basic one.
+    explains most of what is left, by what its rank ``says``; of equals, that which comes first most often,
+    then the more basic one.
     """
     left = dict(options)
     chosen: dict[str, list[T]] = {}
     while left := {thing: rules for thing, rules in left.items() if rules}:
-        counts = Counter(rule for rules in left.values() for rule in rules)
+        counts: defaultdict[str, float] = defaultdict(float)
+        for thing, rules in left.items():
+            for rank, rule in enumerate(rules):
+                counts[rule] += says(thing, rank)
         first = Counter(rules[0] for rules in left.values())
         best = min(counts, key=lambda rule: (-counts[rule], -first[rule], _depth(rule), rule))
         chosen[best] = [thing for thing, rules in left.items() if best in rules]

@@ -103,8 +103,9 @@ class Witnessed:
 
     ``adapter`` is what the adapter itself raised, where its contract says that it does not. ``lacking`` are
     the rules that a case which held does not show, each with the fact that was not seen. Of one that broke,
-    ``explained_by`` are the rules without which the reference does the same, ``alike`` those without which it
-    fails at the same line, and ``fired`` those that it applies on the way.
+    ``explained_by`` are the rules without which the reference does the same, ``beside`` those that explain
+    what else differs at that step, ``alike`` those without which it fails at the same line, and ``fired``
+    those that it applies on the way.
     """
 
     case: str
@@ -115,6 +116,7 @@ class Witnessed:
     adapter: str = ""
     lacking: tuple[tuple[str, str], ...] = ()
     explained_by: tuple[str, ...] = ()
+    beside: tuple[tuple[str, ...], ...] = ()
     alike: tuple[str, ...] = ()
     fired: tuple[str, ...] = ()
 

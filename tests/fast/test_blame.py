@@ -76,6 +76,15 @@ def test_a_known_cause_is_stepped_over_and_what_lies_behind_it_is_found() -> Non
     assert [3, 1] == [found.alike for found in tally.findings]
 
 
+def test_two_causes_at_one_step_are_two_findings() -> None:
+    """A copy of a tensor that warns nobody and keeps its history."""
+    text = "a = torch.tensor(2.0, requires_grad=True)\nb = a.neg()\nc = torch.tensor(b)\n"
+    tally = judged_in_turn("copy/tensor-copies+copy/tensor-of-a-tensor-warns", text, text)
+    assert [("copy/tensor-of-a-tensor-warns",), ("copy/tensor-copies",)] == [
+        f.explained_by for f in tally.findings
+    ]
+
+
 def test_a_difference_moves_to_the_first_step_at_which_it_shows() -> None:
     """The statement that made the difference is blamed, although only the end is looked at."""
     (found,) = judged_in_turn("view/shares-storage", SHARED + "e = torch.ones(2)\nf = e.neg()\n").findings

@@ -76,3 +76,27 @@ def test_suspects_are_counted_by_their_programs():
     """A rule behind five programs explains five, though they are one finding."""
     results = rule_statuses((A,), Tally(findings=(replace(found(A), alike=5),)), {}, limited=False)
     assert (Status.SUSPECT, 5) == (results[A].status, results[A].explains)
+
+
+def test_rules_that_nothing_tells_apart_are_broken_together():
+    """Without either the reference does the same each time; what explains some of it only is not."""
+    findings = (
+        replace(found(A, B), explained_by=(A, B)),
+        replace(found(A, B, "r/c"), explained_by=("r/c", A, B)),
+    )
+    results = rule_statuses((A, B, "r/c"), Tally(findings=findings), {}, limited=False)
+    assert [Status.BROKEN, Status.BROKEN, NONE] == [r.status for r in results.values()]
+
+
+def test_a_rule_named_first_counts_more_than_one_named_last_each_time():
+    """If none explains a difference, one that decides much is among the last of many findings."""
+    findings = [found(A, "r/x", B), found("r/y", "r/z", B), replace(found(A, "r/z", B), where="elsewhere")]
+    results = rule_statuses((A, B, "r/y"), Tally(findings=tuple(findings)), {}, limited=False)
+    assert [Status.SUSPECT, NONE, Status.SUSPECT] == [r.status for r in results.values()]
+
+
+def test_a_case_convicts_what_else_explains_the_step_at_which_it_breaks():
+    """A warning is missing, and what the call gives is wrong: two rules are broken."""
+    broken = Witnessed("r/case", (A, B), BROKEN, explained_by=(A,), beside=((B, "r/c"),))
+    results = rule_statuses((A, B), Tally(), {A: [broken], B: [broken]}, limited=False)
+    assert [Status.BROKEN, Status.BROKEN] == [r.status for r in results.values()]
