@@ -147,8 +147,8 @@ def _need_numbers(op: Op, arrays: tuple[Any, ...]) -> None:
     """Refuse bools, tensors or not, as they come: promotion would make numbers of them."""
     if any(a.dtype.kind == "b" if isinstance(a, np.ndarray) else isinstance(a, bool) for a in arrays):
         name = op.name.rstrip("_")
-        both = name == "sub" and all(isinstance(a, np.ndarray) and a.dtype.kind == "b" for a in arrays)
-        refuse_by("op/bool-arithmetic", name=name, case="sub both" if both else None)
+        both = all(isinstance(a, np.ndarray) and a.dtype.kind == "b" for a in arrays)
+        refuse_by("op/bool-arithmetic", name=name, case=f"{name} both" if both else None)
 
 
 def _result_type(arrays: Any) -> np.dtype:

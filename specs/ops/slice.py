@@ -78,7 +78,7 @@ def slice_(
 
 
 def _slice_backward(g: Any, x_shape: tuple[int, ...], dim: int, start: Any, end: Any, step: int) -> Any:
-    return g.slice_backward(x_shape, dim, start, END if end is None else end, step)
+    return g.slice_backward(x_shape, dim, 0 if start is None else start, END if end is None else end, step)
 
 
 slice_.wrt(x=_slice_backward)
