@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator
 
 Change = Callable[[], Callable[[], None]]
@@ -37,9 +38,9 @@ def replace(parent: ast.AST, field: str, at: int | None, other: ast.AST) -> Chan
 
     def change() -> Callable[[], None]:
         was = getattr(parent, field) if at is None else getattr(parent, field)[at]
-        ast.copy_location(other, was)
-        ast.fix_missing_locations(other)
-        put(parent, field, at, other)
+        # A copy: what is taken from the tree must keep its place in it when the change is undone.
+        made = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(other), was))
+        put(parent, field, at, made)
         return lambda: put(parent, field, at, was)
 
     return change
