@@ -47,8 +47,9 @@ The contract in detail:
 * `run` is for compilers, and for what is slow a step at a time. `region.function(namespace)` is a Python
   function of `region.inputs` (whose `values` are given) that returns the values of `region.outputs`, and
   `region.text` its source; `run` returns such a tuple. Leaves, backward, hooks and readings remain steps.
-  An error of `run` is the region's and ends the program. Facts of steps within are not asked for, nor how
-  often something was written to within; a `grad_fn` that is not PyTorch's is better not claimed.
+  Facts of steps within are not asked for, nor how often something was written to within; a `grad_fn` that is
+  not PyTorch's is better not claimed. Where `run` raises an error the program is run again, and the steps
+  that fail alone are regions of their own, of one step; with `refusals` "outside" or "none" it ends there.
 
 The remaining names that `run` asks for (`resolve`, `observe`, `gradient`, `counter`, `warned`, `fired`,
 `decorate`, `lacks`) are speed and detail, see `torch_shaped`.

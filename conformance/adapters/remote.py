@@ -191,16 +191,14 @@ class Remote:
             dots, newline, rest = self._buffer.partition(b"\n")
             line, ended, left = rest.partition(b"\n")
             if newline and ended:
-                self._buffer, self._begun = left, dots.count(b".")
+                self._buffer, self._begun = left, _begun(dots)
                 break
             if len(self._buffer) > 2 * LARGEST:
                 self.close()
                 raise AdapterError(f"{self.spec} does not stop answering", _CONTRACT, BROKEN)
             data = self._read(until - time.monotonic())
             if not data:
-                raise _Ended(
-                    self._end(f"no answer for {seconds:g} s" if data is None else ""), dots.count(b".")
-                )
+                raise _Ended(self._end(f"no answer for {seconds:g} s" if data is None else ""), _begun(dots))
             self._buffer += data
         if line.startswith(b'{"broken":'):
             problem, hint, code = _checked(line, "broken", 3)
@@ -248,6 +246,11 @@ class Raised(Exception):
 
 class DiedOfCase(Exception):
     """The process died of a case."""
+
+
+def _begun(marks: bytes) -> int:
+    """Return how many steps were begun, since the program was last begun anew."""
+    return marks.rpartition(b"-")[2].count(b".")
 
 
 def _death_in(line: bytes) -> str | None:

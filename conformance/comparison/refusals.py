@@ -35,8 +35,8 @@ def as_claimed(actual: Trace, expected: Trace, refusals: str) -> Trace:
 def by_steps(actual: Trace, expected: Trace) -> Trace:
     """Return a trace that was run in regions as one of single steps, of which all but the last show nothing.
 
-    The error of a region is that of the step which is expected to be refused, and nothing is compared after
-    it; where none is, it is that of the last step.
+    The error of a region is that of the step which is expected to be refused; where none is, it is that of
+    the last step. Nothing is compared after it, unless the region is that step alone.
     """
     seen = list(actual.observations)
     for start, stop in actual.regions:
@@ -48,6 +48,9 @@ def by_steps(actual: Trace, expected: Trace) -> Trace:
         if came_to is not DONE:
             if type(expected[refused].outcome) is Unbound:  # there Python has an error, and a region that one
                 came_to = expected[refused].outcome
+            if len(steps) == 1:
+                seen[refused] = seen[refused]._replace(outcome=came_to)
+                continue
             seen[refused] = Observation(came_to, _hidden(expected[refused]), None, (), None)
             ended = Observation(Unsupported("a region ends at its error"), {}, None)
             seen[refused + 1 :] = [ended] * (len(seen) - refused - 1)

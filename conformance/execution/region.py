@@ -1,14 +1,16 @@
 """Programs run in regions: an adapter with `run` is given a program's differentiable middle at once, as a
 function of its inputs, and is observed at the function's end.
 
-Compilers and slow implementations need that: step by step they see graphs of one operation. An error belongs
-to the region: it ends the program. Steps within show nothing; `comparison.refusals` holds them against those
-of a step by step run.
+Compilers and slow implementations need that: step by step they see graphs of one operation. Steps within
+show nothing; `comparison.refusals` holds them against those of a step by step run.
+
+An error belongs to the region, of which nothing is left then. Where errors are judged step by step the
+program is run again, and the steps that fail alone are regions of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from textwrap import indent
@@ -16,7 +18,7 @@ from typing import Any
 
 from conformance.execution.birth import writes_are_chance
 from conformance.execution.runner import Runner
-from conformance.execution.trace import DONE, Observation, Outcome, Trace
+from conformance.execution.trace import DONE, Crashed, Observation, Outcome, Refused, Trace
 from conformance.program import GRAD_MODES, OPAQUE, Program, Step, binds, reads
 from conformance.program.printing import to_text
 from specs import ops
@@ -24,6 +26,11 @@ from specs.fact import POSITION, UNSEEN
 
 _VERSION = POSITION["version"]
 _UNSEEN: dict[str, tuple[Any, ...]] = {}
+_BY_STEP = ("rules", "some")
+"""The ways to judge refusals in which each step has its own."""
+
+
+def _nothing() -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +57,19 @@ class Region:
         return function
 
 
-def in_regions(program: Program) -> Iterator[Region | Step]:
-    """Give the steps of a program in their order, those of its differentiable middles together."""
+def in_regions(program: Program, alone: Collection[int] = ()) -> Iterator[Region | Step]:
+    """Give the steps of a program in their order, those of its differentiable middles together, but for the
+    numbers ``alone``, which are regions of their own.
+    """
     held: list[Step] = []
-    for step in program.steps:
-        if belongs(step):
+    for at, step in enumerate(program.steps):
+        if belongs(step) and at not in alone:
             held.append(step)
             continue
         if held:
             yield region_of(held)
             held = []
-        yield step
+        yield region_of([step]) if belongs(step) else step
     if held:
         yield region_of(held)
 
@@ -159,23 +168,50 @@ class RegionRunner(Runner):
         trace = super().finish()
         return trace.in_regions(tuple(self._regions)) if self._regions else trace
 
+    @property
+    def failed(self) -> frozenset[int]:
+        """The last steps of the regions that failed."""
+        ends = (stop - 1 for _, stop in self._regions)
+        return frozenset(at for at in ends if isinstance(self.observations[at].outcome, Refused | Crashed))
 
-def runner_of(adapter: Any, density: str) -> Runner:
-    """Return a runner for an adapter, by regions if it has `run`."""
-    return (RegionRunner if callable(getattr(adapter, "run", None)) else Runner)(adapter, density)
+
+def trace_of(
+    program: Program,
+    adapter: Any,
+    density: str,
+    begin: Callable[[], object] = _nothing,
+    again: Callable[[], object] = _nothing,
+) -> Trace:
+    """Run a program from a clean start, by regions if the adapter has `run`. ``begin`` is called before each
+    step, ``again`` where it is run anew.
+    """
+    if not callable(getattr(adapter, "run", None)):
+        with Runner(adapter, density) as runner:
+            for step in program.steps:
+                begin()
+                runner.step(step)
+            return runner.finish()
+    trace, failed = _by_regions(program, adapter, density, begin, ())
+    if failed and getattr(getattr(adapter, "capabilities", None), "refusals", "rules") in _BY_STEP:
+        again()
+        _, alone = _by_regions(program, adapter, density, begin, range(len(program)))
+        again()
+        trace, _ = _by_regions(program, adapter, density, begin, alone)
+    return trace
 
 
-def perform(runner: Runner, program: Program, begin: Callable[[], object] | None = None) -> None:
-    """Perform the steps of a program; ``begin`` is called before each."""
-    if isinstance(runner, RegionRunner):
-        for part in in_regions(program):
-            steps = [part] if isinstance(part, Step) else part.program.steps
-            for _ in steps:
-                if begin is not None:
-                    begin()
-            runner.step(part) if isinstance(part, Step) else runner.region(part)
-        return
-    for step in program.steps:
-        if begin is not None:
-            begin()
-        runner.step(step)
+def _by_regions(
+    program: Program, adapter: Any, density: str, begin: Callable[[], object], alone: Collection[int]
+) -> tuple[Trace, frozenset[int]]:
+    """Run a program by regions; the trace, and the last steps of those that failed."""
+    runner = RegionRunner(adapter, density)
+    with runner:
+        for part in in_regions(program, alone):
+            for _ in [part] if isinstance(part, Step) else part.program.steps:
+                begin()
+            if isinstance(part, Region):
+                runner.region(part)
+            else:
+                runner.step(part)
+        failed = runner.failed
+        return runner.finish(), failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.execution.region import perform, runner_of
+from conformance.execution.region import trace_of
 from conformance.execution.runner import Runner
 from conformance.execution.trace import Trace
 from conformance.program import Program
@@ -17,6 +17,4 @@ def run(program: Program, adapter: Any, density: str = "each") -> Trace:
     if hasattr(adapter, "run_program"):
         trace: Trace = adapter.run_program(program, density)
         return trace
-    with runner_of(adapter, density) as runner:
-        perform(runner, program)
-        return runner.finish()
+    return trace_of(program, adapter, density)

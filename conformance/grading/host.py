@@ -1,8 +1,8 @@
 """The process in which an implementation lives: ``python -m conformance.grading.host SPEC``.
 
 It reads requests, pickled, and answers each with a line of JSON; before a step of a program it writes a dot,
-so that whoever asked knows where it died. Nothing that the implementation does to this process (its modules,
-its output, its end) reaches the process that judges.
+and a dash where it begins anew, so that whoever asked knows where it died. Nothing that the implementation
+does to this process (its modules, its output, its end) reaches the process that judges.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.execution.region import perform, runner_of
+from conformance.execution.region import trace_of
 from conformance.execution.wire import LENGTH, WireError, encode
 from conformance.grading.cases import case_of, run_case_on, runs_as_it_stands
 from specs import ops
@@ -124,9 +124,9 @@ def _trace(answers: int, adapter: Any, program: Any, density: str, seconds: floa
     if hasattr(adapter, "run_program"):
         adapter.timeout = max(seconds - 1, seconds / 2)
         return encode(adapter.run_program(program, density))
-    with runner_of(adapter, density) as runner:
-        perform(runner, program, lambda: os.write(answers, b"."))
-        return encode(runner.finish())
+    return encode(
+        trace_of(program, adapter, density, lambda: os.write(answers, b"."), lambda: os.write(answers, b"-"))
+    )
 
 
 def _trace_in_a_child(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:
