@@ -112,11 +112,14 @@ def main() -> None:
 def _command() -> int:
     """Run the command that the arguments name; return its exit code."""
     try:
-        return app(prog_name="autograd-conformance", standalone_mode=False) or 0
+        code = app(prog_name="autograd-conformance", standalone_mode=False) or 0
     except Exception as error:
         if interrupted():  # and something made this error of it, as imports of compiled modules do
             raise KeyboardInterrupt from error
         raise
+    if code == INTERRUPTED and interrupted():  # outside of any command; typer says nothing of it
+        raise KeyboardInterrupt
+    return code
 
 
 def _run() -> int:

@@ -241,6 +241,17 @@ def test_a_job_cancelled_early_says_so(tmp_path, after):
         assert len(lines) == 1 or not err
 
 
+def test_an_interruption_before_any_command_says_so():
+    """Arguments are read by a library that ends without a word."""
+    text = "import os, signal, sys, typer.core\nfrom conformance import cli\n"
+    text += "from conformance.execution.interruption import listen\nlisten()\n"
+    text += "typer.core.TyperGroup.parse_args = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
+    text += "sys.argv = ['autograd-conformance', 'grade']\ncli.main()\n"
+    ended = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True)
+    assert (130, "") == (ended.returncode, ended.stdout)
+    assert ended.stderr.startswith("error: interrupted before there was anything to report")
+
+
 def test_an_interruption_ends_with_the_documented_code(tmp_path):
     """Python would end of the signal where it strikes text being run, as when a dataclass is made."""
     (tmp_path / "ended.py").write_text(
