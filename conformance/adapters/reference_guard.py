@@ -86,11 +86,11 @@ def _delegating(
     def guarded(*args: Any, **keywords: Any) -> Any:
         try:
             return function(*args, **keywords)
-        except (TypeError, AttributeError):
+        except (TypeError, AttributeError) as error:
             try:
                 bound = signature.bind(*args, **keywords)
             except TypeError:
-                raise
+                raise error from None
             bound.apply_defaults()
             said = refuses(name, texts, [bound.arguments[n] for n in taken if n in bound.arguments], {})
             if said is None:

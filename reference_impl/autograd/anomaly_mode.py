@@ -56,20 +56,25 @@ class _Watch:
 
 def _tell(node: Node) -> None:
     """Warn with the trace of a failed node, and of the nodes in whose backward it was made."""
+    _tell_of(node, "Error detected in {name}. Traceback of forward call that caused the error:\n{trace}")
+    while node in STATE.made_by:
+        node = STATE.made_by[node]
+        _tell_of(
+            node,
+            "\n\nPrevious calculation was induced by {name}. "
+            "Traceback of forward call that induced the previous calculation:\n{trace}",
+        )
+
+
+def _tell_of(node: Node, text: str) -> None:
+    """Warn with the trace of one node, in PyTorch's words."""
     trace = STATE.made_at.get(node)
     if trace is None:
-        known = "No forward pass information available, as anomaly mode was off then."
-    else:
-        known = f"Traceback of forward call that caused the error:\n{trace}"
-    hold_back(partial(_warn, f"Error detected in {node.name()}. {known}"))
-    child = node
-    while child in STATE.made_by:
-        parent = STATE.made_by[child]
-        trace = STATE.made_at.get(parent)
-        known = "No forward pass information available." if trace is None else f"It was made here:\n{trace}"
-        text = f"Previous calculation that induced {child.name()}. {parent.name()}: {known}"
-        hold_back(partial(_warn, text))
-        child = parent
+        text = (
+            "Error detected in {name}. No forward pass information available. "
+            "Enable detect anomaly during forward pass for more information."
+        )
+    hold_back(partial(_warn, text.format(name=node.name(), trace=trace)))
 
 
 def _warn(text: str) -> None:

@@ -50,12 +50,10 @@ class _Modules(Module):
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def insert(self, index: int, module: Module) -> Self:
-        """Insert a module before the one at ``index``."""
+    def _insert(self, index: int, module: Module) -> None:
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._put(modules)
-        return self
 
     def pop(self, key: Any = -1) -> Module:
         """Remove a module and return it."""
@@ -101,6 +99,11 @@ class Sequential(_Modules):
         for name, module in named:
             self.add_module(str(name), module)
 
+    def insert(self, index: int, module: Module) -> Self:
+        """Insert a module before the one at ``index``; return the container."""
+        self._insert(index, module)
+        return self
+
     def forward(self, x: Any) -> Any:
         for module in self._modules.values():
             x = module(x)
@@ -117,6 +120,10 @@ class ModuleList(_Modules):
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         self.extend(modules)
+
+    def insert(self, index: int, module: Module) -> None:
+        """Insert a module before the one at ``index``."""
+        self._insert(index, module)
 
     def __repr__(self) -> str:
         """Show modules that look alike and follow one another once, with their number."""

@@ -471,6 +471,25 @@ h = g.mul(g)
 i = h.sum()
 i.backward()
 """,
+    "anomaly mode names the node in whose backward a failing one was made": """
+class Once(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * x * 2
+
+a = torch.tensor(2.0, requires_grad=True)
+with torch.autograd.set_detect_anomaly(True):
+    b = Once.apply(a)
+    c, = torch.autograd.grad(b, a, a, create_graph=True)
+    c.backward(b)
+""",
     "a clip writes to the grad of a parameter that was assigned to a module": """
 {Affine}b = torch.tensor([[-1.0, 2.0]])
 c = torch.tensor([-1.5])
