@@ -146,6 +146,8 @@ def _block(case: Witnessed, rule: str, blame: Blame) -> None:
 def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], blame: Blame) -> None:
     """Suspect the fewest rules that explain the differences which no convicted rule explains; one that does
     just the same is convicted itself, unless a case held it, and with it others that do so each time.
+
+    What cases or other programs held is acquitted, unless nothing else does just the same.
     """
     left: dict[Finding, tuple[str, ...]] = {}
     for finding in findings:
@@ -156,11 +158,9 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
             known = _behind(finding.explained_by or options[:1], blame)
             blame.explains.update(dict.fromkeys(known, finding.alike))
             if not known:
-                open_to = [
-                    tuple(rule for rule in rules if rule not in held | confirmed)
-                    for rules in (options, finding.because)
-                ]
-                left[finding] = open_to[0] or open_to[1] or tuple(options)
+                named = (options,) if finding.explained_by else (options, finding.because)
+                open_to = (tuple(rule for rule in rules if rule not in held | confirmed) for rules in named)
+                left[finding] = next(filter(None, open_to), options)
     for rule, alike in _fewest(left, blame, lambda finding: finding.alike, _by_rank).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
         (blame.broken if sure else blame.suspect).add(rule)

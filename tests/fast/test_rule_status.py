@@ -100,3 +100,18 @@ def test_a_case_convicts_what_else_explains_the_step_at_which_it_breaks():
     broken = Witnessed("r/case", (A, B), BROKEN, explained_by=(A,), beside=((B, "r/c"),))
     results = rule_statuses((A, B), Tally(), {A: [broken], B: [broken]}, limited=False)
     assert [Status.BROKEN, Status.BROKEN] == [r.status for r in results.values()]
+
+
+@pytest.mark.parametrize("acquitted", [{"cases": {A: HELD}}, {"cases": {}, "confirmed": A}])
+def test_a_rule_that_does_just_the_same_is_told_though_it_held_elsewhere(acquitted):
+    """A fault may show now and then: rules that only decide the fact are no better suspects."""
+    finding = replace(found(A, B), explained_by=(A,))
+    a, b = status(findings=(finding,), **acquitted)
+    assert a in (Status.SUSPECT, Status.BROKEN)
+    assert b is NONE
+
+
+def test_of_rules_that_do_just_the_same_one_that_held_elsewhere_is_acquitted():
+    """The other is told."""
+    finding = replace(found(A, B), explained_by=(A, B))
+    assert [Status.HELD, Status.BROKEN] == status(findings=(finding,), cases={A: HELD})
