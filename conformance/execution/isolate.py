@@ -21,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,7 @@ TIMEOUT = 30.0
 """Seconds that one item, or one program in it, may take before it counts as hanging."""
 
 FOR_ONE = ("torch", "conformance.grading.sources")
-"""Modules that fresh processes find imported, so that no item is timed while it imports torch; those not
-installed are passed over.
-"""
+"""Modules that fresh processes find imported, where installed, so that no item is timed while torch is."""
 
 WITHOUT_TORCH = (
     "conformance.grading.sources",
@@ -142,6 +141,7 @@ class _Worker:
     pipe: connection.Connection
     recorder: FlightRecorder
     chunk: Batch = field(default_factory=list)
+    done: int = 0
     begun: int = -1
     since: float = 0.0
 
@@ -170,12 +170,14 @@ class _Worker:
 class _Pool:
     """The workers of one `survive`, and the folder of their records."""
 
-    def __init__(self, function: Callable[[Any], Any], preload: Iterable[str], alike: int) -> None:
+    def __init__(
+        self, function: Callable[[Any], Any], preload: Iterable[str], alike: int, items_per_process: float
+    ) -> None:
         methods = multiprocessing.get_all_start_methods()
         self.context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if hasattr(self.context, "set_forkserver_preload"):
             self.context.set_forkserver_preload(list(preload))
-        self.function, self.alike = function, alike
+        self.function, self.alike, self.items_per_process = function, alike, items_per_process
         # In the folder of this process, which a worker clears away if this process cannot.
         self.folder = tempfile.mkdtemp(prefix="records-", dir=folder_of_this_process())
         self.workers: list[_Worker] = []
@@ -201,6 +203,11 @@ class _Pool:
         worker.recorder.close()
         return how, left
 
+    def retire(self) -> None:
+        """End the idle processes that have done their share."""
+        for worker in [w for w in self.workers if not w.chunk and w.done >= self.items_per_process]:
+            self.remove(worker)
+
     def close(self) -> None:
         for worker in list(self.workers):
             self.remove(worker)
@@ -216,10 +223,12 @@ def survive(
     timeout: float = TIMEOUT,
     preload: Iterable[str] = PRELOAD,
     alike: int = TWICE,
+    items_per_process: float = inf,
 ) -> Iterator[Any]:
     """Yield `function(item)` for each item in order, or a `Died` where its process died so often `alike`.
 
-    An item hangs if neither it nor a program that it notes ends within `timeout` seconds. `function` must be
+    A process that has done `items_per_process` is replaced by a fresh one, whatever memory it has lost. An
+    item hangs if neither it nor a program that it notes ends within `timeout` seconds. `function` must be
     importable by name, and depend on its item alone. An exception it raises is raised here. On Ctrl-C the
     processes are ended and KeyboardInterrupt is raised; what was yielded before stands. Raises
     ProcessesKilled where processes go on dying, and never of the same.
@@ -229,7 +238,7 @@ def survive(
     done: dict[int, Any] = {}
     upcoming = 0
     total = sum(map(len, waiting))
-    pool = _Pool(function, preload, alike)
+    pool = _Pool(function, preload, alike, items_per_process)
     try:
         while upcoming < total:
             if interrupted():
@@ -261,6 +270,7 @@ def _hand_out(pool: _Pool, waiting: deque[Batch], alone: deque[Batch], workers: 
         if idle is not None:
             pool.remove(idle)
         _give(pool.start(), alone.popleft())
+    pool.retire()
     while waiting:
         idle = next((w for w in pool.workers if not w.chunk), None)
         if idle is None:
@@ -295,7 +305,7 @@ def _collect(
                 raise results
             for (number, _), result in zip(chunk, results, strict=True):
                 done[number] = result
-            worker.chunk = []
+            worker.chunk, worker.done = [], worker.done + len(chunk)
         elif not worker.process.is_alive():
             _bury(pool, worker, waiting, alone, done, None)
         elif worker.overdue(timeout):

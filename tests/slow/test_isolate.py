@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> 
     assert list(map(expected, range(20))) == list(
         survive(work, range(20), workers=workers, chunk=chunk, timeout=3)
     )
+
+
+def process(item: int) -> int:
+    return os.getpid()
+
+
+def test_a_process_is_replaced_when_it_has_done_its_share() -> None:
+    """Memory that torch never frees ends with the process, so a worker does not grow with its campaign."""
+    ids = list(survive(process, range(7), chunk=1, preload=(), items_per_process=3))
+    assert [3, 3, 1] == [len(list(same)) for _, same in groupby(ids)]
 
 
 def test_a_process_can_be_watched_while_it_writes(tmp_path: Path) -> None:
