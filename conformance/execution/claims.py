@@ -229,7 +229,8 @@ def lacking(limits: Any, step: Step) -> str:
     features |= {each for name in mode for each in _of_modes(name)}
     features |= {"double" for key, value in kwargs if key == "create_graph" and value is True}
     features |= {"inplace" for key, value in kwargs if key == "out" or (key, value) == ("set_to_none", False)}
-    dtypes = {value.name for value in values if isinstance(value, Dtype)} | {_CASTS.get(op, "float32")}
+    dtypes = {value.name for value in values if isinstance(value, Dtype)}
+    dtypes |= {_CASTS[op]} if op in _CASTS else set()
     texts = [value.text for value in values if isinstance(value, Function)]
     for needs in map(needs_of, (*texts, *(text for name in mode for text in SAVING_MODES.get(name, ())))):
         features |= needs.features

@@ -25,7 +25,7 @@ from conformance.generate.state.features import (
     MODES,
     OPERATORS,
 )
-from conformance.generate.state.gen_state import NAMES, GenState
+from conformance.generate.state.gen_state import NAMES, GenState, NotDrawn
 from conformance.generate.state.oracle import LimitedOracle, Oracle, RunnerOracle
 from conformance.generate.state.tensor_info import backward_ready
 from conformance.generate.steps import backward, leaves, requires_grad
@@ -202,7 +202,10 @@ class Guide:
             return False
         self._steps = steps
         self.state.draw_from(choices)
-        self.turn()
+        try:
+            self.turn()
+        except NotDrawn:
+            leaves.leaf(self.state)
         return True
 
     @property

@@ -57,6 +57,10 @@ def _span(dtype: np.dtype, elements: bytes) -> tuple[int, int] | None:
     return int(top).bit_length(), unit.bit_length() - 1
 
 
+class NotDrawn(Exception):
+    """A step has not the tensor that it needs, and may not make it."""
+
+
 class GenState:
     """A program being drawn beside the oracle that runs it.
 
@@ -224,13 +228,15 @@ class GenState:
     # -- picking ---------------------------------------------------------------------------------
 
     def any_tensor(self) -> TensorInfo:
-        """Pick a live tensor: mostly a recent one, sometimes one in focus."""
+        """Pick a live tensor: mostly a recent one, sometimes one in focus. Raises NotDrawn if there is none."""
         age = self.pick(_AGES)
         if age < 0:
             if self.focus:
                 return self.focus[age % len(self.focus)]
             age -= _FOCUS
         tensors = self.tensors
+        if not tensors:
+            raise NotDrawn
         return tensors[-1 - age % len(tensors)]
 
     def find(self, test: Callable[[TensorInfo], Any]) -> TensorInfo | None:

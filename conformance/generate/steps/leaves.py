@@ -10,7 +10,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from conformance.generate.state.gen_state import GenState, Kwargs
+from conformance.generate.state.gen_state import GenState, Kwargs, NotDrawn
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import Store, TensorInfo
 from conformance.program import Device, Dtype
@@ -147,9 +147,12 @@ def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) ->
 
 
 def make_leaf(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool = False) -> TensorInfo:
-    """Make a leaf that the next step needs, under an unused name."""
+    """Make a leaf that the next step needs, under an unused name. Raises NotDrawn if it may not be."""
     state.rebind = False
+    made = len(state.tensors)
     literal(state, shape, kind, dtype, flag)
+    if len(state.tensors) == made:
+        raise NotDrawn
     return state.tensors[-1]
 
 
