@@ -1,4 +1,4 @@
-"""`as_strided`: views of a storage with any shape, strides and offset; complex numbers as pairs of reals.
+"""`as_strided`: views of a storage with any shape, strides and offset.
 
 `views` says what a view is; ``namespace.resize`` changes a tensor's own geometry.
 """
@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import NoSuchDtype
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor, wrap
 from specs.kind import IntList, Kind, Offset
 from specs.kind import Tensor as TensorOperand
 from specs.op import op
-from specs.ops.shapes import placed, strides_of
+from specs.ops.shapes import placed
 
 StridedGeometry = tuple[tuple[int, ...], tuple[int, ...], int]
 """Shape, strides and offset of elements in a storage."""
@@ -135,71 +134,5 @@ def _positions(window: StridedGeometry, lowest: int) -> np.ndarray:
     return where.reshape(-1)
 
 
-@op(internal=True, node="ViewAsRealBackward0", view=True, dtypes="keep", complex=True)
-def view_as_real(x: TensorOperand) -> Any:
-    """Real and imaginary parts along a new last dimension, in the same memory."""
-    if x.dtype.kind != "c":
-        refuse_by("window/reals-of-complex", dtype=str(x.dtype))
-    return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
-
-
-view_as_real.wrt(x=lambda g: g.contiguous().view_as_complex())
-
-_COMPLEX: dict[np.dtype, np.dtype] = {
-    np.dtype(np.float64): np.dtype(np.complex128),
-    np.dtype(np.float32): np.dtype(np.complex64),
-}
-
-
-@op(internal=True, node="ViewAsComplexBackward0", view=True, dtypes="keep", complex=True)
-def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> Any:
-    """Pairs along the last dimension as complex numbers, in the same memory."""
-    if x.dtype not in _COMPLEX:
-        _refuse_pairs(f"elements of {x.dtype}")
-    if not x.ndim:
-        _refuse_pairs("a tensor without dimensions")
-    if x.shape[-1] != 2:
-        _refuse_pairs(f"a last dimension of size {x.shape[-1]}")
-    strides = strides_of(x)
-    if strides[-1] != 1:
-        _refuse_pairs(f"a last dimension with stride {strides[-1]}")
-    if any(step % 2 and n != 1 for step, n in zip(strides[:-1], x.shape[:-1], strict=True)):
-        _refuse_pairs(f"the strides {strides}")
-    if offset % 2:
-        _refuse_pairs(f"the offset {offset}")
-    halved = tuple([step // 2 for step in strides[:-1]])
-    return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], halved, offset // 2))
-
-
-def _refuse_pairs(what: str) -> None:
-    refuse_by("window/pairs-side-by-side", what=what)
-
-
-_view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())
-
-
-def view_as_complex(self: Tensor) -> Tensor:
-    """Pairs along the last dimension as complex numbers: a view; refused where they do not lie as such."""
-    if self._array.dtype == np.float16:
-        raise NoSuchDtype("numpy has no complex dtype as narrow as float16")
-    return self._view_as_complex(offset=self.storage_offset(), storage=self._storage)
-
-
-def real(self: Tensor) -> Tensor:
-    """The real parts: a view; a real tensor itself."""
-    return self.view_as_real().select(-1, 0) if self.is_complex() else self
-
-
-def imag(self: Tensor) -> Tensor:
-    """The imaginary parts, as a view."""
-    if not self.is_complex():
-        refuse_by("window/imaginary-of-complex", dtype=self.dtype)
-    return self.view_as_real().select(-1, 1)
-
-
-METHODS: dict[str, Any] = {"as_strided": as_strided, "view_as_complex": view_as_complex}
-"""The methods by name."""
-PROPERTIES: dict[str, Any] = {"real": property(real), "imag": property(imag)}
-"""The attributes by name."""
-FUNCTIONS: dict[str, Any] = {**METHODS, "real": real, "imag": imag}
-"""Functions of the namespace, by name."""
+METHODS: dict[str, Any] = {"as_strided": as_strided}
+"""The methods, and functions of the namespace, by name."""

@@ -18,6 +18,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import grad_dtype
 from reference_impl.namespace import (
     attributes,
+    complex_views,
     composite,
     copy_ops,
     einsum,
@@ -62,8 +63,8 @@ def _install_ops() -> None:
             copy_ops.clone_contiguous,
             copy_ops.fill_across_,
             as_strided._as_strided,
-            as_strided.view_as_real,
-            as_strided._view_as_complex,
+            complex_views.view_as_real,
+            complex_views._view_as_complex,
         )
     }
     for name in (*ops.ALL, *ops.IN_PLACE, *own):
@@ -104,7 +105,8 @@ def _install_methods() -> None:
         grad_dtype.METHODS,
         resize.METHODS,
         as_strided.METHODS,
-        as_strided.PROPERTIES,
+        complex_views.METHODS,
+        complex_views.PROPERTIES,
     ):
         for name, attribute in table.items():
             setattr(Tensor, name, attribute)
@@ -124,7 +126,7 @@ def _install_functions() -> None:
     FUNCTIONS.update(
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
-    FUNCTIONS.update(as_strided.FUNCTIONS | extras.FUNCTIONS)
+    FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
     for name, function in MISSING.items():
         setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():

@@ -27,7 +27,7 @@ SAME = {
     ),
     "PROPERTIES": (
         "the properties that a module gives to Tensor",
-        "reference_impl/core/as_strided.py reference_impl/namespace/",
+        "reference_impl/namespace/",
     ),
     "empty_strided": (
         "memory laid out by given strides: an array's, or a tensor's",
