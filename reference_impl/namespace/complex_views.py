@@ -1,4 +1,4 @@
-"""Complex numbers as pairs of reals: ``view_as_real``, ``view_as_complex``, ``real``, ``imag``; all are views."""
+"""Complex numbers as pairs of reals, by views: ``view_as_real``, ``view_as_complex``, ``real``, ``imag``."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class GenState:
     # -- picking ---------------------------------------------------------------------------------
 
     def any_tensor(self) -> TensorInfo:
-        """Pick a live tensor: mostly a recent one, sometimes one in focus. Raises NotDrawn if there is none."""
+        """Pick a live tensor: mostly a recent one, sometimes one in focus. Raises NotDrawn without any."""
         age = self.pick(_AGES)
         if age < 0:
             if self.focus:
