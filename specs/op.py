@@ -36,7 +36,7 @@ from specs.errors import refuse
 from specs.inference_alone import Alone
 from specs.kind import EITHER, WORDS, Kind, kind_of
 from specs.layout import as_torch_lays_out
-from specs.signature import TORCH_NAMES, Attribute, Formula, Operand, Slot, clash, picker, slot_for
+from specs.signature import KEYWORDS, TORCH_NAMES, Attribute, Formula, Operand, Slot, clash, picker, slot_for
 
 
 @dataclass(slots=True, eq=False)
@@ -225,8 +225,7 @@ class Op:
 
     def _own(self, keyword: str) -> str:
         """This op's name of the parameter that torch calls ``keyword``."""
-        if keyword == "input":
-            keyword = "self"  # the namespace's functions say so
+        keyword = KEYWORDS.get(keyword, keyword)
         names = (name for at, name in enumerate(self.names) if self.torch_name(at) == keyword)
         return keyword if keyword in self.order else next(names, keyword)
 

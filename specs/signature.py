@@ -18,6 +18,8 @@ from specs.kind import Kind
 METADATA = ("shape", "dtype", "strides", "offset", "place")
 TORCH_NAMES = {"x": "self", "y": "other"}
 """Torch's usual names for the operands that are called ``x`` and ``y`` here."""
+KEYWORDS = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
+"""Names of parameters as the namespace's functions, or numpy's users, have them, and the methods' names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from reference_impl.core.access import array_of
 from reference_impl.nn import functional, init
 
 FACTORIES = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
-             "bernoulli", "multinomial")  # fmt: skip
+             "bernoulli", "multinomial", "poisson")  # fmt: skip
 """Functions of the namespace that draw."""
 METHODS = ("uniform_", "normal_", "log_normal_", "exponential_", "geometric_", "cauchy_", "random_",
            "bernoulli_", "bernoulli", "multinomial")  # fmt: skip

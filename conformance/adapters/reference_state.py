@@ -48,7 +48,10 @@ class _Finder(MetaPathFinder, Loader):
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         ours = "reference_impl" + fullname.removeprefix("torch")
-        if not fullname.startswith("torch.") or find_spec(ours) is None:
+        if not fullname.startswith("torch."):
+            return None
+        import_module(ours.rpartition(".")[0])  # which may make it
+        if find_spec(ours) is None:
             return None
         return ModuleSpec(fullname, self)
 

@@ -19,7 +19,7 @@ from conformance.adapters.reference_state import FEW
 
 KIND = torch.Tensor
 DRAWING = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
-           "bernoulli", "multinomial")  # fmt: skip
+           "bernoulli", "multinomial", "poisson")  # fmt: skip
 DRAWING_METHODS = ("uniform_", "normal_", "log_normal_", "exponential_", "geometric_", "cauchy_", "random_",
                    "bernoulli_", "bernoulli", "multinomial")  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.base.device import beside_its_operands
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
@@ -61,11 +62,13 @@ def _both(
     return _NODES[measure].apply(x, measure, dims, {"correction": correction, "keepdim": keepdim})
 
 
+@beside_its_operands
 def var_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute variance and mean."""
     return _both("var", x, *where, **how)
 
 
+@beside_its_operands
 def std_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute standard deviation and mean."""
     return _both("std", x, *where, **how)

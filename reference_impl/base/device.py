@@ -174,11 +174,17 @@ def place_in(metadata: Any) -> device:
     return metadata.place if type(metadata) is Placed else CPU
 
 
+NUMPY = {"axis": "dim", "keepdims": "keepdim"}
+"""The parameters that numpy's users call by other names."""
+
+
 def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function whose new memory is on the device of its first tensor."""
+    """Make a function whose new memory is on the device of its first tensor; it takes numpy's keywords."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = {NUMPY.get(name, name): value for name, value in kwargs.items()}
         if not STATE.devices:
             return function(*args, **kwargs)
         with making_on(next((place_of(x) for x in args if hasattr(x, "_storage")), None)):

@@ -15,6 +15,14 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# -- making tensors ---------------------------------------------------------------------------------
+
+
+def construct(*given: Any, **named: Any) -> Any:
+    """Return a tensor as PyTorch's old constructor makes it of sizes, or of a sequence."""
+    raise TypeError("Tensor() takes no arguments")
+
+
 # -- gradients -------------------------------------------------------------------------------------
 
 

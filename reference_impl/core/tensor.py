@@ -17,7 +17,10 @@ from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED, alias_counter
+from reference_impl.core import extension_points
 from specs.layout import means_its_strides, without_elements
+
+_blank: Any = object.__new__
 
 
 class Tensor:
@@ -70,6 +73,10 @@ class Tensor:
     _post_hooks: dict[int, Any] | None
     _retains: bool
     _accumulator: Any
+
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        """Make what a subclass fills, or, called as ``Tensor(...)``, what PyTorch's old constructor makes."""
+        return extension_points.construct(*given, **named) if cls is Tensor else _blank(cls)
 
     if TYPE_CHECKING:
 
@@ -240,7 +247,7 @@ def wrap(array: np.ndarray, source: Tensor | None = None, kind: type[Tensor] = T
 
     NB: written as a function because Python takes much longer to call an ``__init__``.
     """
-    made = kind()
+    made = _blank(kind)
     made._array = array
     if source is None:
         if not array.size:

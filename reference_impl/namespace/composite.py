@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
@@ -237,6 +238,8 @@ def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             dim, unbiased = None, dim
         if unbiased is not None:
             how["correction"] = int(unbiased)
+        if how:  # numpy's names of the parameters
+            dim, keepdim = how.pop("axis", dim), how.pop("keepdims", keepdim)
         return function(x, dim, keepdim=keepdim, **how)
 
     return measure
@@ -251,6 +254,19 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return function(x if target is None else x.to(target), *how, **named)
 
     return reduce
+
+
+def _choosing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let ``where`` of a condition alone return the indices of the elements where it holds."""
+
+    @functools.wraps(function)
+    def where(*args: Any, **kwargs: Any) -> Any:
+        if len(args) + len(kwargs) > 1:
+            return function(*args, **kwargs)
+        condition = args[0] if args else kwargs["condition"]
+        return condition.nonzero(as_tuple=True)
+
+    return where
 
 
 def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -316,6 +332,12 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod"), _with_dtype),
 }
 """Wrappers for ops that take more arguments than their declaration, by name."""
+
+EXTENDED: dict[str, Callable[..., Any]] = {
+    "where": _choosing,
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), beside_its_operands),
+}
+"""Wrappers for functions that take more than their methods, or have none."""
 
 ALIASES = {
     "absolute": "abs", "negative": "neg", "multiply": "mul", "multiply_": "mul_", "subtract": "sub",

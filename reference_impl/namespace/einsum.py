@@ -7,6 +7,7 @@ functions and chooses the order of products.
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
 from reference_impl.core.access import array_of
@@ -18,7 +19,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     tensors = (
         list(operands[0]) if len(operands) == 1 and not isinstance(operands[0], Tensor) else list(operands)
     )
-    left, _, right = equation.replace(" ", "").partition("->")
+    equation = _without_ellipsis(equation.replace(" ", ""), [x.ndim for x in tensors])
+    left, _, right = equation.partition("->")
     terms = left.split(",")
     if "->" not in equation:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
@@ -37,6 +39,25 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     assert result is not None
     summed = tuple(range(len(right), len(letters)))
     return result.sum(summed) if summed else result
+
+
+def _without_ellipsis(equation: str, ranks: list[int]) -> str:
+    """Return the equation with capitals of its own in place of ``...``, as many as its operands need."""
+    if "..." not in equation:
+        return equation
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    free = [c for c in string.ascii_letters[::-1] if c not in equation]
+    counts = [n - len(t.replace("...", "")) for n, t in zip(ranks, terms, strict=False) if "..." in t]
+    longest = "".join(free[: max(0, *counts)])
+    given = []
+    for term, rank in zip(terms, ranks, strict=False):
+        count = rank - len(term.replace("...", ""))
+        given.append(term.replace("...", longest[len(longest) - count :] if count > 0 else ""))
+    if not arrow:
+        letters = left.replace("...", "").replace(",", "")
+        right = "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return f"{','.join(given)}->{right.replace('...', longest)}"
 
 
 def _need_fit(terms: list[str], right: str, tensors: list[Tensor]) -> None:

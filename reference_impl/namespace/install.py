@@ -123,10 +123,13 @@ def _install_functions() -> None:
     for name, function in random_inplace.METHODS.items():
         setattr(Tensor, name, beside_its_operands(function))
     FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
+    FUNCTIONS["poisson"] = random_inplace.poisson
     FUNCTIONS.update(
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
+    for name, extended in composite.EXTENDED.items():
+        FUNCTIONS[name] = extended(FUNCTIONS[name])
     for name, function in MISSING.items():
         setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():

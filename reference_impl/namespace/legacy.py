@@ -9,6 +9,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import find_device, place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.size import Size
+from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import empty, tensor
 
@@ -17,6 +18,8 @@ def legacy(dtype: dtypes.dtype, device: Any = "cpu") -> Callable[..., Tensor]:
     """Make the old constructor of a dtype: from a sequence, of a size, or an alias of a tensor."""
 
     def make(*given: Any) -> Tensor:
+        if not given:
+            return empty(0, dtype=dtype, device=device)
         if len(given) == 1 and isinstance(given[0], Tensor):
             return _alias_of(given[0], dtype, find_device(device))
         if len(given) == 1 and not isinstance(given[0], (int, Size)):
@@ -34,6 +37,14 @@ def _alias_of(x: Tensor, dtype: dtypes.dtype, place: Any) -> Tensor:
     if x.dtype is not dtype or place_of(x) is not place:
         raise TypeError(f"expected {dtype} on {place} (got {x.dtype} on {place_of(x)})")
     return x.alias()
+
+
+@fill
+def construct(*given: Any, **named: Any) -> Any:
+    """Make a tensor of the default dtype, as ``torch.Tensor`` does."""
+    if len(given) == 1 and isinstance(given[0], Tensor):
+        return _alias_of(given[0], dtypes.default(), find_device(named.get("device")))
+    return legacy(dtypes.default(), named.get("device", "cpu"))(*given)
 
 
 _OLD = {

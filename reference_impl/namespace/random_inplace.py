@@ -116,6 +116,13 @@ def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None 
     return x._bernoulli_drawn(wrap(_ones(array, generator).astype(array.dtype)))
 
 
+def poisson(x: Tensor, generator: Generator | None = None) -> Tensor:
+    """Sample counts with the rates in ``x``."""
+    array = array_of(x)
+    _need(bool((array >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
+    return x._poisson_drawn(wrap(np.asarray(source(generator).poisson(array)).astype(array.dtype)))
+
+
 def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:
     """Sample a bool for each probability."""
     _need(bool(((chances >= 0) & (chances <= 1)).all()), "Expected p_in >= 0 && p_in <= 1 to be true")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -48,7 +49,7 @@ class Optimizer:
         if not given:
             refuse_by("optim/needs-parameters")
         self.defaults = defaults
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
@@ -105,7 +106,7 @@ class Optimizer:
                 g = x.detach().mul(0)
             if x.requires_grad or by("optim/steps-what-it-was-given"):
                 target = x if by("optim/step-is-a-write") else x.data
-                yield Update(target, g, self.state.setdefault(x, {}))
+                yield Update(target, g, self.state[x])
 
     def begin(self) -> None:
         """Prepare for the updates of a group."""
@@ -148,7 +149,8 @@ class Optimizer:
             )
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
-        self.state = {params[number]: dict(state) for number, state in state_dict["state"].items()}
+        self.state = defaultdict(dict)
+        self.state |= {params[number]: dict(state) for number, state in state_dict["state"].items()}
 
 
 def _on_devices(updates: list[Update]) -> bool:

@@ -12,6 +12,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
 from reference_impl.nn.module import Module
+from reference_impl.nn.modules import batchnorm
 from reference_impl.optim.optimizer import Optimizer
 from reference_impl.optim.scheduler import LRScheduler
 
@@ -101,6 +102,27 @@ class AveragedModel(Module):
             for mean, current in zip(self.module.buffers(), model.buffers(), strict=True):
                 mean.detach().copy_(current.detach())
         self.n_averaged.add_(1)
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Compute the running estimates of a model's batch norms anew, over what a loader gives."""
+    norms = [m for m in model.modules() if isinstance(m, batchnorm._BatchNorm)]
+    momenta = {m: m.momentum for m in norms if m.running_mean is not None}
+    for module in momenta:
+        module.reset_running_stats()
+    if not momenta:
+        return
+    was_training = model.training
+    model.train()
+    for module in momenta:
+        module.momentum = None
+    for given in loader:
+        input = given[0] if isinstance(given, (list, tuple)) else given
+        model(input if device is None else input.to(device))
+    for module, momentum in momenta.items():
+        module.momentum = momentum
+    model.train(was_training)
 
 
 class SWALR(LRScheduler):

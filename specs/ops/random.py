@@ -90,3 +90,12 @@ def _normal_of_both(mean: Tensor, std: Tensor, numbers: Tensor) -> Any:
 _normal_of_both.wrt(
     mean=lambda g, mean_shape: g.new_zeros(mean_shape), std=lambda g, std_shape: g.new_zeros(std_shape)
 )
+
+
+@op(internal=True, node="PoissonBackward0", dtypes="keep")
+def _poisson_drawn(x: Tensor, numbers: Tensor) -> Any:
+    """Counts drawn by the rates ``x``."""
+    return numbers
+
+
+_poisson_drawn.wrt(x=lambda g: g.zeros_like())

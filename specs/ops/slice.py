@@ -230,3 +230,38 @@ def chunk(x: Tensor, chunks: Count, dim: Dim = 0) -> Any:
         refuse("op/chunk-count", chunks=chunks)
     size = x.shape[axis_of(dim, x.ndim)]
     return x.split(-(-size // chunks), dim) if size else x.split((0,) * chunks, dim)
+
+
+# -- windows -----------------------------------------------------------------------------------------
+@op(internal=True, node="UnfoldBackward0", view=True, dtypes="keep", complex=True, function=False)
+def unfold(x: Tensor, dimension: Dim, size: Length, step: Stride) -> Any:
+    """All windows of ``size`` along a dimension, as a new last one; they overlap if ``step`` is smaller."""
+    axis = axis_of(dimension, x.ndim)
+    whole, stride = (x.shape[axis], strides_of(x)[axis]) if x.ndim else (1, 1)
+    if size > whole:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {whole} but size is {size}"
+        )
+    if step < 1:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    shape, strides = list(x.shape), list(strides_of(x))
+    if x.ndim:
+        shape[axis], strides[axis] = (whole - size) // step + 1, stride * step
+    return window(x, (*shape, size), (*strides, stride))
+
+
+@op(internal=True, node="UnfoldBackwardBackward0", dtypes="keep", complex=True)
+def unfold_backward(x: Tensor, input_sizes: Size, dim: Dim, size: Length, step: Stride) -> Any:
+    """The windows added up where they came from."""
+    out = np.zeros(input_sizes, x.dtype)
+    axis = axis_of(dim, len(input_sizes))
+    if not input_sizes:
+        return out + x.sum()
+    for n in range(x.shape[axis]):
+        piece = np.moveaxis(x[_at(axis, n)], -1, axis)
+        out[_at(axis, slice(n * step, n * step + size))] += piece
+    return out
+
+
+unfold.wrt(x=lambda g, x_shape, dimension, size, step: g.unfold_backward(x_shape, dimension, size, step))
+unfold_backward.wrt(x=lambda g, dim, size, step: g.unfold(dim, size, step))

@@ -20,6 +20,15 @@ INITIAL = [
     ("kaiming_normal_", {"nonlinearity": "relu"}),
     ("kaiming_normal_", {"nonlinearity": "linear"}),
     ("kaiming_uniform_", {"nonlinearity": "tanh"}),
+    ("kaiming_uniform_", {"mode": "fan_out"}),
+    ("kaiming_normal_", {"mode": "fan_out", "nonlinearity": "relu"}),
+    ("eye_", {}),
+]
+WRITTEN_OFTEN = [
+    ("orthogonal_", {"gain": 2}),
+    ("sparse_", {"sparsity": 0.3}),
+    ("trunc_normal_", {"std": 0.5, "a": -0.5, "b": 1.0}),
+    ("trunc_normal_", {"std": 0.5, "a": 1.5, "b": 2.0}),
 ]
 
 
@@ -42,6 +51,83 @@ def test_initial_values_have_torchs_distribution_and_are_not_recorded(name, how)
     torchs, ours = found
     assert torchs[:2] == pytest.approx(ours[:2], rel=0.03, abs=0.01)
     assert torchs[2] == pytest.approx(ours[2], rel=0.03 if "uniform" in name else 0.3)
+
+
+@pytest.mark.parametrize(("name", "how"), WRITTEN_OFTEN, ids=[f"{name} {how}" for name, how in WRITTEN_OFTEN])
+@pytest.mark.filterwarnings("ignore:mean is more than 2 std")
+def test_initial_values_that_are_written_in_steps_are_distributed_as_torchs(name, how):
+    """Mean, spread, bounds, zeros, orthogonality, and the number of writes."""
+    found = []
+    for side in SIDES:
+        side.manual_seed(0)
+        weight = side.nn.Parameter(side.empty(300, 200))
+        assert weight is getattr(side.nn.init, name)(weight, **how)
+        assert (True, True, None) == (weight.is_leaf, weight.requires_grad, weight.grad_fn)
+        values = weight.detach()
+        found.append([
+            weight._version, values.mean().item(), values.std().item(), values.abs().max().item(),
+            (values == 0).sum().item(), (values.T @ values).diagonal().mean().item(),
+            (values.T @ values).triu(1).norm().item(),
+        ])  # fmt: skip
+    assert found[0] == pytest.approx(found[1], rel=0.05, abs=0.01)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_dirac_weight_keeps_channels(groups):
+    shown = []
+    for side in SIDES:
+        weight = side.nn.init.dirac_(side.ones(4, 3, 3, 2), groups)
+        shown.append([weight.tolist(), weight._version])
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: t.nn.init.eye_(t.ones(2)),
+        lambda t: t.nn.init.orthogonal_(t.ones(2)),
+        lambda t: t.nn.init.sparse_(t.ones(2, 2, 2), 0.1),
+        lambda t: t.nn.init.dirac_(t.ones(2, 2)),
+        lambda t: t.nn.init.dirac_(t.ones(3, 2, 2), 2),
+        lambda t: t.nn.init.kaiming_normal_(t.ones(2, 2), mode="fan"),
+        lambda t: t.nn.init.xavier_normal_(t.ones(2)),
+    ],
+    ids=["eye", "orthogonal", "sparse", "dirac", "dirac groups", "mode", "fans"],
+)
+def test_initial_values_are_refused_in_torchs_words(call):
+    said = []
+    for side in SIDES:
+        with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared
+            call(side)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_counts_have_the_rates_as_mean_and_variance():
+    for side in SIDES:
+        side.manual_seed(0)
+        counts = side.poisson(side.full((20_000,), 4.0))
+        assert counts.mean().item() == pytest.approx(4, rel=0.05)
+        assert counts.var().item() == pytest.approx(4, rel=0.05)
+        with pytest.raises(RuntimeError, match="invalid Poisson rate, expected rate to be non-negative"):
+            side.poisson(side.tensor([-1.0]))
+
+
+def test_running_estimates_are_computed_anew():
+    """Each batch of the loader counts the same; momentum and mode are put back."""
+    shown = []
+    for side in SIDES:
+        model = side.nn.Sequential(side.nn.BatchNorm1d(2, momentum=0.3), side.nn.ReLU()).eval()
+        model(side.ones(3, 2))
+        loader = [(side.arange(n, n + 6.0).reshape(3, 2), "label") for n in range(3)]
+        side.optim.swa_utils.update_bn(loader, model)
+        norm = model[0]
+        shown.append([
+            norm.running_mean.tolist(), norm.running_var.tolist(), norm.num_batches_tracked.item(),
+            norm.momentum, norm.training, norm.running_mean._version,
+        ])  # fmt: skip
+        side.optim.swa_utils.update_bn(loader, side.nn.Linear(2, 2))
+    assert shown[0] == shown[1]
 
 
 @pytest.mark.parametrize("name", ["linear", "sigmoid", "tanh", "relu", "selu", "leaky_relu"])
