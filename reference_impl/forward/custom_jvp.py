@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.tangents import DualLevel, forward_view
 
 MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
 VIEW = (
-    "A custom Function's forward is returning a view (or an input as-is), whose tangent is the same view, "
-    "but its jvp is not returning a view"
+    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+)
+IN_PLACE = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+)
+AS_IS = (
+    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
+    "modifying an input inplace, then the jvp function must modify the gradient inplace and return it as-is."
 )
 
 
@@ -22,7 +30,7 @@ def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, resu
     Raises RuntimeError if jvp returns too many or too few tangents, or one that does not match its output.
     """
     tangents = [level.tangent(x) for x in args]
-    if all(t is None for t in tangents):
+    if all(t is None for t in tangents) or not by("forward/jvp-computes-tangents"):
         return
     versions = [None if t is None else t._version for t in tangents]
     node._in_jvp = True
@@ -34,20 +42,27 @@ def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, resu
         node._in_jvp = False
     out_tangents, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (out_tangents, raw, result))
     if len(out_tangents) != len(raws):
-        raise RuntimeError(f"jvp gave {len(out_tangents)} tangents for {len(raws)} outputs")
+        _refuse(
+            "Function's jvp returned an invalid number of forward gradients "
+            f"(expected {len(raws)} but got {len(out_tangents)})"
+        )
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, out_tangents, strict=True)):
         marked = any(inner is x for x in node.non_differentiable)
         if not isinstance(out, Tensor) or marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
-                raise RuntimeError(
-                    f"jvp gave a tangent for output {at}, which can have none. You should return None at "
-                    "that position instead."
+                _refuse(
+                    f"Function's jvp returned a gradient at position {at}, but  the corresponding forward "
+                    "output is not a differentiable Tensor.You should return None at that position instead."
                 )
             continue
         if any(inner is x for x in node.dirty_tensors):
             _written(level, out, tangent, args, tangents, versions)
         else:
             level.give(out, tangent, in_place=_is_view_of_plain(level, out, tangent, args))
+
+
+def _refuse(why: str) -> None:
+    refuse_by("forward/jvp-fits-the-outputs", why=why)
 
 
 def _given(node: Any, x: Any, tangent: Tensor | None) -> Tensor | None:
@@ -73,14 +88,9 @@ def _written(
     if was is None:
         level.give(out, tangent, in_place=True)
     elif tangent._version == versions[place]:
-        raise RuntimeError(
-            "An inplace custom Function is not modifying the forward mode gradients inplace: its jvp "
-            "function must modify the corresponding gradient inplace, as forward did its input"
-        )
+        _refuse(IN_PLACE)
     elif tangent is not was:
-        raise RuntimeError(
-            "the jvp of an inplace custom function has to return the very tangent that it wrote"
-        )
+        _refuse(AS_IS)
 
 
 def _is_view_of_plain(level: DualLevel, out: Tensor, tangent: Tensor, args: tuple[Any, ...]) -> bool:
@@ -98,10 +108,13 @@ def _is_view_of_plain(level: DualLevel, out: Tensor, tangent: Tensor, args: tupl
         if of_input is None:
             return True
         if forward_view(tangent) is None:
-            raise RuntimeError(VIEW)
+            _refuse(VIEW)
         if _root(tangent) is not _root(of_input):
-            which = "the same base as the given one" if forward_view(of_input) else "the given one"
-            raise RuntimeError(f"forward is returning a view, but jvp is not returning a view of {which}")
+            whose = "the same base as the given" if forward_view(of_input) else "the given"
+            _refuse(
+                "A custom Function is returning a view but the jvp is not returning a view of "
+                f"{whose} grad input."
+            )
         return False
     return False
 

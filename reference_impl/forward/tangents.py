@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     alias_type,
@@ -84,10 +85,11 @@ class DualLevel:
                 out_tangent = tangents[1].expand(array_of(out).shape).clone()  # keeps its own dtype
             else:
                 out_tangent = _jvp(kernel, before, tangents, attributes, out)
-            if kernel.mutates and tangents[0] is not None:
+            if kernel.mutates and tangents[0] is not None and by("forward/writes-reach-tangents"):
                 tangents[0].copy_(out_tangent)
                 return out
-        self.give(out, out_tangent, in_place=kernel.mutates)
+        if by("forward/ops-carry-tangents"):
+            self.give(out, out_tangent, in_place=kernel.mutates)
         return out
 
     def _take_view(
@@ -114,7 +116,7 @@ class DualLevel:
             view.__dict__[VIEW] = base, partial(part, at=at)
         if tangent is not None:
             for view, window in zip(_tuple(out), _tuple(taken(tangent)), strict=True):
-                self._keep(view, window)
+                self._keep(view, window if by("forward/views-share-tangents") else window.clone())
         return out
 
     @contextmanager
@@ -148,12 +150,10 @@ class DualLevel:
         if self.tangent(tangent) is not None:
             raise RuntimeError("this tangent itself has a forward gradient at the same level")
         if array_of(tangent).shape != array_of(x).shape:
-            raise RuntimeError(
-                f"Trying to set a forward gradient that has a different size: {list(tangent.shape)} for a "
-                f"tensor of {list(x.shape)}"
-            )
+            refuse_by("forward/tangents-fit", got=list(tangent.shape), size=list(x.shape))
         window = forward_view(x) if in_place else None
-        if window is not None and self.tangent(window[0]) is None:
+        unknown = window is not None and self.tangent(window[0]) is None
+        if window is not None and unknown and by("forward/written-views-reach-the-base"):
             base, through = window
             with self.pause():
                 whole = zeros_laid_out(base, array_of(tangent).dtype)
@@ -175,7 +175,7 @@ class DualLevel:
         """Drop all tangents."""
         for reference in self.holders:
             x = reference()
-            if x is not None:
+            if x is not None and by("forward/level-ends"):
                 x.__dict__.pop(TANGENT, None)
 
 

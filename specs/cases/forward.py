@@ -1,9 +1,22 @@
-"""Forward mode: what is refused."""
+"""Forward mode: which tensors have tangents, and what is refused."""
 
 import torch
 
 from specs.case import refused
 from specs.cases._functions import Double
+from specs.cases._functions_forward import (
+    CopiedRow,
+    DoubledAside,
+    DoubledInACopy,
+    DoubledInPlace,
+    FirstRow,
+    JvpOfMarked,
+    JvpOfTwo,
+    Larger,
+    RowOfAnother,
+    Sheared,
+    ShearedOnce,
+)
 
 
 def dual_tensors_are_made_once():
@@ -24,3 +37,166 @@ def custom_functions_need_a_jvp_for_tangents():
         with refused("forward/function-needs-a-jvp"):
             Double.apply(dual)
         assert Double.apply(x).tolist() == [2.0, 4.0]
+
+
+def results_have_tangents():
+    """Sums and products of dual tensors, also with plain ones; comparisons have none.
+
+    Rules: forward/ops-carry-tangents, forward/level-ends.
+    """
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0])
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        assert fw.unpack_dual(d * d).tangent.tolist() == [2.0, -4.0]
+        assert fw.unpack_dual(d.sum() * d + x).tangent.tolist() == [3.0, -3.0]
+        assert fw.unpack_dual(x * 2).tangent is None
+        assert fw.unpack_dual(d > 0).tangent is None
+        assert fw.unpack_dual(d.detach()).tangent is None
+        with torch.inference_mode():
+            assert fw.unpack_dual(d * 2).tangent is None
+        y = d * d
+    assert fw.unpack_dual(y).tangent is None
+    with fw.dual_level():
+        assert fw.unpack_dual(y).tangent is None
+        assert fw.unpack_dual(d).tangent is None
+
+
+def tangents_have_history():
+    """With grad mode on, tangents are recorded: forward over backward. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([3.0, 4.0], requires_grad=True)
+    with fw.dual_level():
+        d = fw.make_dual(x, torch.tensor([1.0, -1.0]))
+        tangent = fw.unpack_dual(d * d).tangent
+        assert tangent.requires_grad
+        (g,) = torch.autograd.grad(tangent.sum(), x)
+        assert g.tolist() == [2.0, -2.0]
+        with torch.no_grad():
+            assert not fw.unpack_dual(d * d).tangent.requires_grad
+
+
+def a_view_has_the_same_view_of_the_tangent():
+    """Writes through either show in the other.
+
+    Rules: forward/views-share-tangents, forward/writes-reach-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, -1.0, 2.0]))
+        v = d[1:]
+        tangent = fw.unpack_dual(d).tangent
+        assert fw.unpack_dual(v).tangent.tolist() == [-1.0, 2.0]
+        v.mul_(2)
+        assert tangent.tolist() == [1.0, -2.0, 4.0]
+        d.mul_(3)
+        assert fw.unpack_dual(v).tangent.tolist() == [-6.0, 12.0]
+        assert fw.unpack_dual(d).tangent.tolist() == [3.0, -6.0, 12.0]
+        assert tangent.tolist() == [3.0, -6.0, 12.0]
+        first, second, third = d.chunk(3)
+        assert fw.unpack_dual(third).tangent.tolist() == [12.0]
+
+
+def a_write_writes_the_tangent():
+    """In its memory; a plain tensor that is copied in makes it zero. Rule: forward/writes-reach-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0])
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        y = d.clone()
+        tangent = fw.unpack_dual(y).tangent
+        y.add_(d)
+        assert tangent.tolist() == [2.0, -2.0]
+        y.mul_(d)
+        assert y.tolist() == [2.0, 8.0]
+        assert tangent.tolist() == [4.0, -8.0]
+        y.copy_(x)
+        assert tangent.tolist() == [0.0, 0.0]
+        assert fw.unpack_dual(y).tangent.tolist() == [0.0, 0.0]
+
+
+def a_tangent_written_to_a_view_is_the_bases():
+    """The base had none: it is zero elsewhere. Rule: forward/written-views-reach-the-base."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        row = x[1]
+        row.copy_(d)
+        assert fw.unpack_dual(x).tangent.tolist() == [[0.0, 0.0], [1.0, -1.0]]
+        assert fw.unpack_dual(x[0]).tangent.tolist() == [0.0, 0.0]
+        row.mul_(3)
+        assert fw.unpack_dual(x).tangent.tolist() == [[0.0, 0.0], [3.0, -3.0]]
+
+
+def a_tangent_lies_as_its_tensor_does():
+    """The tangent itself if it lies so, else a copy; it must have the size. Rule: forward/tangents-fit."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    t = torch.tensor([[1.0, 0.0], [2.0, 5.0]])
+    with fw.dual_level():
+        assert fw.unpack_dual(fw.make_dual(x.view(2, 2), t)).tangent is t
+        turned = fw.unpack_dual(fw.make_dual(x.t(), t)).tangent
+        assert turned is not t
+        assert turned.tolist() == [[1.0, 0.0], [2.0, 5.0]]
+        assert turned.stride() == (1, 2)
+        with refused("forward/tangents-fit"):
+            fw.make_dual(x.clone(), t[0])
+
+
+def a_jvp_gives_the_tangents():
+    """It has zeros for tensors without a tangent, None for other values; None where nothing is materialized.
+
+    Rule: forward/jvp-computes-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0])
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        assert fw.unpack_dual(Sheared.apply(d, 3.0, x)).tangent.tolist() == [30.0, -30.0]
+        assert fw.unpack_dual(ShearedOnce.apply(d, x)).tangent.tolist() == [3.0, -3.0]
+        y, where = Larger.apply(d, torch.tensor([2.0, 1.0]))
+        assert fw.unpack_dual(y).tangent.tolist() == [0.0, -1.0]
+        assert fw.unpack_dual(where).tangent is None
+        assert fw.unpack_dual(Sheared.apply(x, 3.0, x)).tangent is None
+
+
+def a_jvp_has_as_many_results_as_forward():
+    """And none for an output that can have no tangent. Rule: forward/jvp-fits-the-outputs."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        with refused("forward/jvp-fits-the-outputs"):
+            JvpOfTwo.apply(d)
+        with refused("forward/jvp-fits-the-outputs"):
+            JvpOfMarked.apply(d)
+
+
+def a_jvp_returns_the_view_that_forward_returns():
+    """Of the tangent that it was given. Rule: forward/jvp-fits-the-outputs."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 2.0], [3.0, 5.0]]))
+        row = FirstRow.apply(d)
+        assert fw.unpack_dual(row).tangent.tolist() == [1.0, 2.0]
+        with refused("forward/jvp-fits-the-outputs"):
+            CopiedRow.apply(d)
+        with refused("forward/jvp-fits-the-outputs"):
+            RowOfAnother.apply(d)
+        with refused("forward/jvp-fits-the-outputs"):
+            RowOfAnother.apply(d[1:])
+        assert fw.unpack_dual(FirstRow.apply(d[1:])).tangent.tolist() == [3.0, 5.0]
+
+
+def a_jvp_writes_the_tangent_that_forward_writes():
+    """In place, and returns it. Rules: forward/jvp-computes-tangents, forward/jvp-fits-the-outputs."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        y = d.clone()
+        DoubledInPlace.apply(y)
+        assert fw.unpack_dual(y).tangent.tolist() == [20.0, -20.0]
+        with refused("forward/jvp-fits-the-outputs"):
+            DoubledAside.apply(d.clone())
+        with refused("forward/jvp-fits-the-outputs"):
+            DoubledInACopy.apply(d.clone())
