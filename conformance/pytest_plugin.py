@@ -75,7 +75,7 @@ class CaseTest(pytest.Item):
     def runtest(self) -> None:
         found = _result(self.impl, self.case)
         lacking = dict(found.lacking)
-        if found.broken:
+        if found.broken or found.adapter:
             raise Nonconformance(found.adapter or f"{found.line}\n{found.why}")
         if not found.held or self.rule in lacking:
             pytest.skip(found.why or lacking.get(self.rule) or found.status)

@@ -32,6 +32,7 @@ from conformance.report.value import (
     CASE_STATUSES,
     DIED,
     HELD,
+    NOT_EXERCISED,
     UNSUPPORTED,
     Finding,
     Verdict,
@@ -81,7 +82,7 @@ def _witness(job: tuple[str, str, str, float]) -> Witnessed:
     with reference.modelling(release or reference.torch):
         case = case_of(wanted)
         result = run_case_on(case, adapter)
-        if result.broken and not result.adapter:
+        if result.broken:
             return _diagnosed(case, result, adapter)
         return result
 
@@ -163,7 +164,7 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
         right = run(parsed.program, adapters.load("reference"))
         trace = as_claimed(trace, right, adapters.capabilities(adapter).refusals)
     except Exception as error:
-        return Witnessed(case.id, case.rules, BROKEN, why="", adapter=f"{type(error).__name__}: {error}")
+        return at_fault(case, f"{type(error).__name__}: {error}")
     return judge_parsed(case, parsed, trace, adapters.capabilities(adapter).refusals)
 
 
@@ -175,10 +176,15 @@ def _witnessed_there(case: Case, adapter: Remote) -> Witnessed:
     except DiedOfCase as crash:
         return Witnessed(case.id, case.rules, BROKEN, DIED, str(crash))
     except (AdapterError, Raised, KeyError) as error:
-        return Witnessed(case.id, case.rules, BROKEN, adapter=f"{type(error).__name__}: {error}")
+        return at_fault(case, f"{type(error).__name__}: {error}")
     if status not in CASE_STATUSES:
-        return Witnessed(case.id, case.rules, BROKEN, adapter="a case came to nothing that there is")
+        return at_fault(case, "a case came to nothing that there is")
     return Witnessed(case.id, case.rules, status, line, why)
+
+
+def at_fault(case: Case, fault: str) -> Witnessed:
+    """The result of a case in which the adapter broke its contract: that says nothing about any rule."""
+    return Witnessed(case.id, case.rules, NOT_EXERCISED, why="the adapter is at fault", adapter=fault)
 
 
 def lacks(limits: Capabilities, program: Program) -> str:

@@ -322,7 +322,7 @@ def _cases(
     if dies_in_every(results):
         raised += (f"it dies in every case: {results[-1].why}",)
     side = adapters.load(spec).name
-    found = (broken_case(result, side, blames) for result in results if result.broken and not result.adapter)
+    found = (broken_case(result, side, blames) for result in results if result.broken)
     return results, Tally(findings=(*stale.values(), *found), broken=raised[:1], ended=ended)
 
 

@@ -49,7 +49,7 @@ def rule_statuses(
     results = {}
     for rule in rules:
         cases = witnessed.get(rule, ())
-        status = _status(rule, cases, blame, held | confirmed, limited)
+        status = _status(rule, cases, blame, held | confirmed, limited and not tally.broken)
         results[rule] = RuleResult(
             rule,
             status,

@@ -23,7 +23,7 @@ from conformance.execution.trace import Trace
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.arguments import check_arguments, check_paths
 from conformance.grading.campaign import Chunk, Sums
-from conformance.grading.cases import broken_case, case_of, lacks, run_cases
+from conformance.grading.cases import at_fault, broken_case, case_of, lacks, run_cases
 from conformance.grading.check import (
     KNOWN_DIVERGENCE,
     despite_divergence,
@@ -43,6 +43,7 @@ from conformance.report.value import (
     BROKEN,
     DIED,
     HELD,
+    NOT_EXERCISED,
     UNSUPPORTED,
     Finding,
     ReplayedRecording,
@@ -60,7 +61,7 @@ RECORDED = "recorded"
 STALE = "stale"
 """The status of a case whose text has changed since; else it is held, broken or unsupported."""
 
-_WORST = (UNSUPPORTED, HELD, BROKEN)
+_WORST = (UNSUPPORTED, HELD, NOT_EXERCISED, BROKEN)
 
 
 def grade_recorded(
@@ -250,7 +251,7 @@ def _traced(job: tuple[str, str, str]) -> tuple[Witnessed, Finding | None]:
         try:
             found, _, right, _ = participants_for(spec, recording, trace).judged(trace.program, trace.density)
         except AdapterBroke as broke:
-            return replace(result, status=BROKEN, adapter=str(broke)), None
+            return at_fault(case, str(broke)), None
         if found.first is None or found.decision is Decision.KNOWN:
             held = found.decision is Decision.AGREE
             why = (

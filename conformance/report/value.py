@@ -89,7 +89,9 @@ class RuleResult:
 
 HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED = "held", "broken", "unsupported", "not exercised"
 CASE_STATUSES = (HELD, BROKEN, UNSUPPORTED, NOT_EXERCISED)
-"""Results of a case; it is not exercised where torch or the reference cannot run it here."""
+"""Results of a case; it is not exercised where torch or the reference cannot run it here, or where the
+adapter is at fault.
+"""
 
 
 DIED = "the process died"

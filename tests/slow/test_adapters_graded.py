@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance import adapters
+from conformance import adapters, check
 from conformance.cli.loading import load_adapter
 from conformance.cli.trouble import Trouble
 from conformance.grading.campaign import Chunk, judge_chunk
 from conformance.grading.cases import run_case_on
 from conformance.grading.check import despite_divergence
-from conformance.report.value import BROKEN, HELD, Verdict
+from conformance.report.value import BROKEN, HELD, Status, Verdict
 from specs.case import cases
 
 FOLDER = Path(__file__).parents[1] / "adapters"
@@ -106,3 +106,33 @@ def test_a_wrong_claim_ends_with_its_exit_code(claim: str, code: int, problem: s
     assert code == int(caught.value.code)
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+AT_FAULT = """
+from conformance.adapters.micrograd import Micrograd, load
+
+class Faulty(Micrograd):
+    def __init__(self):
+        self.__dict__ |= load().__dict__
+
+    def facts(self, session, value):
+        if value.data == 4.0:
+            raise KeyError("four")
+        return super().facts(session, value)
+
+adapter = Faulty()
+"""
+
+
+def test_a_fault_of_the_adapter_breaks_no_rule(tmp_path: Path) -> None:
+    """An error against its contract ends the check as a broken adapter, and says nothing about PyTorch."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(AT_FAULT, encoding="utf-8")
+    report = check(str(mine), programs=5, rules="grad/*")
+    assert int(Verdict.BROKEN_ADAPTER) == report.exit_code
+    assert ["KeyError: 'four'"] == [said.partition(": ")[2] for said in report.broken]
+    assert ((), ()) == (report.broken_rules, report.findings)
+    assert 0 == report.cases["broken"]
+    assert 0 == report.count(Status.BLOCKED)
+    assert "the adapter is at fault" in {rule.why for rule in report.rules.values()}
+    assert "the adapter lacks what the rule speaks of" not in {rule.why for rule in report.rules.values()}
