@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from conformance.execution.op_reach import speaks_of_gradients
 from conformance.program import reads
 from conformance.program.parsing import parse
 from conformance.report.value import Finding, Verdict
@@ -12,21 +13,28 @@ from conformance.report.value import Finding, Verdict
 
 def sign_of(finding: Finding) -> tuple[object, ...]:
     """Return the properties by which a difference that no rule explains is taken for another: its fact after
-    one operation, or what should have been refused or was and what came instead; and the only other operation
-    that is left, which may be at fault itself.
+    one operation, or what should have been refused or was and what came instead. After a backward, which does
+    what others left to it, it is also the only other operation that is left, and may be at fault itself.
     """
     shared = finding.blames, finding.flaky, finding.sides
+    at = tuple(map(_kind_of, finding.ops[-1:]))
     if finding.fact != "outcome":
-        others = () if finding.not_reduced else others_in(finding.script)
-        return *shared, finding.fact, finding.ops[-1:], others if len(others) == 1 else ()
+        alone = finding.not_reduced or not any(map(speaks_of_gradients, at))
+        others = () if alone else others_in(finding.script)
+        return *shared, finding.fact, at, others if len(others) == 1 else ()
     came_to = tuple(":".join(said.split(":")[:2]) for said in (finding.expected, finding.actual))
     refused = any(said.startswith("refused ") for said in came_to)
-    return *shared, *came_to, () if refused else finding.ops[-1:]
+    return *shared, *came_to, () if refused else at
 
 
 def others_in(script: str) -> tuple[str, ...]:
     """Return the operations of a script before its last, but for those that make tensors of nothing."""
-    return tuple(step.op for step in parse(script).steps[:-1] if reads(step))
+    return tuple(_kind_of(step.op) for step in parse(script).steps[:-1] if reads(step))
+
+
+def _kind_of(op: str) -> str:
+    """Return an operation; all custom functions are one."""
+    return "apply" if op.endswith(".apply") else op
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -49,16 +49,28 @@ class Mutant(NamedTuple):
             return self.comparison.step
         return len(self.trace)
 
-    @property
-    def reached(self) -> tuple[int, bool, int]:
-        """The same, if what hangs together is all that differs after those steps, and how little differs at
-        the next one, as a number that grows the less it is.
+    def differing(self, step: int, wired: bool = False) -> list[Place]:
+        """The places of the differences at a step: in facts, or in how all is ``wired`` in the end."""
+        found = self.comparison.divergences if isinstance(self.comparison, Diverge) else ()
+        return [location(each) for each in found if each.step == step and (each.fact in TOPOLOGY) is wired]
+
+    def is_nearer_than(self, other: Mutant) -> bool:
+        """Tell whether it agrees with the trace over more steps than another mutant; or over as many, and
+        less differs at the next one, and no fact that did not. What hangs together counts last.
         """
-        found = self.comparison
-        if not isinstance(found, Diverge):
-            return self.agrees_until, True, 0
-        here = sum(difference.step == found.first.step for difference in found.divergences)
-        return self.agrees_until, found.first.fact in TOPOLOGY, -here
+        step = self.agrees_until
+        if step != other.agrees_until:
+            return step > other.agrees_until
+        if not isinstance(self.comparison, Diverge):
+            return isinstance(other.comparison, Diverge)
+        facts, others = self.differing(step), other.differing(step)
+        less = len(facts), len(self.differing(step, wired=True))
+        return set(facts) <= set(others) and less < (len(others), len(other.differing(step, wired=True)))
+
+    def apart(self, step: int) -> int:
+        """The number of differences up to a step."""
+        found = self.comparison.divergences if isinstance(self.comparison, Diverge) else ()
+        return sum(each.step <= step for each in found)
 
     def agrees_past(self, first: Divergence) -> bool:
         """Tell whether the two agree as far as they can be compared, and past a difference."""
@@ -99,7 +111,7 @@ def follow(other: Trace, rules: Iterable[str]) -> tuple[Mutant, dict[int, tuple[
         until_then = ({at: (*off.get(at, ()), rule) for at in range(step + 1)} for rule in rules)
         for more in (*at_once, *until_then):
             mutant = _following(other, off | more)
-            if mutant.reached > best.reached:
+            if mutant.is_nearer_than(best):
                 best, off = mutant, off | more
                 break
         else:
@@ -171,10 +183,12 @@ def diagnose(
     difference those come first that explain most of it. Without ``off`` rules the reference was run.
     """
     grades: dict[str, int] = {}
+    apart: dict[str, int] = {}
     for rule in sorted(fired_until(reference, first.step)):
-        grade = _grade(reference, _also_without(rule, other, off), first)
+        mutant = _also_without(rule, other, off)
+        grade = _grade(reference, mutant, first)
         if grade is not None:
-            grades[rule] = grade
+            grades[rule], apart[rule] = grade, mutant.apart(first.step)
     exact = [rule for rule, grade in grades.items() if grade <= _SAME_STEP]
     exact = exact or [rule for rule, grade in grades.items() if grade == _SAME_FACT]
     instead_of, instead = (
@@ -193,7 +207,7 @@ def diagnose(
         until = 0
         if drawn is not None and rule in exact and len(exact) > 1:
             until = mutant_of(drawn, rule).agrees_until
-        return grades[rule], -until, rule not in instead_of + instead, telling(rule)
+        return grades[rule], -until, rule not in instead_of + instead, apart[rule], telling(rule)
 
     ordered = sorted(grades, key=likelihood)
     explained = tuple(rule for rule in ordered if rule in exact)

@@ -47,10 +47,13 @@ class Reducer:
         which it shows.
         """
         small = self._shrunk(self._cut(large, judge), judge)
-        if small is None or small.moved:
+        if small is not None and not small.moved:
+            closer = self.looked_at(small, judge)
+            small = (self._shrunk(self._cut(closer, judge), judge) if closer.moved else None) or small
+        if small is None or not small.moved:
             return small
-        closer = self.looked_at(small, judge)
-        return (self._shrunk(self._cut(closer, judge), judge) if closer.moved else None) or small
+        earlier = self._wired_otherwise(small, judge)
+        return (self._shrunk(earlier, judge) if earlier is not small else None) or small
 
     def looked_at(self, seen: Differing, judge: Judge) -> Differing:
         """Look at everything after each step; return the program as it is where that changes something."""
@@ -72,6 +75,20 @@ class Reducer:
         judged = judge(program, seen.density)
         same = same_defect(seen.judged.found, judged.found, seen.program, program)
         return Differing(program, seen.density, judged) if same else seen
+
+    def _wired_otherwise(self, seen: Differing, judge: Judge) -> Differing:
+        """Cut a program where memory or history, which only the end shows, differs before any fact does."""
+        first = seen.judged.found.first
+        assert first is not None
+        for end in range(1, first.step + 1):
+            start = Program(seen.program.steps[:end])
+            if self._kills(start):
+                break
+            self.checks -= 1
+            judged = judge(start, seen.density)
+            if judged.found.first is not None and judged.found.decision is seen.judged.found.decision:
+                return Differing(start, seen.density, judged)
+        return seen
 
     def _shrunk(self, large: Differing, judge: Judge) -> Differing | None:
         anywhere = not large.moved and _seen_last(large)

@@ -6,10 +6,10 @@ mark ``by(rule)`` stays in the machine, on the line that embodies the rule; a mu
 it does not call the function that it replaces.
 """
 
-from reference_impl.mutants import core, torch_autograd
+from reference_impl.mutants import aliases, core, torch_autograd
 from reference_impl.mutants.replacing import replace
 from specs.active_rules import on_change
 
-__all__ = ["core", "torch_autograd"]
+__all__ = ["aliases", "core", "torch_autograd"]
 
 on_change(replace)

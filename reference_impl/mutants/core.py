@@ -1,4 +1,4 @@
-"""Mutants of core: ops, in-place writes, backward, grads, hooks and saved variables without a rule."""
+"""Mutants of core: ops, backward, grads, hooks and saved variables without a rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
-from reference_impl.core import apply, detach, engine, graph, hooks, tensor, views
+from reference_impl.core import apply, engine, graph, hooks
 from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node, RunningTask
 from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
@@ -67,92 +67,6 @@ def _record_integers(out: Tensor, operands: tuple[Any, ...]) -> None:
     _leave_without_history(out, operands)
     if any(isinstance(x, Tensor) and x.requires_grad for x in operands):
         out._node = Node((NOWHERE,))
-
-
-# -- aliases and views -----------------------------------------------------------------------------
-
-_detach, _detach_ = detach.detach, detach.detach_
-_variable_data, _as_view = tensor.variable_data, views.as_view
-
-
-def _with_history_of(source: Tensor, out: Tensor) -> Tensor:
-    """Give ``out`` the history of ``source``."""
-    out._node, out._output_nr, out._requires_grad = source.grad_fn, source._output_nr, source._requires_grad
-    return out
-
-
-@without("detach/cuts", detach, "detach")
-def _detach_with_history(self: Tensor) -> Tensor:
-    """Keep the history."""
-    return _with_history_of(self, _detach(self))
-
-
-@without("detach/needs-no-grad", detach, "detach")
-def _detach_with_flag(self: Tensor) -> Tensor:
-    """Keep the flag, on a leaf of its own."""
-    out = _detach(self)
-    out._requires_grad = self.requires_grad
-    return out
-
-
-@without("data/cuts", tensor, "variable_data")
-def _data_with_history(self: Tensor) -> Tensor:
-    """Keep the history."""
-    return _with_history_of(self, _variable_data(self))
-
-
-@without("detach/shares-storage", detach, "detach")
-def _detach_as_copy(self: Tensor) -> Tensor:
-    """Copy the elements."""
-    out = _detach(self)
-    out._array = out._storage = self._array.copy()
-    return out
-
-
-@without("version/shared-by-detach", detach, "detach")
-def _detach_with_counter(self: Tensor) -> Tensor:
-    """Count writes to the result by themselves."""
-    out = _detach(self)
-    out._version_counter = [0]
-    return out
-
-
-@without("inference/detached-counts", detach, "detach")
-def _detach_untracked(self: Tensor) -> Tensor:
-    """Share the counter of an inference tensor, too."""
-    out = _detach(self)
-    out._version_counter = self._version_counter
-    return out
-
-
-@without("detach/is-no-view", detach, "detach")
-def _detach_as_view(self: Tensor) -> Tensor:
-    """Make the result a view."""
-    out = _detach(self)
-    out._view = views.ViewOf(self, views.CreationMeta.DEFAULT, out._version_counter[0])
-    return out
-
-
-@without("detach/keeps-version", detach, "detach_")
-def _detach_as_write(self: Tensor) -> Tensor:
-    """Count the call as a write."""
-    _detach_(self)._version_counter[0] += 1
-    return self
-
-
-@without("retain/outlives-detach-in-place", detach, "detach_")
-def _detach_and_forget(self: Tensor) -> Tensor:
-    """Have a tensor that loses its history no longer retain its grad."""
-    _detach_(self)._retains = False
-    return self
-
-
-@without("version/shared-by-views", views, "as_view")
-def _as_view_with_counter(source: Tensor, view: Tensor, multi: bool) -> None:
-    """Count writes to a view by themselves."""
-    _as_view(source, view, multi)
-    if view._view is not None:
-        view._version_counter, view._view.attr_version = [0], 0
 
 
 # -- backward --------------------------------------------------------------------------------------

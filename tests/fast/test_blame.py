@@ -8,15 +8,16 @@ import pytest
 
 from benchmarks import blame
 from conformance.adapters import load
-from conformance.comparison.compare import Agree
+from conformance.comparison.compare import Agree, Diverge, Divergence
 from conformance.execution.op_reach import EVERYTHING
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.causes import by_cause
-from conformance.grading.diagnosis import follow, marked_at, run_without
+from conformance.grading.diagnosis import Mutant, follow, marked_at, run_without
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
+from conformance.report import Finding
 from reports import FINDING
 from specs.fact import POSITION
 
@@ -92,6 +93,40 @@ def test_a_difference_moves_to_the_first_step_at_which_it_shows() -> None:
     assert "e = " not in found.script
 
 
+def test_memory_that_is_not_shared_shows_before_a_value_does() -> None:
+    """Memory is read in the end alone: a program ends where it first differs, not where a write shows it."""
+    text = "b = torch.ones(2)\nc = b.data\nd = torch.ones(2)\nc.add_(d)\n"
+    (found,) = judged_in_turn("data/cuts", text).findings
+    assert ("memory", "c = b.data", ("data/cuts",)) == (found.fact, found.line, found.explained_by)
+
+
+def differing(*facts: str, step: int = 1) -> Mutant:
+    """A mutant that differs from a trace in facts of ``b``, and in nothing before the step."""
+    found = tuple(Divergence(step, "b", fact, 1, 2) for fact in facts)
+    trace = run(parse(TWICE), load("reference"))
+    return Mutant(trace, Diverge(found, compared=9) if found else Agree(compared=9))
+
+
+@pytest.mark.parametrize(
+    ("nearer", "mutant", "other"),
+    [
+        (True, differing("value"), differing("value", "is_leaf")),
+        (True, differing("grad.value"), differing("grad.value", "grad.is_leaf")),
+        (True, differing("memory", "history"), differing("value", "memory")),
+        (True, differing("value", "is_leaf", step=2), differing("value")),
+        (True, differing(), differing("value")),
+        (False, differing("version"), differing("value", "is_leaf")),
+        (False, differing("value"), differing("value")),
+        (False, differing("value"), differing("value", "is_leaf", step=2)),
+        (False, differing("memory", "history"), differing("memory")),
+        (False, differing("value"), differing()),
+    ],
+)
+def test_a_cause_takes_differences_away_and_adds_none(nearer: bool, mutant: Mutant, other: Mutant) -> None:
+    """A rule that explains some of a step and changes what was right there is no cause of it."""
+    assert nearer is mutant.is_nearer_than(other)
+
+
 def test_everything_is_looked_at_after_each_step() -> None:
     """At this density the grads of non-leaves are read, too, and what a plain step leaves alone."""
     program = parse("a = torch.ones(2, requires_grad=True)\nb = a.mul(2.0)\nc = torch.ones(2)\n")
@@ -120,6 +155,20 @@ def test_findings_of_one_cause_are_one() -> None:
     assert (("x/b",), 9) == (cause.explained_by, cause.alike)
     assert ((), 6) == (same.explained_by, same.alike)
     assert by_case == case
+
+
+@pytest.mark.parametrize(("kinds", "op"), [(1, "mul"), (2, "backward")])
+def test_what_a_call_does_itself_is_one_finding_whatever_came_before(kinds: int, op: str) -> None:
+    """A backward does what other calls left to it, which are told apart; of custom functions it is one."""
+    made = "import torch\n\na = torch.ones(2, requires_grad=True)\n"
+    before = ["b = a.neg()", "b = a.sin()"], ["b = Pair.apply(a)", "b = Twins.apply(a)"]
+
+    def found(line: str) -> Finding:
+        ops = ("torch.ones", op)
+        return replace(FINDING, explained_by=(), script=f"{made}{line}\nb.{op}(a)\n", ops=ops)
+
+    assert kinds == len(by_cause([found(line) for line in before[0]]))
+    assert 1 == len(by_cause([found(line) for line in before[1]]))
 
 
 def test_a_refusal_that_was_not_met_comes_first() -> None:
