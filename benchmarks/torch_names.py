@@ -1,4 +1,5 @@
-"""List PyTorch's public names, so that the reference can say by name what it does not model.
+"""List PyTorch's public names, so that the reference can say by name what it does not model; and the modules
+that define its classes, as they are printed.
 
 ``python -m benchmarks.torch_names`` writes ``specs/torch_names.json`` with the installed torch.
 """
@@ -26,16 +27,25 @@ FILE = Path(__file__).parents[1] / "specs/torch_names.json"
 
 
 def listed() -> dict[str, Any]:
-    """Return the release and the names of each place, in order."""
+    """Return the release, the names of each place, in order, and the homes of classes."""
     import torch
 
-    names = {}
+    names, homes = {}, {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place in PLACES:
             owner = _at(torch, place)
             names[place] = [n for n in sorted(dir(owner)) if not n.startswith("_") and _own(owner, n)]
-    return {"torch": torch.__version__.partition("+")[0], "names": names}
+            homes |= {f"{place}.{n}".lstrip("."): home for n in names[place] if (home := _home(owner, n))}
+    return {"torch": torch.__version__.partition("+")[0], "names": names, "homes": homes}
+
+
+def _home(owner: Any, name: str) -> str | None:
+    """Return the module of torch that defines a class; None for what is no class."""
+    value = getattr(owner, name, None)
+    if not isinstance(value, type) or value.__name__ != name or isinstance(owner, type):
+        return None
+    return value.__module__ if value.__module__.partition(".")[0] == "torch" else None
 
 
 def _own(owner: Any, name: str) -> bool:

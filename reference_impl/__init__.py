@@ -53,7 +53,7 @@ from reference_impl.base.rules import is_warn_always_enabled, set_warn_always
 from reference_impl.base.size import Size, contiguous_format, layout, memory_format, preserve_format, strided
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import cuda, legacy, random, settings, testing
+from reference_impl.namespace import cuda, legacy, random, return_types, settings, testing
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -129,7 +129,7 @@ from reference_impl.namespace import special  # noqa: E402
 
 for _name in _FROM_NN:
     globals()[_name] = getattr(nn.functional, _name)
-for _module in (cuda, random, special, testing):  # for `import torch.random`
+for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
 det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet

@@ -40,6 +40,7 @@ def stand_in_as_torch() -> None:
         if is_ours(name):
             sys.modules["torch" + name.removeprefix("reference_impl")] = module
     sys.meta_path.insert(0, _Finder())
+    missing.name_as_pytorch()
     STATE.begin()
 
 
@@ -56,7 +57,9 @@ class _Finder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return import_module("reference_impl" + spec.name.removeprefix("torch"))
+        module = import_module("reference_impl" + spec.name.removeprefix("torch"))
+        missing.name_as_pytorch()
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: it was executed under its own name."""
@@ -193,6 +196,11 @@ def _subject(frames: Any) -> tuple[Any, Any, Any]:
 def is_ours(module: str) -> bool:
     """Tell whether a module is the reference's, which the script sees as torch's."""
     return module == "reference_impl" or module.startswith("reference_impl.")
+
+
+def stands_for_torch(module: str) -> bool:
+    """Tell whether a class of that module is the reference's, under its own name or that of PyTorch's."""
+    return is_ours(module) or module.partition(".")[0] == "torch"
 
 
 def raised_by_reference(trace: TracebackType | None) -> bool:

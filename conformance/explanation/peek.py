@@ -14,8 +14,8 @@ from conformance.adapters.reference_state import (
     elements,
     has_freed,
     in_full,
-    is_ours,
     saved_by,
+    stands_for_torch,
     variable_of,
 )
 from conformance.explanation.reach import reached
@@ -78,7 +78,7 @@ class Peek:
         """
         names: dict[str, int] = {}
         found: dict[int, Any] = {}
-        for name, x in reached(roots, TENSOR, is_ours):
+        for name, x in reached(roots, TENSOR, stands_for_torch):
             names[name] = number = self.numbers.of(x)
             found[number] = x
         self._deep = not (quiet and self.names.items() <= names.items())

@@ -35,7 +35,7 @@ def _parts(x: Any, is_library: Callable[[str], bool]) -> Iterator[tuple[str, Any
         for key, value in list(x.items())[:OBJECTS]:
             yield f"[{key!r}]" if isinstance(key, (str, int)) else "[...]", value
     elif isinstance(x, (list, tuple)):
-        names = getattr(x, "_fields", None)
+        names = getattr(type(x), "__match_args__", None)  # named tuples have them, torch's too
         for at, value in enumerate(x[:OBJECTS]):
             yield f".{names[at]}" if names else f"[{at}]", value
     elif isinstance(x, (set, frozenset)):

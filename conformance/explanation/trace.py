@@ -18,6 +18,7 @@ from conformance.adapters.reference_state import (
     knows,
     lacking_name,
     raised_by_reference,
+    stands_for_torch,
     subject_of,
     subject_of_warning,
 )
@@ -272,7 +273,7 @@ def _lacking(error: BaseException) -> str | None:
         return str(error) or type(error).__name__
     if (name := lacking_name(error)) is not None:
         return name
-    if isinstance(error, AttributeError) and error.name and is_ours(type(error.obj).__module__):
+    if isinstance(error, AttributeError) and error.name and stands_for_torch(type(error.obj).__module__):
         return None if isinstance(error.obj, TENSOR) else f"{type(error.obj).__name__}.{error.name}"
     if type(error) is TypeError and (
         found := re.match(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'", str(error))

@@ -92,6 +92,9 @@ class FunctionNode(FunctionCtx, Node):
         name = type(self).__name__
         return name if by("function/names-its-node") else name.removesuffix("Backward")
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that forward saved for backward; inside jvp those that it saved for jvp.

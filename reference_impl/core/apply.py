@@ -16,7 +16,7 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.kernel import Kernel
-from reference_impl.core.record import OpNode
+from reference_impl.core.record import OpNode, node_type
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import as_view
 from specs.layout import laid_out_like
@@ -25,7 +25,7 @@ from specs.layout import laid_out_like
 def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     """Run an op whose result has memory of its own."""
     recorded = STATE.enabled and kernel.edges and kernel.recorded_mask(operands)
-    node = OpNode(kernel, operands, attributes) if recorded else None
+    node = (kernel.node_type or node_type(kernel))(kernel, operands, attributes) if recorded else None
     arrays, dtype = kernel.prepare(operands)
     array = kernel.compute(arrays, attributes)
     if STATE.perturb is not None:
@@ -73,7 +73,7 @@ def call_view(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str
     """Run an op whose result, or each of whose results, is a view of operand 0."""
     source = operands[0]
     recorded = STATE.enabled and kernel.edges and kernel.recorded_mask(operands)
-    node = OpNode(kernel, operands, attributes) if recorded else None
+    node = (kernel.node_type or node_type(kernel))(kernel, operands, attributes) if recorded else None
     result = kernel.compute((source._array,), attributes)
     if not kernel.multi:
         return _view(source, result, node)

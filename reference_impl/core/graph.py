@@ -135,7 +135,7 @@ class Node:
         return len(self.metadata) - 1
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class NotImplementedNode(Node):
@@ -158,6 +158,7 @@ class NotImplementedNode(Node):
 class AccumulateGrad(Node):
     """The end of a path: adds what arrives to its leaf's ``grad``."""
 
+    __module__ = "builtins"  # as PyTorch's
     __slots__ = ("variable",)
 
     def __init__(self, variable: Tensor) -> None:

@@ -14,7 +14,7 @@ from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core import extension_points
 from reference_impl.core.graph import Node
 from reference_impl.core.kernel import Kernel
-from reference_impl.core.record import OpNode
+from reference_impl.core.record import node_type
 from reference_impl.core.tensor import Tensor, alias
 from reference_impl.core.views import CopySlices, CreationMeta, change_history, described
 from specs.signature import clash
@@ -40,7 +40,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
         check_tracked(target)
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):
         refuse_by("write/leaf-refused")
-    node = OpNode(kernel, operands, attributes) if mask else None
+    node = (kernel.node_type or node_type(kernel))(kernel, operands, attributes) if mask else None
     for watch in STATE.write_watchers:
         watch(target)
     extension_points.write(write, kernel, operands, attributes)
@@ -81,7 +81,7 @@ def check_recorded(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappin
     if STATE.enabled and kernel.edges and kernel.recorded_mask(operands):
         if kernel.mutates:
             check_tracked(operands[0])
-        OpNode(kernel, operands, attributes)
+        (kernel.node_type or node_type(kernel))(kernel, operands, attributes)
 
 
 def check_tracked(target: Tensor) -> None:

@@ -48,6 +48,7 @@ class Kernel:
         "multi",
         "mutates",
         "needed",
+        "node_type",
         "op",
         "overwrites",
         "prepare",
@@ -60,6 +61,7 @@ class Kernel:
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.node_type: Any = None  # known when the first node is made
         self.defaults = op.defaults
         self.mutates = op.mutates
         self.multi = op.view == "multi"

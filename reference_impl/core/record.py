@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,17 @@ class OpNode(Node):
                 self.values[slot] = SavedVariable(tensor, is_output=True, written_view=written_view)
             else:
                 self.values[slot] = SavedVariable(wrap(tensor._array.copy()))
+
+
+def node_type(kernel: Kernel) -> type[OpNode]:
+    """Return the class of an op's nodes, which scripts read the name of."""
+    kernel.node_type = _type_named(kernel.op.node)
+    return kernel.node_type
+
+
+@cache
+def _type_named(name: str) -> type[OpNode]:
+    return type(name, (OpNode,), {"__slots__": (), "__module__": "builtins"})
 
 
 def _undefined_passed_on(grads: list[Tensor | None]) -> Any:

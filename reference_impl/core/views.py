@@ -171,6 +171,7 @@ class CopySlices(Node):
     the rest.
     """
 
+    __module__ = "builtins"  # as PyTorch's
     __slots__ = ("base_geometry", "geometry", "replay", "write")
 
     def name(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from reference_impl.autograd.function import Function, FunctionNode
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import by_column, need_matrix, need_square
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "linalg_slogdet": ("sign", "logabsdet"), "linalg_eigh": ("eigenvalues", "eigenvectors"),
     "linalg_svd": ("U", "S", "Vh"), "linalg_qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"),
 }  # fmt: skip
-_RESULTS: dict[str, Any] = {name: namedtuple(name, fields) for name, fields in _FIELDS.items()}
+_RESULTS: dict[str, Any] = {name: return_type(name, fields) for name, fields in _FIELDS.items()}
 
 
 def _named(name: str) -> Any:

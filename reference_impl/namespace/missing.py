@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -24,9 +25,26 @@ _IMPORT = re.compile(rf"cannot import name '(\w+)' from '(?:{ROOT}|torch)([\w.]*
 @cache
 def torch_names() -> dict[str, frozenset[str]]:
     """PyTorch's public names by module and class: ``nn``, ``Tensor``; the root is the empty name."""
+    return {place: frozenset(names) for place, names in _listed()["names"].items()}
+
+
+@cache
+def _listed() -> dict[str, Any]:
     path = Path(specs.__file__).with_name("torch_names.json")
-    listed = json.loads(path.read_text("utf-8"))["names"]
-    return {place: frozenset(names) for place, names in listed.items()}
+    listed: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return listed
+
+
+def name_as_pytorch() -> None:
+    """Give loaded classes the addresses that they have in PyTorch, if the reference stands in for it."""
+    if sys.modules.get("torch") is not sys.modules[ROOT]:
+        return
+    for address, home in _listed()["homes"].items():
+        place, _, name = address.rpartition(".")
+        module = sys.modules.get(".".join(filter(None, (ROOT, place))))
+        found = vars(module).get(name) if module is not None else None
+        if isinstance(found, type) and found.__module__.partition(".")[0] == ROOT:
+            found.__module__ = home
 
 
 def refuse_name(place: str, name: str, owner: Any) -> None:
@@ -41,7 +59,9 @@ def loading(module: str, *parts: str) -> Callable[[str], Any]:
 
     def missing(name: str) -> Any:
         if name in parts:
-            return import_module(f"{module}.{name}")
+            part = import_module(f"{module}.{name}")
+            name_as_pytorch()
+            return part
         refuse_name(place, name, import_module(module))
         raise AttributeError(
             f"module {module!r} has no attribute {name!r}", name=name, obj=import_module(module)

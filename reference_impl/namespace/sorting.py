@@ -5,7 +5,6 @@ Indices are computed here and have no history; an op of ``specs/ops/sort.py`` pi
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
+from reference_impl.namespace.return_types import return_type
 from specs.ops.helpers import axis_of
 
 _RESULTS: dict[str, Any] = {
-    name: namedtuple(name, ("values", "indices"))
+    name: return_type(name, ("values", "indices"))
     for name in ("max", "min", "sort", "topk", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
 }
 

@@ -114,7 +114,7 @@ def _history(tensor: Tensor) -> list[str]:
 
 def _joined(text: str, suffixes: list[str]) -> str:
     """Append the suffixes, on new lines where a line would be too long."""
-    line = len(text) - text.rfind("\n") - 1
+    line = len(text) - text.rfind("\n") + 1  # NB: PyTorch counts two more here
     for suffix in suffixes:
         broken = line + len(suffix) + 2 > STATE.printing.linewidth
         text += ",\n       " + suffix if broken else ", " + suffix

@@ -46,6 +46,7 @@ from reference_impl.nn.normalization import (
 )
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 for _space in (simple, losses):
     globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
@@ -60,5 +61,6 @@ __all__ = [
     "ModuleList", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList", "RMSNorm",
     "RNNBase", "RNNCell",
     "Sequential", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
-    "TransformerEncoderLayer", "Unflatten", "functional", "init", "utils",
+    "TransformerEncoderLayer", "Unflatten", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
+    "functional", "init", "utils",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional, init
 from reference_impl.nn.attention_functions import attend, joined_mask
 from reference_impl.nn.containers import ModuleList
-from reference_impl.nn.layers import Dropout, Linear
+from reference_impl.nn.layers import Dropout, Linear, NonDynamicallyQuantizableLinear
 from reference_impl.nn.module import Module
 from reference_impl.nn.normalization import LayerNorm
 from reference_impl.nn.parameter import Parameter
@@ -68,7 +68,7 @@ class MultiheadAttention(Module):
         joint = Parameter(empty(3 * embed_dim, embed_dim, **like)) if self._same else None
         self.register_parameter("in_proj_weight", joint)
         self.register_parameter("in_proj_bias", Parameter(empty(3 * embed_dim, **like)) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias, **like)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **like)
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:

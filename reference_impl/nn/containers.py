@@ -214,7 +214,8 @@ class ParameterList(Module):
     """A list of registered parameters."""
 
     def __repr__(self) -> str:
-        return "ParameterList(\n  " + "\n  ".join(_shown(self._parameters.items(), False)) + "\n)"
+        lines = _shown(self._parameters.items(), False)
+        return "ParameterList(\n  " + "\n  ".join(lines) + "\n)" if lines else "ParameterList()"
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()

@@ -72,6 +72,7 @@ class _ConvNd(Module):
             if name in own and own[name] != default:
                 shown.append(f"{name}={own[name]}")
         shown += [f"groups={self.groups}"] * (self.groups != 1) + ["bias=False"] * (self.bias is None)
+        shown += [f"padding_mode={own['padding_mode']}"] * (own["padding_mode"] != "zeros")
         return ", ".join(shown)
 
 

@@ -63,6 +63,10 @@ def reset_linear(weight: Parameter, bias: Parameter | None) -> None:
         init.uniform_(bias, -bound, bound)
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A linear layer, as it is named within attention."""
+
+
 class Bilinear(Module):
     """A bilinear form of two inputs for each output."""
 
@@ -78,6 +82,7 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty(out_features, in1_features, in2_features, **like))
         self.register_parameter("bias", Parameter(empty(out_features, **like)) if bias else None)
@@ -87,6 +92,12 @@ class Bilinear(Module):
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Embedding(Module):
@@ -209,3 +220,6 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

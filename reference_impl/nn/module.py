@@ -5,7 +5,7 @@ Lists and sequences of them are in ``containers``, the layers themselves in ``la
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -19,8 +19,6 @@ from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.registration import copied_in, need_float, need_name, type_name
-
-Keys = namedtuple("Keys", ("missing_keys", "unexpected_keys"))
 
 _OWN = ("_parameters", "_buffers", "_modules")
 
@@ -311,12 +309,11 @@ class Module:
         keep_vars = keep_vars or not by("nn/state-is-detached")
         return OrderedDict((prefix + n, x if keep_vars else x.detach()) for n, x in self._state())
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Keys:
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Any:
         """Copy values in by name; with ``strict``, refuse missing and unknown names."""
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        missing, unexpected = copied_in(dict(self._state()), state_dict, strict, type(self).__name__)
-        return Keys(missing, unexpected)
+        return copied_in(dict(self._state()), state_dict, strict, type(self).__name__)
 
     def extra_repr(self) -> str:
         """The module's own part of the repr."""

@@ -44,7 +44,10 @@ class LayerNorm(Module):
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 def _reset_affine(module: Any) -> None:
@@ -78,6 +81,9 @@ class RMSNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
 
 class GroupNorm(Module):
     """Normalise groups of each sample's channels, then scale and shift by channel."""
@@ -93,6 +99,8 @@ class GroupNorm(Module):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
@@ -100,7 +108,8 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(empty(num_channels, **like)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_channels, **like)) if affine else None)
+        shifts = affine and bias
+        self.register_parameter("bias", Parameter(empty(num_channels, **like)) if shifts else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -111,7 +120,10 @@ class GroupNorm(Module):
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 class _NormBase(Module):
@@ -133,13 +145,16 @@ class _NormBase(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(empty(num_features, **like)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, **like)) if affine else None)
+        shifts = affine and bias
+        self.register_parameter("bias", Parameter(empty(num_features, **like)) if shifts else None)
         kept = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **like) if kept else None)
         self.register_buffer("running_var", ones(num_features, **like) if kept else None)
@@ -167,7 +182,7 @@ class _NormBase(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 
@@ -225,8 +240,10 @@ class _InstanceNorm(_NormBase):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -265,3 +282,6 @@ class LocalResponseNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

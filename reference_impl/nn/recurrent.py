@@ -328,6 +328,10 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, **like)
         self.nonlinearity, self.mode = nonlinearity, f"RNN_{nonlinearity.upper()}"
 
+    def extra_repr(self) -> str:
+        more = f", nonlinearity={self.nonlinearity}" if self.nonlinearity != "tanh" else ""
+        return super().extra_repr() + more
+
 
 class LSTMCell(_Cell):
     """One step of an LSTM."""

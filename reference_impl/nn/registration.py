@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -38,9 +39,20 @@ def need_float(*wanted: Any) -> None:
             )
 
 
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
+    """The names that are missing, and those that are unknown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
 def copied_in(
     own: Mapping[str, Tensor], state: Mapping[str, Tensor], strict: bool, module: str
-) -> tuple[list[str], list[str]]:
+) -> _IncompatibleKeys:
     """Copy values in by name; return the names that are missing and those that are unknown.
 
     With ``strict`` these are refused, and what does not fit always is.
@@ -57,7 +69,7 @@ def copied_in(
     if wrong:
         why = "".join(f"\n\t{each}" for each in wrong)
         refuse_by("nn/state-that-does-not-fit-refused", module=module, why=why)
-    return missing, unexpected
+    return _IncompatibleKeys(missing, unexpected)
 
 
 def _quoted(names: list[str]) -> str:

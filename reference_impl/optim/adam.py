@@ -15,6 +15,9 @@ from reference_impl.optim.per_parameter import PerParameter, check_betas, requir
 class Adam(PerParameter):
     """Adam (Kingma and Ba 2015), with ``amsgrad`` as an option; weight decay is added to the gradient."""
 
+    order = ("lr", "betas", "eps", "weight_decay", "amsgrad", "maximize", "foreach", "capturable",
+             "differentiable", "fused", "decoupled_weight_decay")  # fmt: skip
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -52,8 +55,8 @@ class Adam(PerParameter):
             largest = state["max_exp_avg_sq"]
             largest = largest.view_as_real() if largest.is_complex() else largest
             square = largest.copy_(largest.maximum(square))
-        size = square.sqrt().div_scalar((1 - second ** state["step"]) ** 0.5).add_(group["eps"])
-        x.addcdiv_(mean, size, value=-group["lr"] / (1 - first ** state["step"]))
+        size = square.sqrt().div_scalar((1 - second**self.count) ** 0.5).add_(group["eps"])
+        x.addcdiv_(mean, size, value=-group["lr"] / (1 - first**self.count))
 
 
 def _spoken(x: Tensor) -> str:

@@ -11,11 +11,14 @@ from typing import Any
 
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import full_like, zeros_like
-from reference_impl.optim.per_parameter import PerParameter, check_betas, require
+from reference_impl.optim.per_parameter import PerParameter, check_betas, counter, require
 
 
 class RMSprop(PerParameter):
     """The gradient over the root of a running mean of its square (Hinton), optionally centred."""
+
+    order = ("lr", "momentum", "alpha", "eps", "centered", "weight_decay", "capturable", "foreach",
+             "maximize", "differentiable")  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +70,9 @@ class RMSprop(PerParameter):
 class Adagrad(PerParameter):
     """The gradient over the root of the sum of its squares (Duchi et al. 2011)."""
 
+    order = ("lr", "lr_decay", "eps", "weight_decay", "initial_accumulator_value", "foreach", "maximize",
+             "differentiable", "fused")  # fmt: skip
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -89,7 +95,7 @@ class Adagrad(PerParameter):
         super().__init__(params, settings, {"foreach": foreach, **more})
         for group in self.param_groups:
             for x in group["params"]:
-                self.state[x] = {"step": 0} | self.begun(x, group)
+                self.state[x] = {"step": counter()} | self.begun(x, group)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"sum": full_like(x, group["initial_accumulator_value"])}
@@ -97,12 +103,14 @@ class Adagrad(PerParameter):
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         total = state["sum"]
         total.addcmul_(g, g, value=1)
-        rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
+        rate = group["lr"] / (1 + (self.count - 1) * group["lr_decay"])
         x.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)
 
 
 class Adadelta(PerParameter):
     """The gradient times the ratio of a running mean of steps to one of gradients (Zeiler 2012)."""
+
+    order = ("lr", "rho", "eps", "weight_decay", "maximize", "capturable", "foreach", "differentiable")
 
     def __init__(
         self,
@@ -136,6 +144,8 @@ class Adadelta(PerParameter):
 class Adamax(PerParameter):
     """Adam with the largest past gradient instead of the mean square (Kingma and Ba 2015)."""
 
+    order = ("lr", "betas", "eps", "weight_decay", "foreach", "maximize", "differentiable", "capturable")
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -161,11 +171,14 @@ class Adamax(PerParameter):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(g, 1 - first)
         largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))
-        x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** state["step"]))
+        x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** self.count))
 
 
 class NAdam(PerParameter):
     """Adam with Nesterov's momentum, whose share grows with the steps (Dozat 2016)."""
+
+    order = ("lr", "betas", "eps", "weight_decay", "momentum_decay", "decoupled_weight_decay",
+             "maximize", "foreach", "capturable", "differentiable")  # fmt: skip
 
     def __init__(
         self,
@@ -188,25 +201,27 @@ class NAdam(PerParameter):
         super().__init__(params, settings, more)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"mu_product": 1.0, "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
+        return {"mu_product": counter(1.0), "exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        (first, second), rate, step = group["betas"], group["lr"], state["step"]
+        (first, second), rate, step = group["betas"], group["lr"], self.count
         share, next_share = (
             first * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (step, step + 1)
         )
-        state["mu_product"] *= share
+        product = state["mu_product"].mul_(share).item()
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
         size = square.div(1 - second**step).sqrt().add(group["eps"])
-        product = state["mu_product"]
         x.addcdiv_(g, size, value=-rate * (1 - share) / (1 - product))
         x.addcdiv_(mean, size, value=-rate * next_share / (1 - product * next_share))
 
 
 class RAdam(PerParameter):
     """Adam that begins without the mean square until it is known well enough (Liu et al. 2020)."""
+
+    order = ("lr", "betas", "eps", "weight_decay", "maximize", "foreach", "capturable",
+             "decoupled_weight_decay", "differentiable")  # fmt: skip
 
     def __init__(
         self,
@@ -229,7 +244,7 @@ class RAdam(PerParameter):
         return {"exp_avg": zeros_like(x), "exp_avg_sq": zeros_like(x)}
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        (first, second), step = group["betas"], state["step"]
+        (first, second), step = group["betas"], self.count
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
@@ -245,6 +260,8 @@ class RAdam(PerParameter):
 
 class Rprop(PerParameter):
     """Steps that grow while the gradient keeps its sign and shrink when it changes (Riedmiller 1993)."""
+
+    order = ("lr", "etas", "step_sizes", "foreach", "maximize", "differentiable", "capturable")
 
     def __init__(
         self,

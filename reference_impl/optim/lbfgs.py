@@ -18,6 +18,9 @@ Phi = Callable[[float], tuple[float, Tensor, Tensor]]
 class LBFGS(Optimizer):
     """Quasi-Newton steps from the last ``history_size`` changes of the gradient; ``step`` needs a closure."""
 
+    order = ("lr", "max_iter", "max_eval", "tolerance_grad", "tolerance_change", "history_size",
+             "line_search_fn")  # fmt: skip
+
     def __init__(
         self,
         params: Iterable[Any],

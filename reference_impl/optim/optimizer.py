@@ -21,6 +21,10 @@ MIXED = frozenset({"float32", "float64"})
 """Dtypes of gradients and states that a parameter of any dtype accepts."""
 
 
+PATHS = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
+"""Settings that choose among PyTorch's implementations of one update, and what they are unless given."""
+
+
 def check_path(optimizer: str, how: dict[str, Any]) -> None:
     """Take the arguments that choose among PyTorch's implementations of one update; refuse the rest."""
     chosen = {name: value for name, value in how.items() if name not in ("foreach", "fused")}
@@ -38,6 +42,8 @@ class Update(NamedTuple):
 class Optimizer:
     """Updates parameters in place from their gradients."""
 
+    order: tuple[str, ...] = ()
+    """All settings in PyTorch's order, in which they are printed."""
     together = False
     """True while a step updates all parameters at once, as it does on devices."""
 
@@ -48,7 +54,8 @@ class Optimizer:
         given = list(params)
         if not given:
             refuse_by("optim/needs-parameters")
-        self.defaults = defaults
+        known = PATHS | defaults
+        self.defaults = {name: known[name] for name in self.order or defaults}
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
@@ -69,7 +76,8 @@ class Optimizer:
             warn("optim/same-parameter-twice-warns")
         if any(set(params) & set(other["params"]) for other in self.param_groups):
             refuse_by("optim/one-group-each")
-        self.param_groups.append(self.defaults | group | {"params": params})
+        more = {name: value for name, value in self.defaults.items() if name not in group}
+        self.param_groups.append(group | {"params": params} | more)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear the gradients, or fill them with zeros."""
@@ -106,7 +114,11 @@ class Optimizer:
                 g = x.detach().mul(0)
             if x.requires_grad or by("optim/steps-what-it-was-given"):
                 target = x if by("optim/step-is-a-write") else x.data
-                yield Update(target, g, self.state[x])
+                yield Update(target, g, self.state[x] if self.keeps_state(group) else {})
+
+    def keeps_state(self, group: dict[str, Any]) -> bool:
+        """Tell whether an update of the group needs what earlier ones left."""
+        return True
 
     def begin(self) -> None:
         """Prepare for the updates of a group."""
@@ -132,7 +144,11 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """Return settings and states; parameters are numbered in order."""
         number = {id(x): n for n, x in enumerate(x for group in self.param_groups for x in group["params"])}
-        groups = [group | {"params": [number[id(x)] for x in group["params"]]} for group in self.param_groups]
+        groups = [
+            {name: value for name, value in group.items() if name != "params"}
+            | {"params": [number[id(x)] for x in group["params"]]}
+            for group in self.param_groups
+        ]
         return {"state": {number[id(x)]: dict(s) for x, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

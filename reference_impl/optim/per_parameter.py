@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from reference_impl.base.dtypes import default, float32, float64
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import tensor
 from reference_impl.optim.optimizer import Optimizer, Update, check_path
 
 
@@ -21,23 +23,32 @@ def check_betas(betas: tuple[float, float]) -> None:
         require(0 <= beta < 1, f"Invalid beta parameter at index {at}: {beta}")
 
 
+def counter(begin: float = 0.0) -> Tensor:
+    """Make a count of steps, or a running product, as the state keeps it: a tensor on the CPU."""
+    return tensor(begin, dtype=float64 if default() is float64 else float32, device="cpu")
+
+
 class PerParameter(Optimizer):
     """An optimizer that changes one parameter at a time; subclasses say how, in ``one``."""
+
+    count = 0
+    """The number of the present step of a parameter."""
 
     def __init__(self, params: Iterable[Any], settings: dict[str, Any], how: dict[str, Any]) -> None:
         check_path(f"optim.{type(self).__name__}", how)
         require(settings["lr"] >= 0, f"Invalid learning rate: {settings['lr']}")
         decay = settings.get("weight_decay", 0)
         require(decay >= 0, f"Invalid weight_decay value: {decay}")
-        super().__init__(params, settings)
+        super().__init__(params, settings | how)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         # NB: on devices PyTorch takes each part of a step for all parameters before the next part. That
         # shows only if a parameter is listed twice.
         for x, g, state in updates:
             if not state:
-                state |= {"step": 0} | self.begun(x, group)
-            state["step"] += 1
+                state |= {"step": counter()} | self.begun(x, group)
+            state["step"] = state["step"] + 1 if type(state["step"]) is int else state["step"].add_(1)
+            self.count = int(state["step"])
             g = g.neg() if group["maximize"] else g
             if group.get("decoupled_weight_decay") and group["weight_decay"]:
                 x.mul_(1 - group["lr"] * group["weight_decay"])

@@ -54,7 +54,7 @@ class LRScheduler:
 
     def begin(self) -> None:
         """Set the first rates."""
-        self._step_count, self._is_initial = 0, True
+        self._step_count, self._is_initial, self._get_lr_called_within_step = 0, True, False
         self.step()
         self._is_initial = False
 

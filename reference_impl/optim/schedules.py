@@ -44,14 +44,14 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
-        self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.cooldown_counter, self.eps = cooldown, 0, eps
-        self.min_lrs = for_each_group("min_lrs", optimizer, min_lr)
+        # In PyTorch's order, in which a state is printed.
+        self.factor, self.optimizer = factor, optimizer
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.last_epoch = 0
+        self.min_lrs = for_each_group("min_lrs", optimizer, min_lr)
+        self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self.rates
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self._reset()
 
     def _reset(self) -> None:

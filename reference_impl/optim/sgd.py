@@ -13,6 +13,9 @@ from reference_impl.optim.optimizer import Optimizer, Update, check_path
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum and weight decay as options."""
 
+    order = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "foreach",
+             "differentiable", "fused")  # fmt: skip
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -31,7 +34,10 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize})
+        super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize} | how)
+
+    def keeps_state(self, group: dict[str, Any]) -> bool:
+        return bool(group["momentum"])
 
     def begin(self) -> None:
         # A parameter listed twice finds no buffer the second time either: new buffers are stored in `end`.

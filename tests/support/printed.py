@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 import warnings
 
@@ -34,8 +35,18 @@ class Odd(nn.Module):
         self.a = nn.Linear(1, 1)
     def extra_repr(self):
         return "x=1, y=2"
+def stepped(kind, **how):
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = kind([x], **how)
+    for _ in range(2):
+        x.grad = torch.tensor([0.5, 0.25])
+        optimizer.step()
+    return optimizer.state_dict(), optimizer.state
 """
 """The names that the expressions use."""
+
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def main():
@@ -54,7 +65,7 @@ def main():
     for expressions in failing_calls.sections(file).values():
         for expression in expressions:
             try:
-                printed[expression] = repr(eval(expression, names))
+                printed[expression] = ADDRESS.sub("", repr(eval(expression, names)))
             except Exception as error:
                 printed[expression] = f"refused: {type(error).__name__}: {error}"
     print(json.dumps(printed))
