@@ -15,6 +15,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
+from reference_impl.namespace.casts import LEGACY_NAMES
 from specs.ops.losses import call_nll_loss
 
 log_softmax = composite.BOTH["log_softmax"]
@@ -62,6 +63,13 @@ def _in_memory_of_each(loss: Tensor, of: Tensor, reduction: str) -> Tensor:
         memory[0] = array_of(loss)
         set_memory(loss, memory[:1].reshape(()), storage_of(wrap_beside(loss, memory)))
     return loss
+
+
+def _constant(function: str, **weights: Tensor | None) -> None:
+    """Refuse weights that require grad: there is no gradient for them."""
+    for argument, weight in weights.items():
+        if weight is not None and weight.requires_grad and STATE.enabled:
+            refuse_by("nn/class-weights-are-constant", function=function, argument=argument)
 
 
 def mse_loss(
@@ -139,8 +147,7 @@ def nll_loss(
     ``input`` is ``(N, C, ...)`` or ``(C,)``, ``target`` holds class indices.
     """
     reduction = _chosen(size_average, reduce, reduction)
-    if weight is not None and weight.requires_grad and STATE.enabled:
-        refuse_by("nn/class-weights-are-constant")
+    _constant("nll_loss_forward", weight=weight)
     if input.ndim == 1:
         if target.ndim == 1 and target.numel() != 1:
             raise ValueError(
@@ -162,11 +169,12 @@ def nll_loss(
     if input.ndim == 2 and target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dtype.name not in ("int64", "uint8"):
-        words = {"float32": "Float", "float64": "Double", "int32": "Int", "bool": "Bool"}
         raise RuntimeError(
-            "expected target dtype to be Long or Byte, but got "
-            f"{words.get(target.dtype.name, target.dtype.name)}"
+            f"expected target dtype to be Long or Byte, but got {LEGACY_NAMES[target.dtype.name]}"
         )
+    if weight is not None and weight.dtype != input.dtype:
+        want, got = (LEGACY_NAMES[x.dtype.name] for x in (input, weight))
+        raise RuntimeError(f"expected scalar type {want} but found {got}")
     return call_nll_loss(input, target, weight, ignore_index, _check_reduction(reduction))
 
 
@@ -244,10 +252,12 @@ def binary_cross_entropy(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
             "deprecated. Please ensure they have the same size."
         )
-    if weight is not None:  # NB: several nodes; PyTorch records one
-        loss = reduce_losses(input._bce(target, "none").mul(weight), reduction)
+    reduction = _check_reduction(reduction)
+    if weight is None:
+        loss = input._bce(target, reduction)
     else:
-        loss = input._bce(target, _check_reduction(reduction))
+        _constant("binary_cross_entropy", weight=weight)
+        loss = input._weighted_bce(target, weight.expand(target.shape), reduction)
     return _in_memory_of_each(loss, input, reduction)
 
 
@@ -265,15 +275,18 @@ def binary_cross_entropy_with_logits(
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if target.dtype.numpy.kind in "biu":
-        words = {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte"}
-        got = words.get(target.dtype.name, "Int")
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {got}")
-    if weight is None and pos_weight is None:
-        return input._bce_logits(target, _check_reduction(reduction))
-    losses = input._bce_logits(target, "none")  # NB: several nodes; PyTorch records one
-    if pos_weight is not None:
-        losses = losses.add(pos_weight.sub(1).mul(target).mul(input.neg().softplus()))
-    return reduce_losses(losses if weight is None else losses.mul(weight), reduction)
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {LEGACY_NAMES[target.dtype.name]}"
+        )
+    _constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    reduction = _check_reduction(reduction)
+    if pos_weight is None:
+        if weight is None:
+            return input._bce_logits(target, reduction)
+        return input._weighted_bce_logits(target, weight, reduction)
+    if weight is None:
+        return input._positive_bce_logits(target, pos_weight, reduction)
+    return input._twice_weighted_bce_logits(target, pos_weight, weight, reduction)
 
 
 def kl_div(

@@ -191,6 +191,8 @@ def class_weights_are_constant():
     target = torch.tensor([0])
     with refused("nn/class-weights-are-constant"):
         torch.nn.functional.nll_loss(x, target, weight=w)
+    with refused("nn/class-weights-are-constant"):
+        torch.nn.functional.binary_cross_entropy_with_logits(x, x, pos_weight=w)
     torch.nn.functional.nll_loss(x, target, weight=w.detach()).backward()
     assert x.grad.tolist() == [[-1.0, 0.0]]
 

@@ -1,4 +1,4 @@
-"""The ops of layers that normalise and of losses and activations with a node of their own.
+"""The ops of layers that normalise, and of activations with a node of their own.
 
 Generated programs do not call these (``internal``): they are compared with torch call by call.
 """
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Count, Reduction, Scalar, Tensor
+from specs.errors import refuse
+from specs.kind import Count, Scalar, Tensor
 from specs.op import op
 from specs.ops.helpers import minus
 
@@ -126,88 +127,6 @@ _group_norm.wrt(
 )
 
 
-# -- losses ------------------------------------------------------------------------------------------
-def _reduced(losses: np.ndarray, reduction: str) -> Any:
-    if reduction == "none":
-        return losses
-    total = np.sum(losses)
-    return total if reduction == "sum" else total / losses.dtype.type(losses.size)
-
-
-def _shared(g: Any, x: Any, reduction: str) -> Any:
-    return g.div_scalar(math.prod(x.shape)) if reduction == "mean" else g
-
-
-@op(node="BinaryCrossEntropyBackward0", dtypes="keep", torch_names={"y": "target"}, **_FACTS)
-def _bce(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
-    """The cross entropy of two classes from probabilities; logarithms are held above -100."""
-    if x.dtype != y.dtype:
-        words = {"int64": "Long", "float32": "Float", "float64": "Double", "bool": "Bool", "int32": "Int"}
-        got, want = (words.get(str(d), str(d)) for d in (y.dtype, x.dtype))
-        raise RuntimeError(f"Found dtype {got} but expected {want}")
-    if x.size and not (x.min() >= 0 and x.max() <= 1):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    with np.errstate(all="ignore"):
-        yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
-    return _reduced(-(y * yes + (1 - y) * no), reduction)
-
-
-def _bce_once(g: Any, x: Any, y: Any, reduction: str) -> Any:
-    least = x.mul(minus(1, x)).clamp_min(float(np.float32(1e-12)))
-    return _shared(g, x, reduction).mul(x.sub(y)).div(least)
-
-
-_bce.wrt(
-    x=_bce_once,
-    y=lambda g, x, reduction: _shared(g, x, reduction).mul(x.neg().log1p().sub(x.log())),
-)
-
-
-@op(node="BinaryCrossEntropyWithLogitsBackward0", torch_names={"y": "target"}, into="y", **_FACTS)
-def _bce_logits(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
-    """The cross entropy of two classes from the logarithm of their odds."""
-    return _reduced((1 - y) * x + np.maximum(-x, 0) + np.log1p(np.exp(-np.abs(x))), reduction)
-
-
-_bce_logits.wrt(
-    x=lambda g, x, y, reduction: _shared(g, x, reduction).mul(x.sigmoid().sub(y)),
-    y=lambda g, x, reduction: _shared(g, x, reduction).mul(x).neg(),
-)
-
-
-@op(node="HuberLossBackward0", torch_names={"y": "target"}, **_FACTS)
-def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
-    """Half the square of differences up to ``delta``, linear beyond."""
-    z = np.abs(x - y)
-    return _reduced(np.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)).astype(z.dtype), reduction)
-
-
-def _held(g: Any, x: Any, y: Any, reduction: str, delta: float, scale: float) -> Any:
-    z = x.sub(y)
-    flat = z.detach().clamp(min=-delta, max=delta)  # at the bound already: its derivative is 0
-    slope = z.where(flat.abs().lt(delta), flat)
-    return _shared(g, x, reduction).mul(slope if scale == 1 else slope.mul_scalar(scale))
-
-
-_huber.wrt(
-    x=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1),
-    y=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1).neg(),
-)
-
-
-@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, **_FACTS)
-def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
-    """Half the square of differences over ``beta`` below it, linear beyond."""
-    z = np.abs(x - y)
-    return _reduced(np.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta).astype(z.dtype), reduction)
-
-
-_smooth_l1.wrt(
-    x=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta),
-    y=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta).neg(),
-)
-
-
 # -- activations -------------------------------------------------------------------------------------
 _ROOT = math.sqrt(2 / math.pi)
 
@@ -290,7 +209,18 @@ def _hardsigmoid(x: Tensor) -> Any:
     return np.clip(x + 3, 0, 6) / x.dtype.type(6)
 
 
-_hardsigmoid.wrt(x=lambda g, x: g.div_scalar(6).masked_fill(x.abs().ge(3), 0))
+@op(node="torch::autograd::NotImplemented", dtypes="float", **_FACTS)
+def _hardsigmoid_backward(dy: Tensor, y: Tensor) -> Any:
+    """The gradient through a hard sigmoid."""
+    return np.where(np.abs(y) < 3, dy / y.dtype.type(6), 0)
+
+
+def _no_derivative(g: Any) -> Any:
+    refuse("op/no-derivative", what="aten::hardsigmoid_backward")
+
+
+_hardsigmoid.wrt(x=lambda g, x: g._hardsigmoid_backward(x))
+_hardsigmoid_backward.wrt(dy=_no_derivative, y=_no_derivative)
 
 
 @op(node="HardswishBackward0", dtypes="float", **_FACTS)

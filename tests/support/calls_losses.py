@@ -94,6 +94,9 @@ LOSSES: dict[str, Any] = {
     "bce logits pos_weight": lambda t, x: t.nn.functional.binary_cross_entropy_with_logits(
         x(2, 3), x(2, 3, low=0), pos_weight=x(3, low=0.5, high=2, grad=False)
     ),
+    "bce logits both": lambda t, x: t.nn.functional.binary_cross_entropy_with_logits(
+        x(2, 3), x(2, 3, low=0), x(2, 1, low=0, grad=False), pos_weight=x(3, low=0.5, high=2, grad=False)
+    ),
     "cross_entropy": _classes(),
     "cross_entropy weighted": _classes(weight=_weights),
     "cross_entropy ignored": _classes(ignore_index=1),
