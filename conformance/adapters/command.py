@@ -15,9 +15,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from conformance.adapters.errors import MISNAMED, AdapterError
+from conformance.adapters.waiting import Patience
 from conformance.execution.wire import LARGEST, WireError
 
 TAIL = 4_000
@@ -74,12 +74,12 @@ class Command:
 
     def line(self, seconds: float) -> bytes:
         """Wait for the next line; raises Gone where none comes, WireError where it has no end."""
-        until = time.monotonic() + seconds
+        patience = Patience(seconds, self._process.pid)
         while (end := self._come.find(b"\n", self._searched)) < 0:
             self._searched = len(self._come)
             if self._searched > LARGEST:
                 raise WireError(f"an answer of more than {LARGEST:,} bytes")
-            if not self._wait(until - time.monotonic()):
+            if not self._wait(patience.glance()) and patience.left() <= 0:
                 raise Gone(f"no answer for {seconds:g} s", self.close())
         line, self._searched = bytes(self._come[:end]), 0
         del self._come[: end + 1]
@@ -90,7 +90,7 @@ class Command:
     def _wait(self, seconds: float) -> bool:
         """Wait until something comes or goes; False if nothing does in that time. Raises Gone."""
         writes = [self._in] if self._unsent else []
-        readable, writable, _ = select.select([self._out], writes, [], max(seconds, 0))
+        readable, writable, _ = select.select([self._out], writes, [], seconds)
         if writable:
             self._write()
         if readable:

@@ -19,6 +19,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import BROKEN, AdapterError
 from conformance.adapters.interpreter import interpreter_of
+from conformance.adapters.waiting import Patience
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
 from conformance.execution.wire import LARGEST, LENGTH, WireError, decode
@@ -32,9 +33,6 @@ BUILT_IN = ("reference", "torch", "null", "micrograd")
 
 TIMEOUT = 30.0
 """Seconds that a program or a case may take."""
-
-GLANCE = 0.5
-"""Seconds after which somebody looks if a process that is silent is still there."""
 
 _CONTRACT = "see the contract in conformance.adapters"
 
@@ -170,7 +168,7 @@ class Remote:
             return self._answer(seconds)
         # The child answers, unless it dies; then its parent says how it ended.
         try:
-            answer = self._answer(seconds, min(seconds, 10.0))  # a child that is stopped gets no alarm
+            answer = self._answer(seconds, min(seconds, 10.0))  # its parent knows first
         except (AdapterError, Raised):
             if self._process is not None:
                 self._answer(seconds)
@@ -186,7 +184,8 @@ class Remote:
 
     def _answer(self, seconds: float, more: float = 0.0) -> bytes:
         """Wait for a line, and some seconds more; raises _Ended, AdapterError, or what the adapter raised."""
-        until = time.monotonic() + seconds + more
+        assert self._process is not None
+        patience = Patience(seconds + more, self._process.pid)
         while True:
             dots, newline, rest = self._buffer.partition(b"\n")
             line, ended, left = rest.partition(b"\n")
@@ -196,7 +195,7 @@ class Remote:
             if len(self._buffer) > 2 * LARGEST:
                 self.close()
                 raise AdapterError(f"{self.spec} does not stop answering", _CONTRACT, BROKEN)
-            data = self._read(until - time.monotonic())
+            data = self._read(patience)
             if not data:
                 raise _Ended(self._end(f"no answer for {seconds:g} s" if data is None else ""), _begun(dots))
             self._buffer += data
@@ -208,17 +207,16 @@ class Remote:
             raise type(str(kind) if str(kind).isidentifier() else "Exception", (Raised,), {})(str(text))
         return line
 
-    def _read(self, seconds: float) -> bytes | None:
+    def _read(self, patience: Patience) -> bytes | None:
         """Return what has come, nothing at the end of all, None if nothing came in time."""
         assert self._process is not None
         assert self._process.stdout is not None
-        until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            while not selector.select(min(max(until - time.monotonic(), 0), GLANCE)):
+            while not selector.select(patience.glance()):
                 if self._process.poll() is not None:  # something that it started holds the pipe
                     return b""
-                if time.monotonic() >= until:
+                if patience.left() <= 0:
                     return None
         return os.read(self._process.stdout.fileno(), 1 << 20)
 

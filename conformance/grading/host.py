@@ -13,6 +13,7 @@ import json
 import os
 import pickle
 import queue
+import select
 import signal
 import sys
 import threading
@@ -24,6 +25,7 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.waiting import Patience
 from conformance.execution.region import trace_of
 from conformance.execution.wire import LENGTH, WireError, encode
 from conformance.grading.cases import case_of, run_case_on, runs_as_it_stands
@@ -135,18 +137,33 @@ def _trace_in_a_child(answers: int, adapter: Any, program: Any, density: str, se
         child = os.fork()
     if child == 0:
         _limit()
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
         with _ending():
             _answer(answers, lambda: _trace(answers, adapter, program, density, seconds))
             os._exit(ANSWERED)
-    _, status = os.waitpid(child, 0)
+    status = _status(child, seconds)
+    if status is None:
+        return json.dumps({"died": f"no answer for {seconds:g} s"})
     if os.WIFSIGNALED(status):
-        ended = os.WTERMSIG(status)
-        hung = ended == signal.SIGALRM
-        return json.dumps({"died": f"no answer for {seconds:g} s" if hung else signal.Signals(ended).name})
+        return json.dumps({"died": signal.Signals(os.WTERMSIG(status)).name})
     code = os.WEXITSTATUS(status)
     return json.dumps(None if code == ANSWERED else {"died": f"exit code {code}"})
+
+
+def _status(child: int, seconds: float) -> int | None:
+    """Wait for a child, and return its exit status; none where its time is up, and it is killed."""
+    watched = [os.pidfd_open(child)] if hasattr(os, "pidfd_open") else []
+    patience = Patience(seconds, os.getpgrp())
+    try:
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            select.select(watched, [], [], patience.glance() if watched else 0.01)
+            if patience.left() <= 0:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return None
+    finally:
+        for each in watched:
+            os.close(each)
+    return ended[1]
 
 
 @contextlib.contextmanager

@@ -41,6 +41,7 @@ class InRegions(Mode):
     ) -> None:
         super().__init__(name)
         self._does, self._fresh, self._pure = does, fresh, pure
+        does(lambda x: x.neg(), (torch.ones((), requires_grad=True),))  # what it imports is no program's
         self.capabilities = claimed
         self.wiring = None  # type: ignore[assignment]  # nodes and their ages are the mode's own
 

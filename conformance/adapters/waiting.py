@@ -1,0 +1,76 @@
+"""The time for which somebody may be silent, by what the machine gives: on a busy one he waits his turn."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+GLANCE = 0.5
+"""Seconds after which somebody looks what a process that is silent does."""
+
+AT_MOST = 4.0
+"""The multiple of its time that a process may take by the clock, however little it gets to compute."""
+
+Doing = tuple[bool, float]
+"""A pair: if any process of a group wants to compute now, and the seconds for which they have computed."""
+
+
+class Patience:
+    """The seconds that are left to a group of processes. Those in which one of them wants to compute count by
+    what it computes, all others by the clock.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        group: int,
+        doing: Callable[[int], Doing] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._group, self._doing, self._clock = group, doing or doing_of, clock
+        self._left, self._seen = seconds, clock()
+        self._end = self._seen + AT_MOST * seconds
+        self._computed: float | None = None
+
+    def left(self) -> float:
+        """Return the seconds that are left, until somebody looks again."""
+        now = self._clock()
+        passed = now - self._seen
+        if passed >= min(GLANCE, self._left):
+            wants, computed = self._doing(self._group)
+            since = 0.0 if self._computed is None else max(computed - self._computed, 0.0)
+            self._left -= min(since, passed) if wants else passed
+            self._seen, self._computed = now, computed
+            passed = 0.0
+        return min(self._left - passed, self._end - now)
+
+    def glance(self) -> float:
+        """Return the seconds until somebody should look, none where no time is left."""
+        return min(max(self.left(), 0.0), GLANCE)
+
+
+def doing_of(group: int) -> Doing:
+    """Return the doings of a group of processes; none where the system does not tell."""
+    wants, ticks = False, 0
+    for process in _processes():
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            fields = _fields(process / "stat")
+            if int(fields[2]) == group:
+                ticks += int(fields[11]) + int(fields[12])
+                threads = (process / "task").iterdir()
+                wants = wants or any(_fields(each / "stat")[0] == "R" for each in threads)
+    return wants, ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _processes() -> Iterator[Path]:
+    """The folders in which Linux tells of its processes."""
+    with contextlib.suppress(OSError):
+        yield from (path for path in Path("/proc").iterdir() if path.name.isdigit())
+
+
+def _fields(stat: Path) -> list[str]:
+    """The fields of a process or thread after its name, its state first."""
+    return stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
