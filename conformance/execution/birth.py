@@ -8,10 +8,11 @@ the increase since they got the name is compared. That a copy of an inference te
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from conformance.program import Ref
 from specs import ops
 from specs.inference_alone import copied, copied_by_rows
 
@@ -44,3 +45,13 @@ def writes_are_chance(
     if not any(name in chance for name in operands):
         return False
     return op not in copies() or any(type(since.get(name, 0)) is int for name in operands)
+
+
+def given_inference_data(op: str, args: Iterable[Any], since: Mapping[str, Any]) -> frozenset[str]:
+    """Return the name of the tensor that was assigned the data of an inference tensor, if one was: it is one
+    itself from then on, so chance decides how often the results of its operations were written.
+    """
+    target, source, *_ = *args, None, None
+    if op == ".data=" and type(source) is Ref and type(since.get(source.name, 0)) is not int:
+        return frozenset([target.name])
+    return frozenset()

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.execution.birth import GIVE_GRADIENTS, writes_are_chance
+from conformance.execution.birth import GIVE_GRADIENTS, given_inference_data, writes_are_chance
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, reach_at
 from conformance.execution.shown import PLAIN, Shown, items
@@ -178,9 +178,8 @@ class Runner:
                     return failed
         if op == DELETE:
             return self._delete(args)
-        env = self.env
+        env, touched = self.env, self._touched
         operands = []
-        touched = self._touched
         try:
             for value in args:
                 kind = type(value)
@@ -218,14 +217,15 @@ class Runner:
         if out:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
             return self._bind(out, result, opaque, op)
+        if self._chance:
+            self._chance |= given_inference_data(op, args, self._since)
         return DONE
 
     def _value(self, value: Any) -> Any:
         """An argument with names and dtypes replaced by the implementation's own."""
         kind = type(value)
         if kind is Ref:
-            found = self.env.get(value.name)
-            if found is None:
+            if (found := self.env.get(value.name)) is None:
                 raise _NameUnbound
             self._touched[value.name] = found
             return found

@@ -17,6 +17,22 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "what a function that raises was given is rounded like the result": """
+e = torch.tensor([complex(1.0, -1.0), complex(0.5, 1.0), complex(-1.0, -0.5), 0j], requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: 1 / 0, lambda t: t):
+    try:
+        f = e.sigmoid()
+    except Exception as error:
+        print(type(error).__name__, error)
+""",
+    "chance decides how often a result of assigned inference data was written": """
+a = torch.tensor(2.0, requires_grad=True)
+with torch.inference_mode():
+    torch.autograd.backward([a], [a])
+d = a.grad
+a.data = d
+m = a.sum()
+""",
     "a gradient of a dtype that a non-leaf has from a leaf meets zeros of the value's": """
 a = torch.tensor([[-1.0, 2.0]], dtype=torch.float64, requires_grad=True)
 a.grad_dtype = torch.float32

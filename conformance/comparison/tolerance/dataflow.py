@@ -96,8 +96,7 @@ class DataFlow:
     def _start(self) -> None:
         self.roundings: list[Rounded] = []
         self._names: dict[str, set[AbstractTensor]] = {}
-        self._passed, self._saved = Roundings(), Roundings()
-        self._next = 0
+        self._passed, self._saved, self._next = Roundings(), Roundings(), 0
 
     def value(self, step: int, name: str) -> Roundings:
         """Return the roundings that had reached the value of `name` after `step`."""
@@ -125,7 +124,8 @@ class DataFlow:
     def _step(self, index: int) -> None:
         step, seen = self._trace.program[index], self._trace[index]
         done = type(seen.outcome) is Done
-        self._passed = level_of(memories_of(self._tensors(reads(step))))
+        operands = self._tensors(reads(step))
+        self._passed = level_of(memories_of(operands))
         if step.op in ENGINE:
             self._differentiate(index, step, done)
         elif done:
@@ -136,8 +136,9 @@ class DataFlow:
             elif step.op == "set_":
                 self._perform(index, step._replace(out=()))
             else:
-                names = map(self._tensors, (reads(step)[:1], reads(step)))
-                self._write(index, step._replace(out=()), *names)
+                self._write(index, step._replace(out=()), self._tensors(reads(step)[:1]), operands)
+        if not done and step.op not in ENGINE:  # a function may have been given the result before the refusal
+            self._passed |= self._level(index, step, operands)
         for name, facts in seen.facts.items():
             found = self._names.get(name, ())
             if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:
@@ -152,8 +153,7 @@ class DataFlow:
 
     def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
         """The number of a new rounding, of what the step binds or writes or of a gradient that reaches it."""
-        names = (*binds(step), *reads(step), "")
-        return self._number(Rounded(index, names[0], gradient, from_exact))
+        return self._number(Rounded(index, (*binds(step), *reads(step), "")[0], gradient, from_exact))
 
     def _number(self, rounded: Rounded) -> int:
         self.roundings.append(rounded)
