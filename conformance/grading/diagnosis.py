@@ -7,7 +7,7 @@ programs that differ are diagnosed. Whether a case convicts a rule is not asked 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,9 +35,10 @@ def location(difference: Divergence) -> Place:
 
 
 class Mutant(NamedTuple):
-    """The reference's trace without some rules, and how another trace compares with it."""
+    """The reference's trace without some rules, another trace, and how that compares with it."""
 
     trace: Trace
+    other: Trace
     comparison: Comparison
 
     @property
@@ -81,7 +82,16 @@ class Mutant(NamedTuple):
         if not isinstance(self.comparison, Diverge) or self.agrees_until != first.step:
             return self.agrees_until > first.step
         places = set(map(location, self.comparison.divergences))
-        return not places & {location(first), (first.step, None, "outcome")}
+        return not places & {location(first), (first.step, None, "outcome")} and self._wires_alike(first)
+
+    def shows(self, first: Divergence) -> bool:
+        """Tell whether the two differ earlier, and not in what differs there."""
+        places = set(map(location, getattr(self.comparison, "divergences", ())))
+        return not places & {location(first), (first.step, None, "outcome")} and self._wires_alike(first)
+
+    def _wires_alike(self, first: Divergence) -> bool:
+        """Tell whether memory or history is alike where it differs: comparing leaves it out if more does."""
+        return first.fact not in TOPOLOGY or wired(self.trace, first) == wired(self.other, first)
 
 
 def run_without(program: Program, adapter: Any, density: str, off: Mapping[int, tuple[str, ...]]) -> Trace:
@@ -126,7 +136,7 @@ def _following(other: Trace, off: Mapping[int, tuple[str, ...]]) -> Mutant:
         return tuple(run_without(program, each, density, off) for each in perturbed_references())
 
     trace = run_without(program, adapters.load(REFERENCE), density, off)
-    return Mutant(trace, compare(trace, other, perturbed=moved))
+    return Mutant(trace, other, compare(trace, other, perturbed=moved))
 
 
 def mutant_of(other: Trace, *rules: str) -> Mutant:
@@ -134,7 +144,12 @@ def mutant_of(other: Trace, *rules: str) -> Mutant:
     program, density = other.program, other.density
     with knocked_out(*rules):
         trace = run(program, adapters.load(REFERENCE), density)
-        return Mutant(trace, compare(trace, other, perturbed=partial(perturbed, program, density)))
+        return Mutant(trace, other, compare(trace, other, perturbed=partial(perturbed, program, density)))
+
+
+def wired(trace: Trace, at: Divergence) -> Any:
+    """The memory or history of a name in the end of a trace."""
+    return (trace.topology or {}).get(at.name or "", (None,) * len(TOPOLOGY))[TOPOLOGY.index(at.fact)]
 
 
 class Diagnosis(NamedTuple):
@@ -180,13 +195,15 @@ def diagnose(
     ``fired`` least often so far are likelier.
 
     ``drawn`` is the other side's trace of the program before it was reduced: of the rules that explain the
-    difference those come first that explain most of it. Without ``off`` rules the reference was run.
+    difference those come first that explain most of it. Of others, those without which least else differs
+    come first, but for those that change nothing which is wrong. Without ``off`` rules the reference was run.
     """
     grades: dict[str, int] = {}
     apart: dict[str, int] = {}
+    wrong = {location(first), *Mutant(reference, other, compare(reference, other)).differing(first.step)}
     for rule in sorted(fired_until(reference, first.step)):
         mutant = _also_without(rule, other, off)
-        grade = _grade(reference, mutant, first)
+        grade = _grade(reference, mutant, first, wrong)
         if grade is not None:
             grades[rule], apart[rule] = grade, mutant.apart(first.step)
     exact = [rule for rule, grade in grades.items() if grade <= _SAME_STEP]
@@ -196,7 +213,6 @@ def diagnose(
     )
 
     fact = first.fact.partition(".")[0]
-
     marks = marked_at(reference, first.step)
 
     def telling(rule: str) -> tuple[object, ...]:
@@ -207,15 +223,17 @@ def diagnose(
         until = 0
         if drawn is not None and rule in exact and len(exact) > 1:
             until = mutant_of(drawn, rule).agrees_until
-        return grades[rule], -until, rule not in instead_of + instead, apart[rule], telling(rule)
+        near = (grades[rule] == _BESIDE, apart[rule])
+        known = grades[rule] if rule in exact else len(_GRADES)
+        return known, -until, rule not in instead_of + instead, near, grades[rule], telling(rule)
 
     ordered = sorted(grades, key=likelihood)
     explained = tuple(rule for rule in ordered if rule in exact)
-    near = [rule for rule in ordered if grades[rule] <= _AT_THAT_STEP]
+    near = [rule for rule in ordered if grades[rule] <= _BESIDE]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
     rest = (*instead_of, *near, *here, *instead, *ordered)
     stopped = () if instead else instead_of
-    missed = tuple(r for r in stopped if r not in explained and grades.get(r, FEW) <= _AT_THAT_STEP)
+    missed = tuple(r for r in stopped if r not in explained and grades.get(r, _FROM_EARLIER_ON) <= _BESIDE)
     leading = (*missed, *explained)
     others = [rule for rule in dict.fromkeys(rest) if rule not in leading]
     return Diagnosis(explained, (*leading, *others[:FEW]))
@@ -227,12 +245,14 @@ def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | 
     return _following(other, {step: (*off.get(step, ()), rule) for step in range(len(other.program))})
 
 
-_SAME_TO_THE_END, _SAME_STEP, _SAME_FACT, _AT_THAT_STEP, _FROM_EARLIER_ON = range(5)
+_GRADES = range(7)
+_SAME_TO_THE_END, _SAME_STEP, _SAME_FACT, _FACT_ALONE, _AT_THAT_STEP, _BESIDE, _FROM_EARLIER_ON = _GRADES
 
 
-def _grade(reference: Trace, mutant: Mutant, first: Divergence) -> int | None:
-    """Return how nearly a mutant does what the other side did at its first difference from the reference;
-    None if it changes neither that fact nor anything first at that step.
+def _grade(reference: Trace, mutant: Mutant, first: Divergence, wrong: Collection[Place]) -> int | None:
+    """Return how nearly a mutant does what the other side did at its first difference from the reference: all
+    of it, that fact alone, or something else at a place that is ``wrong`` there or beside it; None if it
+    changes neither that nor anything first there.
     """
     if mutant.agrees_past(first):
         return _SAME_TO_THE_END
@@ -241,8 +261,12 @@ def _grade(reference: Trace, mutant: Mutant, first: Divergence) -> int | None:
     changed = compare(reference, mutant.trace)
     if not isinstance(changed, Diverge):
         return None
-    if changed.first.step == first.step and (changed.first.fact == first.fact) >= (
-        changed.first.fact == "outcome"
-    ):
-        return _AT_THAT_STEP
-    return _FROM_EARLIER_ON if location(first) in map(location, changed.divergences) else None
+    places = set(map(location, changed.divergences))
+    if first.fact in TOPOLOGY and wired(reference, first) != wired(mutant.trace, first):
+        places.add(location(first))
+    if location(first) in places and mutant.shows(first):
+        return _FACT_ALONE
+    at = changed.first
+    if at.step == first.step and (at.fact == first.fact) >= (at.fact == "outcome"):
+        return _BESIDE if places.isdisjoint(wrong) else _AT_THAT_STEP
+    return _FROM_EARLIER_ON if location(first) in places else None

@@ -36,6 +36,7 @@ def call_in_place(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
             mask = 0
         elif mask & ~1 and not by("write/copy-passes-gradient"):
             mask &= 1
+            operands = (target, *(alias(x) if isinstance(x, Tensor) else x for x in operands[1:]))
     if mask:
         check_tracked(target)
     elif not STATE.enabled and target.requires_grad and not by("write/allowed-under-no-grad"):

@@ -8,13 +8,13 @@ import pytest
 
 from benchmarks import blame
 from conformance.adapters import load
-from conformance.comparison.compare import Agree, Diverge, Divergence
+from conformance.comparison.compare import Agree, Diverge, Divergence, compare
 from conformance.execution.op_reach import EVERYTHING
 from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.causes import by_cause
-from conformance.grading.diagnosis import Mutant, follow, marked_at, run_without
+from conformance.grading.diagnosis import Mutant, diagnose, follow, marked_at, run_without
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
 from conformance.report import Finding
@@ -100,11 +100,35 @@ def test_memory_that_is_not_shared_shows_before_a_value_does() -> None:
     assert ("memory", "c = b.data", ("data/cuts",)) == (found.fact, found.line, found.explained_by)
 
 
+def test_memory_is_compared_though_other_facts_differ() -> None:
+    """A copy that is a leaf: without the rule the memory is its own, whatever else is otherwise."""
+    text = "a = torch.ones(2, requires_grad=True)\nb = a.data\n"
+    right, without = (run(parse(text), load(side)) for side in ("reference", "benchmarks.mutant:data/cuts"))
+    copied = replace(right, topology=without.topology)
+    first = compare(right, copied).first
+    assert "memory" == first.fact
+    assert ("data/cuts",) == diagnose(right, copied, first, {}).explained_by
+
+
+def test_a_rule_without_which_the_fact_is_the_same_is_likelier_than_one_that_changes_more() -> None:
+    """A root is filled that retains nothing: without grad/only-leaves-are-filled it would retain, too."""
+    text = "a = torch.ones(2, requires_grad=True)\nb = a.sum()\nb.backward()\n"
+    rule = "grad/only-leaves-are-filled"
+    mutant = load(f"benchmarks.mutant:{rule}")
+    right, without = (run(parse(text), side, EVERYTHING) for side in (load("reference"), mutant))
+    grad = POSITION["grad"]
+    facts, retained = right[2].facts["b"], without[2].facts["b"]
+    filled = (*facts[:grad], retained[grad], *facts[grad + 1 :])
+    at_last = right[2]._replace(facts=right[2].facts | {"b": filled})
+    other = replace(right, observations=(*right.observations[:2], at_last))
+    assert rule == diagnose(right, other, compare(right, other).first, {}).because[0]
+
+
 def differing(*facts: str, step: int = 1) -> Mutant:
     """A mutant that differs from a trace in facts of ``b``, and in nothing before the step."""
     found = tuple(Divergence(step, "b", fact, 1, 2) for fact in facts)
     trace = run(parse(TWICE), load("reference"))
-    return Mutant(trace, Diverge(found, compared=9) if found else Agree(compared=9))
+    return Mutant(trace, trace, Diverge(found, compared=9) if found else Agree(compared=9))
 
 
 @pytest.mark.parametrize(
