@@ -121,7 +121,14 @@ def warned(rule: str) -> Iterator[None]:
         raise NotAsExpected(f"expected a warning by {rule}, got {texts}")
 
 
-def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
+def _text_of(lines: list[str], node: ast.stmt) -> str:
+    """The source of a statement that begins its line; `ast.get_source_segment` splits the file anew."""
+    assert node.end_lineno is not None
+    *whole, last = lines[node.lineno - 1 : node.end_lineno]
+    return "\n".join([*whole, last.encode()[: node.end_col_offset].decode()])
+
+
+def _case(chapter: str, lines: list[str], function: ast.FunctionDef) -> Case:
     doc = ast.get_docstring(function) or ""
     rules = tuple(rule.strip() for group in _RULES_NAMED.findall(doc) for rule in group.split(","))
     return Case(
@@ -130,7 +137,7 @@ def _case(chapter: str, source: str, function: ast.FunctionDef) -> Case:
         rules=tuple(dict.fromkeys(rules)),
         seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
         truth=_RULES_NAMED.split(doc.partition("\n\n")[0])[0].strip().replace("\n", " "),
-        text=ast.get_source_segment(source, function) or "",
+        text=_text_of(lines, function),
         line=function.lineno,
     )
 
@@ -143,8 +150,9 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
         if path.stem.startswith("_"):
             continue
         source = path.read_text(encoding="utf-8")
+        lines = source.split("\n")
         functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-        found += [_case(path.stem, source, node) for node in functions if not node.name.startswith("_")]
+        found += [_case(path.stem, lines, node) for node in functions if not node.name.startswith("_")]
     return tuple(found)
 
 

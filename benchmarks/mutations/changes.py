@@ -1,7 +1,8 @@
 """The mutations of a file: small changes of its syntax tree that a maintainer might make by mistake.
 
 A comparison, a sign, a condition or a constant is another one; a branch, a part of a condition, a keyword or
-a whole statement is left out; a function returns nothing. Words of messages stay as they are.
+a whole statement is left out; a function returns nothing. Words of messages stay as they are, and so does
+what runs only without a rule, or only to say that one fired: mutants of rules stand for that.
 """
 
 from __future__ import annotations
@@ -114,6 +115,8 @@ def _below(parent: ast.AST, function: str, tree: ast.Module) -> Iterator[Found]:
     for field, at, node in children(parent):
         if isinstance(node, LEFT_ALONE) or field in FIELDS_LEFT_ALONE or _is_text(node):
             continue
+        if _without_a_rule(parent, field) or _only_marks(node):
+            continue
         if worded and (field == "keywords" or at):
             continue
         inside = function
@@ -134,6 +137,27 @@ def _below(parent: ast.AST, function: str, tree: ast.Module) -> Iterator[Found]:
 
 def _name(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _without_a_rule(parent: ast.AST, field: str) -> bool:
+    """Tell whether a branch is taken only where a rule is knocked out."""
+    if not isinstance(parent, ast.If | ast.IfExp):
+        return False
+    asked = parent.test.values if isinstance(parent.test, ast.BoolOp) else [parent.test]
+    either = isinstance(parent.test, ast.BoolOp) and isinstance(parent.test.op, ast.Or)
+    if field == "orelse":
+        return any(map(_marks, asked)) and (either or len(asked) == 1)
+    negated = [part.operand for part in asked if isinstance(part, ast.UnaryOp)]
+    return field == "body" and any(map(_marks, negated)) and not either
+
+
+def _only_marks(node: ast.AST) -> bool:
+    """Tell whether it is a condition, below which nothing is but marks of rules."""
+    return (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and all(isinstance(each, ast.Expr) and _marks(each.value) for each in node.body)
+    )
 
 
 def _marks(node: ast.expr) -> bool:
@@ -199,7 +223,8 @@ def _other_expressions(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.BoolOp(op=sign, values=values):
             yield "and/or", ast.BoolOp(ast.Or() if isinstance(sign, ast.And) else ast.And(), values)
             for at in range(len(values)):
-                if _marks(values[at]):
+                part = values[at].operand if isinstance(values[at], ast.UnaryOp) else values[at]
+                if _marks(part):
                     continue  # a rule in force: mutants of rules knock it out
                 rest = values[:at] + values[at + 1 :]
                 yield f"without part {at + 1}", rest[0] if len(rest) == 1 else ast.BoolOp(sign, rest)

@@ -18,12 +18,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
-from benchmarks.mutations.changes import ChangedModule
-from benchmarks.mutations.witnesses import Witness, Witnesses, excused, import_anew, place_of
+from benchmarks.mutations.changes import REFERENCE, ChangedModule
+from benchmarks.mutations.witnesses import Place, Witness, Witnesses, excused, import_anew, place_of
+from specs.case import cases
 
 ONE, WALL, MEMORY = 4.0, 900.0, 4 << 30
 """Seconds of the processor that one witness may take, and seconds of the clock and bytes for all of them; a
@@ -70,6 +72,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def trial(change: ChangedModule, given: Witnesses) -> Result:
     """Try a change until something notices it."""
+    _functions(), cases()  # before any fork: each child would look, or read, again
     functions = change.functions
     if not functions:
         return _tried(lambda: _imported(change), given.listed, given)
@@ -81,13 +84,23 @@ def trial(change: ChangedModule, given: Witnesses) -> Result:
     return result
 
 
-def _in_place(functions: list[tuple[CodeType, CodeType]]) -> None:
-    """Give the functions that are there other code."""
-    others = {place_of(old): new for old, new in functions}
+@cache
+def _functions() -> dict[Place, list[FunctionType]]:
+    """The functions of the reference that are there, by place."""
+    found: dict[Place, list[FunctionType]] = {}
     for function in gc.get_objects():
         if type(function) is FunctionType:  # isinstance would ask proxies, which may be dead
-            new = others.get(place_of(function.__code__))
-            if new is not None and new.co_freevars == function.__code__.co_freevars:
+            place = place_of(function.__code__)
+            if place[0].startswith(str(REFERENCE)):
+                found.setdefault(place, []).append(function)
+    return found
+
+
+def _in_place(functions: list[tuple[CodeType, CodeType]]) -> None:
+    """Give the functions that are there other code."""
+    for old, new in functions:
+        for function in _functions().get(place_of(old), ()):
+            if new.co_freevars == function.__code__.co_freevars:
                 function.__code__ = new
 
 

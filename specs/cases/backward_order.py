@@ -285,3 +285,60 @@ def backward_may_run_within_another():
     assert x.grad.tolist() == [2.0, 4.0]
     (g,) = torch.autograd.grad(Within.apply(x).sum(), x, create_graph=True)
     assert g.tolist() == [2.0, 4.0]
+
+
+def leaves_of_one_node_are_filled_in_the_order_of_a_heap():
+    """The first goes first, then the heap decides: among four the third is next, among five the last follows.
+
+    Rule: backward/latest-first.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    u = torch.tensor([2.0], requires_grad=True)
+    v = torch.tensor([3.0], requires_grad=True)
+    w = torch.tensor([4.0], requires_grad=True)
+    s = torch.tensor([5.0], requires_grad=True)
+    u.register_hook(lambda g: 1 / 0)
+    four = torch.cat([x, u, v, w]).sum()
+    five = torch.cat([x, u, v, w, s]).sum()
+    with refused("hook/error-ends-the-backward"):
+        four.backward()
+    assert x.grad.tolist() == [1.0] and v.grad.tolist() == [1.0]
+    assert w.grad is None
+    with refused("hook/error-ends-the-backward"):
+        five.backward()
+    assert x.grad.tolist() == [2.0] and v.grad.tolist() == [2.0] and s.grad.tolist() == [1.0]
+    assert w.grad is None
+
+
+def of_six_leaves_the_last_is_filled_third():
+    """The heap has the last leaf where the second child of a node would be. Rule: backward/latest-first."""
+    x = torch.tensor([1.0], requires_grad=True)
+    u = torch.tensor([2.0], requires_grad=True)
+    v = torch.tensor([3.0], requires_grad=True)
+    w = torch.tensor([4.0], requires_grad=True)
+    s = torch.tensor([5.0], requires_grad=True)
+    t = torch.tensor([6.0], requires_grad=True)
+    s.register_hook(lambda g: 1 / 0)
+    six = torch.cat([x, u, v, w, s, t]).sum()
+    with refused("hook/error-ends-the-backward"):
+        six.backward()
+    assert x.grad.tolist() == [1.0] and v.grad.tolist() == [1.0] and t.grad.tolist() == [1.0]
+    assert u.grad is None and w.grad is None and s.grad is None
+
+
+def callbacks_are_called_when_all_nodes_have_run():
+    """Also one that another queues; outside of any backward none can be queued.
+
+    Rules: backward/callbacks-at-the-end, backward/callbacks-only-within.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    told = []
+    queue = torch.autograd.Variable._execution_engine.queue_callback
+    y.register_hook(lambda g: queue(lambda: queue(lambda: told.append(x.grad.tolist()))))
+    y.sum().backward()
+    assert told == [[3.0, 3.0]]
+    with refused("backward/callbacks-only-within"):
+        queue(lambda: told.append(1))
+    (x * 2).sum().backward()
+    assert told == [[3.0, 3.0]]

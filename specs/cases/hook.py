@@ -94,6 +94,10 @@ def a_hook_lasts_as_long_as_its_block():
     assert x.grad.tolist() == [-2.0, -2.0]
     x.sum().backward()
     assert x.grad.tolist() == [-3.0, -3.0]
+    with x.register_hook(lambda g: g * 2) as handle:
+        handle.remove()
+        x.sum().backward()
+    assert x.grad.tolist() == [-4.0, -4.0]
 
 
 def removal_reaches_the_old_history():

@@ -98,6 +98,27 @@ def exp_saves_its_result():
         s.backward()
 
 
+def a_saved_result_outlives_its_history():
+    """A result that was detached is still there for the node that made it. Rule: save/output-is-saved."""
+    x = torch.tensor([0.0, 0.0], requires_grad=True)
+    y = x.exp()
+    s = y.sum()
+    y.detach_()
+    s.backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def a_saved_result_outlives_the_view_that_was_written():
+    """Once the view is gone, the node that wrote it is its history. Rule: save/output-is-saved."""
+    x = torch.tensor([0.0, 0.0], requires_grad=True)
+    y = x.clone()
+    y.view(2).exp_()
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [1.0, 1.0]
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert h.tolist() == [1.0, 1.0]
+
+
 def an_in_place_factor_saves_the_original():
     """y.mul_(u) differentiates u with the value y had before. Rule: save/in-place-saves-the-original."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -34,6 +34,17 @@ def repeated_elements_get_the_sum():
     assert x.grad.tolist() == [1.0, 6.0, 8.0]
 
 
+def what_the_base_repeats_is_divided():
+    """Both rows of the base are one in memory, and share its gradient. Rule: window/sums-what-it-repeats."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    rows = x.expand(2, 2)
+    rows.retain_grad()
+    window = rows.as_strided((2,), (1,), 0)
+    window.backward(torch.tensor([4.0, 6.0]))
+    assert rows.grad.tolist() == [[2.0, 3.0], [2.0, 3.0]]
+    assert x.grad.tolist() == [4.0, 6.0]
+
+
 def windows_are_refused():
     """Strides that do not fit, and windows beyond the memory, are refused.
 
@@ -98,11 +109,14 @@ def pairs_of_reals_as_complex_numbers():
     turned = x.t()
     between = x.flatten()[1:3]
     single = x[:, :1]
+    alone = x[0, 0]
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(turned)
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(between)
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(single)
+    with refused("window/pairs-side-by-side"):
+        torch.view_as_complex(alone)
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(z)

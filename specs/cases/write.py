@@ -191,6 +191,16 @@ def a_float_result_does_not_fit_an_integer_tensor():
     assert a.tolist() == [3, 4]
 
 
+def a_result_of_the_same_kind_fits():
+    """Between floats, and between integers, a result is cast, signed or not. Rule: write/result-dtype."""
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    x.add_(torch.tensor([0.5, 1.0]))
+    assert x.tolist() == [1.5, 3.0] and x.dtype is torch.bfloat16
+    a = torch.tensor([1, 2], dtype=torch.uint8)
+    a.add_(torch.tensor([3, 4], dtype=torch.int8))
+    assert a.tolist() == [4, 6] and a.dtype is torch.uint8
+
+
 def a_larger_result_does_not_fit():
     """A write does not resize. Rule: write/broadcast-shape."""
     a = torch.tensor([1.0])

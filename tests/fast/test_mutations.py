@@ -19,6 +19,10 @@ def told(x: int, *names: str) -> int:
     """A function."""
     if x < 2 and names:
         refuse("chapter/rule", why="few")
+    if x > 5:
+        by("chapter/one")
+    if x > 6 and not by("chapter/other"):
+        x = 6
     return call(x - 1, flag=True)
 '''
 WORDS = [
@@ -29,6 +33,12 @@ WORDS = [
     "x < 2 -> compared otherwise",
     "2 -> 3",
     "refuse('chapter/rule', why='few') -> left out",
+    "if x > 6 and (not by('chapter/other')) -> negated",
+    "x > 6 and (not by('chapter/other')) -> and/or",
+    "x > 6 and (not by('chapter/other')) -> without part 1",
+    "x > 6 -> compared otherwise",
+    "6 -> 7",
+    "not by('chapter/other') -> without sign",
     "return call(x - 1, flag=True) -> None",
     "call(x - 1, flag=True) -> without flag",
     "x - 1 -> another sign",
@@ -49,7 +59,7 @@ def given() -> Witnesses:
 
 
 def test_conditions_signs_and_statements_are_changed(tmp_path: Path) -> None:
-    """Docstrings, types and the words of a message stay as they are."""
+    """Docstrings, types and the words of a message stay as they are; so does what runs without a rule."""
     file = tmp_path / "told.py"
     file.write_text(TEXT, encoding="utf-8")
     assert WORDS == [each.words for each in mutations(file)]
