@@ -37,6 +37,7 @@ INNOCENT = {
     "conformance/targets/": (EVERY, "what implementations call the ops"),
     "reference_impl/__init__.py": ("zeros_like", "the names that the namespace exports"),
     "reference_impl/autograd/var_mean.py": ("std var", "one function over two ops"),
+    "reference_impl/mutants/": ("reshape", "the method that a mutant replaces"),
     "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
     "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
     "reference_impl/namespace/non_differentiable.py": ("remainder", "the ops behind operators"),
