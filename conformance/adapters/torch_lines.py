@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import warnings
 import weakref
 from collections import deque
@@ -88,7 +89,7 @@ class GivenNumbers:
         self.losing: Callable[[], None] = lambda: None
         """Called when torch draws for the first time what cannot be given to it."""
         for name in DRAWING:
-            setattr(torch, name, self._giving(getattr(torch, name)))
+            _put_everywhere(name, self._giving(getattr(torch, name)))
         for name in DRAWING_METHODS:
             setattr(torch.Tensor, name, self._giving(getattr(torch.Tensor, name)))
         for name in ("empty", "empty_like", "empty_strided"):
@@ -167,6 +168,14 @@ class GivenNumbers:
             return out
 
         return giving
+
+
+def _put_everywhere(name: str, giving: Any) -> None:
+    """Replace a function of torch in each of its modules that has imported it."""
+    function = getattr(torch, name)
+    for key, module in list(sys.modules.items()):
+        if names_here(key) and vars(module).get(name) is function:
+            setattr(module, name, giving)
 
 
 def _drops_alpha(input: torch.Tensor, p: float = 0.5, training: bool = False, *_: Any) -> bool:

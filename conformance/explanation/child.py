@@ -45,12 +45,12 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
 
     emit = emitter(records)
     stand_in_as_torch()
-    guard(known(), why_refused)
-    speak_as_torch()
-    if draws:
+    if draws:  # before the guards, which hide functions that other modules imported
         set_torch_release(draws)
         seed_all()
         Draws(lambda shape, values: emit({"draw": [shape, values]}))
+    guard(known(), why_refused)
+    speak_as_torch()
     prepared = prepare(source, name, arguments, emit)
     if prepared is not None:
         code, names = prepared

@@ -30,6 +30,15 @@ noise = torch.empty(2).uniform_(-1, 1)
 """
 
 
+LOADED = """import torch
+from torch.utils.data import DataLoader, TensorDataset, random_split
+train, test = random_split(TensorDataset(torch.arange(8.0)), [6, 2])
+loader = DataLoader(train, batch_size=2, shuffle=True)
+seen = [x for x, in loader]
+after = torch.rand(2)
+"""
+
+
 def beside(script: str) -> Beside:
     """The script on both, within the usual limits."""
     return explain_on_torch(script.encode(), "-c", (), 30, 4096)
@@ -41,6 +50,12 @@ def test_torch_agrees_on_a_training_loop_with_the_same_random_numbers():
     assert () == found.disagreements
     assert found.facts > 400
     assert "torch agrees" in str(found)
+
+
+def test_torch_is_given_the_shuffles_of_a_loader():
+    """With the seeds that loaders draw, so that what is drawn afterwards is the same too."""
+    found = beside(LOADED)
+    assert ((), "") == (found.disagreements, found.note)
 
 
 def test_an_error_is_the_same_on_torch():
