@@ -59,13 +59,13 @@ class Derived:
 
 class Replayed:
     """The adapter of a functional library, given one that performs single operations on its plain values
-    (``start``, ``perform``, ``facts``, as any) and its ``derivative``.
+    (``start``, ``perform``, ``facts``, as any) and its ``derivative``; ``double``: that of a derivative, too.
     """
 
-    def __init__(self, inner: Any, derivative: Derivative) -> None:
+    def __init__(self, inner: Any, derivative: Derivative, *, double: bool = True) -> None:
         self._inner, self._derivative = inner, derivative
         self.name, self.version = f"{inner.name} (replayed)", inner.version
-        self.capabilities = _without_bookkeeping(claimed_by(inner))
+        self.capabilities = _without_bookkeeping(claimed_by(inner), double)
         if hasattr(inner, "dtype"):
             self.dtype = inner.dtype
 
@@ -155,11 +155,11 @@ class Replayed:
         return gradient
 
 
-def _without_bookkeeping(claimed: Capabilities) -> Capabilities:
+def _without_bookkeeping(claimed: Capabilities, double: bool) -> Capabilities:
     """The claims that values alone can show, and differentiation of functions."""
     ops = None if claimed.ops is None else frozenset(claimed.ops | {GRAD_CLAIM})
     shown = tuple(fact for fact in SHOWN if fact in claimed.facts)
-    features = (claimed.features & {"detach"}) | {"grad_call", "double"}
+    features = (claimed.features & {"detach"}) | {"grad_call"} | ({"double"} if double else set())
     return replace(claimed, ops=ops, features=features, facts=shown, refusals="none")
 
 

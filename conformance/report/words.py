@@ -20,7 +20,7 @@ from conformance.report.value import (
     Totals,
     Verdict,
 )
-from specs.fact import UNSEEN
+from specs.fact import GRAD_FACTS, UNSEEN
 
 VERDICTS = {
     Verdict.CONFORMS: "conforms",
@@ -66,6 +66,13 @@ def value(found: Any) -> str:
         return "unseen"
     if isinstance(found, tuple) and len(found) == 2 and found[0] == "refused":
         return f"refused {found[1]}"
+    if (
+        isinstance(found, tuple)
+        and len(found) == len(GRAD_FACTS)
+        and (found[1] is UNSEEN or isinstance(found[1], tuple))
+    ):
+        shown = zip(GRAD_FACTS, found, strict=True)
+        return f"a grad: {', '.join(f'{fact} {value(each)}' for fact, each in shown if each is not UNSEEN)}"
     return str(tuple(found)) if isinstance(found, tuple) else str(found)
 
 

@@ -64,6 +64,16 @@ def test_what_differs_is_told_with_its_step_and_fact(tmp_path):
     assert "after z.backward(): x.grad.value: PyTorch 7.0, here 1.0" in [line.why for line in differing]
 
 
+def test_grads_that_begin_at_zero_are_told_with_what_to_do(tmp_path):
+    """The grad is shown by the facts that are seen of it, and what repeats is told once."""
+    before = "if value.grad is not None:"
+    found = changed(tmp_path, before, "if True:\n        value.grad = value.grad or 0.0")
+    first, *others = [line.why for line in found.lines if line.verdict == "differs"]
+    assert "x.grad: PyTorch None, here a grad: value 0.0 (where grads begin at 0" in first
+    assert {"as above"} == set(others)
+    assert "0 of 15 programs agree: it runs, and differs from PyTorch in all" == found.said
+
+
 def test_a_broken_adapter_is_told(tmp_path):
     found = changed(tmp_path, '"value": value.data', '"valeu": value.data')
     assert 3 == found.exit_code

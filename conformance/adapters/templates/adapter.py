@@ -55,7 +55,7 @@ def perform(session, step, operands):
 
 def facts(session, value):
     seen = {"value": value.data, "is_leaf": not value.parents}
-    if value.grad is not None:
+    if value.grad is not None:  # where grads begin at 0, `if value.grad:`
         seen["grad"] = {"value": value.grad}
     return seen
 
