@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from conformance.execution.claims import known_ops
 from conformance.input_files import TEXT, read_lines
 from conformance.program.parsing import ProgramError, parse
 from conformance.report.expectation import NO_RULE, Expectation
@@ -20,7 +21,7 @@ from specs.case import cases
 from specs.fact import DENSITIES
 from specs.rule import RULES, within
 
-KEYS = ("rule", "cause", "case", "program", "density", "reason", "link", "flaky", "when")
+KEYS = ("rule", "cause", "case", "needs", "program", "density", "reason", "link", "flaky", "when")
 WHEN = ("version", "device")
 _CAUSE = re.compile(r"(\S+) by (\S+) after (\S+)")
 FORM = "`grade IMPL --write-expect FILE` writes the form; docs/expectations.md explains it"
@@ -86,6 +87,8 @@ def _check(where: str, entry: Expectation) -> None:
     """Refuse an entry that names nothing."""
     if not (entry.rule or entry.cause or entry.case) or (entry.rule and entry.cause):
         raise ExpectationError(f"{where} says not what it expects", "give it a rule, a cause or a case")
+    if entry.needs and not (entry.rule or entry.cause):
+        raise ExpectationError(f"{where} needs operations, and speaks of a case", "take them out")
     ids = [case.id for case in cases()]
     for what, name, there in (("rule", entry.rule, RULES), ("case", entry.case, ids)):
         if name:
@@ -95,6 +98,7 @@ def _check(where: str, entry: Expectation) -> None:
         if parts is None:
             raise ExpectationError(f"{where}: no cause is {entry.cause!r}", "FACT by RULE after OPERATION")
         _known(f"{where} names the unknown rule", [parts[2]], (*RULES, NO_RULE))
+    _known(f"{where} needs the unknown operation", entry.operations, known_ops())
     _known(f"{where} names the unknown density", [entry.density], DENSITIES)
     try:
         within("1", entry.version or ">=0")
@@ -127,7 +131,7 @@ HEAD = """# Differences that are by design: with `grade IMPL --expect FILE` each
 
 def _table(entry: Expectation) -> str:
     lines = ["", "[[expect]]"]
-    for key in ("rule", "cause", "case"):
+    for key in ("rule", "cause", "case", "needs"):
         if value := getattr(entry, key):
             lines.append(f"{key} = {_quoted(value)}")
     lines.append(f"reason = {_quoted(entry.reason)}")

@@ -16,7 +16,8 @@ NO_RULE = "-"
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A difference that is by design: of all that ``rule`` explains, of one ``cause`` or of one ``case``.
+    """A difference that is by design: of all that ``rule`` explains, of one ``cause`` or of one ``case``. It
+    ``needs`` operations, with commas: of programs without one of them it does not speak.
 
     What shows it is its ``program``, observed at ``density``, else its case, else any program or case of the
     run. It applies to a ``version`` (bounds such as ``>=1.0,<2``; none: all) and a ``device``. What is
@@ -26,6 +27,7 @@ class Expectation:
     rule: str = ""
     cause: str = ""
     case: str = ""
+    needs: str = ""
     program: str = ""
     density: str = "each"
     reason: str = ""
@@ -38,8 +40,14 @@ class Expectation:
     def label(self) -> str:
         """The entry in a few words."""
         if self.rule or self.cause:
-            return f"rule {self.rule}" if self.rule else f"cause {self.cause}"
+            beside = f" with {self.needs}" if self.needs else ""
+            return (f"rule {self.rule}" if self.rule else f"cause {self.cause}") + beside
         return f"case {self.case}"
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """The operations that it needs."""
+        return tuple(op.strip() for op in self.needs.split(",") if op.strip())
 
     def applies(self, version: str, device: str) -> bool:
         """Tell whether it speaks of that version of the implementation, on that device."""
@@ -49,6 +57,8 @@ class Expectation:
     def matches(self, finding: Finding) -> bool:
         """Tell whether a finding is what it speaks of; what blames the suite is nobody's design."""
         if finding.blames is Verdict.BROKEN_SUITE or (finding.flaky and not self.flaky):
+            return False
+        if not set(self.operations) <= set(finding.ops):
             return False
         if self.rule:
             named = finding.because if finding.is_of_case else ()

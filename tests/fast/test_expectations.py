@@ -24,6 +24,7 @@ BY_RULE = Expectation(rule=RULE, reason="every value is a leaf here", program="x
 CAUSE = f"is_leaf by {RULE} after mul"
 FULL = Expectation(
     cause=CAUSE,
+    needs="mul, sum",
     program="import torch\n\nx = torch.ones(2)",
     density="end",
     reason='it says "no"\nand \\ means it',
@@ -65,6 +66,14 @@ WRONG = {
     ),
     "an unknown when": (f"[[expect]]\nrule = '{RULE}'\nreason = 'x'\nwhen = {{ os = 'mac' }}", "'os'"),
     "a density": (f"[[expect]]\nrule = '{RULE}'\nreason = 'x'\ndensity = 'all'", "the unknown density"),
+    "an unknown operation": (
+        f"[[expect]]\nrule = '{RULE}'\nreason = 'x'\nneeds = 'prodd'",
+        "did you mean 'prod'",
+    ),
+    "operations of a case": (
+        "[[expect]]\ncase = 'leaf/arithmetic_results_are_not_leaves'\nreason = 'x'\nneeds = 'prod'",
+        "speaks of a case",
+    ),
     "one twice": (f"[[expect]]\nrule = '{RULE}'\nreason = 'x'\n" * 2, "two entries alike"),
 }
 
@@ -101,6 +110,17 @@ def test_an_entry_speaks_of_its_rule_its_cause_or_its_case():
     } == {
         name: [key for key, finding in found.items() if entry.matches(finding)] for name, entry in of.items()
     }
+
+
+def test_an_entry_that_needs_operations_speaks_of_no_program_without_them():
+    """A wide cause, such as a wrong value, excuses only what makes it by design."""
+    entry, finding = (
+        Expectation(cause=CAUSE, needs="mul, sum"),
+        replace(FINDING, ops=("sum", "detach", "mul")),
+    )
+    assert entry.matches(finding)
+    assert not entry.matches(replace(finding, ops=("detach", "mul")))
+    assert f"cause {CAUSE} with mul, sum" == entry.label
 
 
 def test_neither_a_flaky_difference_nor_the_suites_is_by_design():
