@@ -45,10 +45,9 @@ class ReadyQueue:
                 child -= 1
             heap[hole] = heap[child]
             hole = child
-        if size % 2 == 0 and child == (size - 2) // 2:
-            child = 2 * (child + 1)
-            heap[hole] = heap[child - 1]
-            hole = child - 1
+        if size == 2 * (child + 1):  # an only child
+            heap[hole] = heap[size - 1]
+            hole = size - 1
         _sift_up(heap, hole, value)
         return top
 

@@ -127,7 +127,7 @@ class SavedVariableHooks:
         return data
 
     def _with_history(self, data: Tensor, node: Node | None, output_nr: int) -> Tensor:
-        if node is None and self.requires_grad and not dtypes.differentiable(data._array.dtype):
+        if self.requires_grad and not dtypes.differentiable(data._array.dtype):
             refuse_by("requires_grad/float-or-complex-only", dtype=data.dtype)
         if data._inference and data._version_counter is not UNTRACKED:
             refuse_by("saved_hooks/unpack-gives-no-counter")

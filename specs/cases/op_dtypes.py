@@ -238,6 +238,13 @@ def half_precision_rounds_once_an_op():
     assert x.grad.tolist() == [1.0, 1.0, 1.0]
 
 
+def a_rounded_result_without_elements_has_strides_by_rows():
+    """As any other result does. Rule: op/half-rounds-once."""
+    empty = torch.zeros(0, 0, dtype=torch.float16)
+    assert empty.exp().stride() == (1, 1)
+    assert empty.exp().dtype is torch.float16
+
+
 def a_factor_is_not_rounded_to_half_precision():
     """1.00390625 is half-way between two bfloat16: what is added is rounded to 1, three times it is not 3.
 

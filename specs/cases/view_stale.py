@@ -164,3 +164,16 @@ def window_may_fall_outside_a_base_whose_data_was_assigned():
     with refused("view/window-outside-base"):
         d.backward()
     assert x.grad is None
+
+
+def a_view_of_another_dtype_is_brought_up_to_date_in_any_mode():
+    """The steps that make it are recorded even if it is read under no_grad. Rule: view/stale-regenerates."""
+    x = torch.tensor([1.0 + 2.0j], requires_grad=True)
+    z = x * 1
+    parts = torch.view_as_real(z)
+    z.mul_(2)
+    with torch.no_grad():
+        node = parts.grad_fn
+    assert node.name() == "ViewAsRealBackward0"
+    parts.sum().backward()
+    assert x.grad.tolist() == [2.0 + 2.0j]
