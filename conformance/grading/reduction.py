@@ -50,9 +50,9 @@ class Reducer:
         if small is not None and not small.moved:
             closer = self.looked_at(small, judge)
             small = (self._shrunk(self._cut(closer, judge), judge) if closer.moved else None) or small
-        if small is None or not small.moved:
-            return small
-        earlier = self._wired_otherwise(small, judge)
+        if small is None:
+            return None
+        earlier = self._cut_at_first_sight(small, judge)
         return (self._shrunk(earlier, judge) if earlier is not small else None) or small
 
     def looked_at(self, seen: Differing, judge: Judge) -> Differing:
@@ -76,8 +76,8 @@ class Reducer:
         same = same_defect(seen.judged.found, judged.found, seen.program, program)
         return Differing(program, seen.density, judged) if same else seen
 
-    def _wired_otherwise(self, seen: Differing, judge: Judge) -> Differing:
-        """Cut a program where memory or history, which only the end shows, differs before any fact does."""
+    def _cut_at_first_sight(self, seen: Differing, judge: Judge) -> Differing:
+        """Cut a program where it differs to a look at its end, which alone shows memory and history."""
         first = seen.judged.found.first
         assert first is not None
         for end in range(1, first.step + 1):

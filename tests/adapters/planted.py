@@ -10,9 +10,7 @@ from typing import Any
 import planted_calls  # noqa: F401 - registers bugs of its own
 import planted_hooks  # noqa: F401 - as that does
 import torch
-from planting import BUGS, WRITES, Wrapper, around, breaks, filled_by
-
-from conformance.adapters.torch import Torch
+from planting import BUGS, WRITES, Adapters, Wrapper, around, breaks, filled_by
 
 
 @breaks("version/shared-by-detach")
@@ -286,17 +284,4 @@ def hooks_in_reverse() -> None:
     around(torch.Tensor, "register_hook", register_hook)
 
 
-class Adapters:
-    """The adapters of the bugs, as attributes."""
-
-    def __getattr__(self, name: str) -> Torch:
-        if name not in BUGS:
-            raise AttributeError(name)
-        BUGS[name][1]()
-        adapter = Torch(torch, "cpu", "devices were not asked for")
-        adapter.name = name
-        setattr(self, name, adapter)
-        return adapter
-
-
-having = Adapters()
+having = Adapters({name: plant for name, (_, plant) in BUGS.items()})

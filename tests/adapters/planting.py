@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
+from conformance.adapters.torch import Torch
+
 BUGS: dict[str, tuple[str, Callable[[], None]]] = {}
 """The rule that each bug breaks, and the function that patches it into torch."""
+
+MORE: dict[str, tuple[tuple[str, ...], Callable[[], None]]] = {}
+"""Bugs of everyday kinds, each with the rules of which it breaks one or more, likelier ones first."""
 
 Wrapper = Callable[..., Any]
 
@@ -27,10 +32,36 @@ def breaks(rule: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     return register
 
 
+def breaks_one_of(*rules: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Register a bug that is no exact absence of a rule, by the name of its function."""
+
+    def register(plant: Callable[[], None]) -> Callable[[], None]:
+        MORE[plant.__name__] = rules, plant
+        return plant
+
+    return register
+
+
 def around(owner: Any, name: str, wrapper: Wrapper) -> None:
     """Replace a function by one that is given it, and its arguments."""
     own = getattr(owner, name)
     setattr(owner, name, functools.wraps(own)(lambda *args, **kwargs: wrapper(own, *args, **kwargs)))
+
+
+class Adapters:
+    """The adapters of planted bugs, as attributes; each bug is patched in as its adapter is asked for."""
+
+    def __init__(self, plants: Mapping[str, Callable[[], None]]) -> None:
+        self._plants = plants
+
+    def __getattr__(self, name: str) -> Torch:
+        if name.startswith("_") or name not in self._plants:
+            raise AttributeError(name)
+        self._plants[name]()
+        adapter = Torch(torch, "cpu", "devices were not asked for")
+        adapter.name = name
+        setattr(self, name, adapter)
+        return adapter
 
 
 def filled_by(roots: Any) -> list[torch.Tensor]:
