@@ -26,6 +26,7 @@ def main() -> None:
 
     records, script, name, seconds, megabytes, draws, *arguments = sys.argv[1:]
     limit(int(seconds), int(megabytes))
+    emitter(Path(records))({"begun": True})
     play(Path(records), Path(script).read_bytes(), name, arguments, draws)
 
 
@@ -66,7 +67,13 @@ def emitter(records: Path) -> Callable[[dict[str, Any]], None]:
     out = open(records, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  open until the process ends
 
     def emit(record: dict[str, Any]) -> None:
-        out.write(json.dumps(_plain(record)) + "\n")
+        nonlocal out
+        text = json.dumps(_plain(record)) + "\n"
+        try:
+            out.write(text)
+        except (OSError, ValueError):  # the script closed every file
+            out = open(records, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+            out.write(text)
 
     return emit
 

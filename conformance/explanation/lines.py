@@ -13,7 +13,17 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+NO_TEXT = "<exception str() failed>"
+"""Python's words for an exception that has none."""
 Emit = Callable[[dict[str, Any]], None]
+
+
+def words_of_exception(error: BaseException) -> str:
+    """Return the text of an exception, which a class of the script may fail to give."""
+    try:
+        return str(error)
+    except Exception:
+        return NO_TEXT
 
 
 class LineTracer:

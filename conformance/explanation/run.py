@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
-import subprocess
-import sys
 import tempfile
 import tokenize
 from collections.abc import Callable, Sequence
@@ -18,6 +15,7 @@ from typing import Any
 from conformance.explanation.because import Reasons
 from conformance.explanation.causes import with_causes
 from conformance.explanation.explanation import Explanation
+from conformance.explanation.script_process import command_of, run_to_its_end
 from conformance.explanation.value import (
     ExecutedLine,
     Flow,
@@ -96,23 +94,9 @@ def run_child(
     and what stands on standard error.
     """
     records.touch()
-    command = [sys.executable, "-m", f"conformance.explanation.{module}", str(records), str(script), name]
-    root = str(Path(__file__).parents[2])
-    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    code: int | None
-    try:
-        done = subprocess.run(
-            [*command, str(seconds), str(megabytes), draws, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=2 * seconds + 10,
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            check=False,
-        )
-        code, complaint = done.returncode, done.stderr.decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        code, complaint = None, ""
+    limits = (str(seconds), str(megabytes))
+    command = command_of(module, str(records), str(script), name, *limits, draws, *arguments)
+    code, complaint = run_to_its_end(command, records, seconds)
     return read_records(records), code, complaint
 
 
@@ -168,7 +152,7 @@ def put_together(
 def _death(code: int | None, complaint: str, steps: list[ExecutedLine], seconds: int) -> tuple[str, str]:
     """Return how the process ended that told no end, in a word and in words."""
     where = f" after line {steps[-1].line}" if steps else ""
-    if code is None or code in (-signal.SIGXCPU, -signal.SIGKILL):
+    if code is None:
         return "timeout", f"the script was stopped{where}: it ran longer than {seconds} s"
     if "MemoryError" in complaint:
         return "memory", f"the script ran out of memory{where}"

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from conformance.explanation.child import Told, emitter, limit, prepare, seed_all
-from conformance.explanation.lines import Emit, LineTracer
+from conformance.explanation.lines import Emit, LineTracer, words_of_exception
 from conformance.explanation.reach import reached
 
 
@@ -32,7 +32,7 @@ class TorchTracer(LineTracer):
 
     def printed_by(self, text: str) -> None:
         """Take what the script prints."""
-        if sum(map(len, self.printed)) < 10_000:
+        if text and sum(map(len, self.printed)) < 10_000:
             self.printed.append(text)
 
     def run(self, code: CodeType) -> None:
@@ -47,8 +47,9 @@ class TorchTracer(LineTracer):
         except BaseException as error:
             self.line_done()
             self.emit({
-                "error": str(error), "kind": type(error).__name__, "line": self.line_of(error.__traceback__),
-                "step": self.step, "rule": None, "tensor": None, "not_modelled": None,
+                "error": words_of_exception(error), "kind": type(error).__name__,
+                "line": self.line_of(error.__traceback__), "step": self.step, "rule": None, "tensor": None,
+                "not_modelled": None,
             })  # fmt: skip
 
     def line_done(self) -> None:
@@ -86,6 +87,7 @@ def main() -> None:
         emitter(Path(records))({"absent": str(error)})
         return
     limit(2 * int(seconds) + 20, 0)
+    emitter(Path(records))({"begun": True})
     play(Path(records), Path(script).read_bytes(), name, arguments, Path(draws))
 
 

@@ -23,7 +23,7 @@ from conformance.adapters.reference_state import (
     subject_of_warning,
 )
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
-from conformance.explanation.lines import Emit, LineTracer
+from conformance.explanation.lines import NO_TEXT, Emit, LineTracer, words_of_exception
 from conformance.explanation.peek import Peek
 from conformance.explanation.torch_words import (
     as_torch_names_things,
@@ -134,7 +134,7 @@ class Tracer(LineTracer):
 
     def printed_by(self, text: str) -> None:
         """Take what the script prints."""
-        if sum(map(len, self.printed)) < 10_000:
+        if text and sum(map(len, self.printed)) < 10_000:
             self.printed.append(text)
 
     def entered(self) -> None:
@@ -230,7 +230,7 @@ class Tracer(LineTracer):
     def _said(self, error: BaseException, tensor: Any) -> str:
         """Return the text of an error: torch's, for what the reference refuses."""
         if not isinstance(error, Refusal) or not hasattr(error, "rule"):
-            return as_torch_names_things(str(error))
+            return as_torch_names_things(words_of_exception(error))
         subject = subject_told(tensor)
         if subject is not None and not subject[2]:
             counter = self.peek.counters.of(RawFacts(tensor).counter)
@@ -254,7 +254,7 @@ def _kind(error: BaseException) -> str:
 
 def _not_modelled(error: BaseException, script: str) -> str | None:
     """Return what the script, or a package that it imports, asked for that the reference does not have."""
-    lacking = _lacking(error)
+    lacking = _lacking(error) if words_of_exception(error) != NO_TEXT else None
     trace, package = error.__traceback__, ""
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]

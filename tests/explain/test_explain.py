@@ -84,6 +84,35 @@ def test_a_hostile_script_ends_in_words(text):
     assert found.note or found.error
 
 
+LEFT_BEHIND = {
+    "a process": ("import subprocess\nsubprocess.Popen(['sleep', '600'])\n", "finished"),
+    "a thread": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\n",
+        "finished",
+    ),
+    "no open file": ("import os, torch\nos.closerange(0, 300)\nx = torch.ones(2)\n", "finished"),
+    "a killed group": ("import os, signal\nos.killpg(0, signal.SIGKILL)\n", "killed"),
+    "an error without text": (
+        "class E(Exception):\n    def __str__(self):\n        raise ValueError\nraise E\n",
+        "error",
+    ),
+    "much on standard error": ("import sys\nwhile True:\n    sys.stderr.write('x' * 10**6)\n", "timeout"),
+    "ignored signals": (
+        "import signal\nfor s in (signal.SIGXCPU, signal.SIGTERM):\n    signal.signal(s, signal.SIG_IGN)\n"
+        "while True:\n    pass\n",
+        "timeout",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_BEHIND)
+def test_nothing_that_a_script_leaves_behind_is_waited_for(what):
+    """Its process group ends with it; it can neither fill memory by what it writes nor hide its end."""
+    text, ending = LEFT_BEHIND[what]
+    found = explain(text, seconds=2)
+    assert ending == found.ending
+
+
 QUESTIONS = {
     "an intermediate result": (
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()",
