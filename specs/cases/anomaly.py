@@ -88,3 +88,30 @@ def gradients_are_validated_before_they_are_looked_through():
         with refused("backward/gradient-shape-inside"):
             y.backward()
     assert v.is_leaf is False
+
+
+def what_a_failing_node_was_made_by_is_told_too():
+    """A node made in the backward of another names that one.
+
+    Rules: anomaly/tells-where, anomaly/nan-refused.
+    """
+    x = torch.tensor([0.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        y = x**1.5
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        with refused("anomaly/nan-refused"), warnings.catch_warnings(record=True, action="always") as told:
+            (g * 0).sum().backward()
+    first, second = (str(each.message) for each in told[-2:])
+    assert "Error detected in PowBackward0" in first
+    assert "Previous calculation was induced by PowBackward0" in second
+
+
+def the_mode_before_comes_back():
+    """Modes nest. Rule: anomaly/is-slow-warns."""
+    with torch.autograd.set_detect_anomaly(True):
+        with warned("anomaly/is-slow-warns"):
+            inner = torch.autograd.detect_anomaly()
+        with inner:
+            assert torch.is_anomaly_enabled()
+        assert torch.is_anomaly_enabled()
+    assert not torch.is_anomaly_enabled()
