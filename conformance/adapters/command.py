@@ -111,8 +111,10 @@ class Command:
 
     def _ended(self) -> None:
         """Raise Gone with how it ended, now that it says nothing more."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            raise Gone("it closed its standard output and went on", self.close()) from None
         words = self.close()
         code = self._process.returncode
         raise Gone(signal.Signals(-code).name if code < 0 else f"exit code {code}", words)

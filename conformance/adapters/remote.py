@@ -22,7 +22,7 @@ from conformance.adapters.interpreter import interpreter_of
 from conformance.adapters.waiting import Patience
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
-from conformance.execution.wire import LARGEST, LENGTH, WireError, decode
+from conformance.execution.wire import LARGEST, LENGTH, WireError, decode, in_whole_characters
 from conformance.program import Program
 
 STARTING = 120.0
@@ -199,6 +199,8 @@ class Remote:
             if not data:
                 raise _Ended(self._end(f"no answer for {seconds:g} s" if data is None else ""), _begun(dots))
             self._buffer += data
+        with contextlib.suppress(ValueError):  # who reads it tells what it is
+            line = in_whole_characters(line)
         if line.startswith(b'{"broken":'):
             problem, hint, code = _checked(line, "broken", 3)
             raise AdapterError(str(problem), str(hint), int(code))

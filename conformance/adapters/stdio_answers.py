@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
@@ -18,8 +19,9 @@ from conformance.execution.trace import (
     Refused,
     Unsupported,
 )
-from conformance.execution.wire import WireError
+from conformance.execution.wire import WireError, in_whole_characters
 from specs.fact import GRAD_FACTS, TOPOLOGY, UNSEEN
+from specs.rule import RULES
 
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
@@ -34,8 +36,8 @@ def started_of(line: bytes, protocol: int) -> tuple[str, str, Capabilities]:
     claimed = held.get("capabilities", {})
     if not isinstance(claimed, dict) or not all(isinstance(held.get(k), str) for k in ("name", "version")):
         raise WireError("name and version are no text, or capabilities no object")
-    sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
     try:
+        sets = {k: frozenset(v) if k != "facts" else tuple(v) for k, v in claimed.items() if type(v) is list}
         return held["name"], held["version"], Capabilities(**{**claimed, **sets})
     except (TypeError, ValueError, AttributeError) as error:
         raise WireError(f"capabilities that are none: {error}") from None
@@ -44,7 +46,7 @@ def started_of(line: bytes, protocol: int) -> tuple[str, str, Capabilities]:
 def answer_of(line: bytes, number: int) -> Message:
     """Return the message that answers the program of a number."""
     held = _message(line, "observations")
-    if held.get("id") != number:
+    if type(held.get("id")) is not int or held["id"] != number:
         raise WireError(f"an answer to program {held.get('id')!r:.40}, and {number} was asked")
     return held
 
@@ -52,7 +54,7 @@ def answer_of(line: bytes, number: int) -> Message:
 def _message(line: bytes, kind: str) -> Message:
     """Read a line, which must be a message of that kind."""
     try:
-        held = json.loads(line)
+        held = json.loads(in_whole_characters(line))
     except (ValueError, RecursionError):
         raise WireError(f"a line that is no JSON: {line[:60]!r}") from None
     if not isinstance(held, dict):
@@ -69,7 +71,7 @@ def observations_of(listed: Any, steps: int) -> tuple[Observation, ...]:
     if not isinstance(listed, list) or len(listed) != steps:
         count = len(listed) if isinstance(listed, list) else "no list of"
         raise WireError(f"{count} observations of a program of {steps} steps")
-    return tuple([_observation(at, held) for at, held in enumerate(listed)])
+    return tuple([_observation(at, held, steps) for at, held in enumerate(listed)])
 
 
 def wiring_of(held: Any) -> dict[str, tuple[Any, ...]] | None:
@@ -94,11 +96,12 @@ def regions_of(held: Any, steps: int) -> tuple[tuple[int, int], ...]:
     return regions
 
 
-def _observation(at: int, held: Any) -> Observation:
+def _observation(at: int, held: Any, steps: int) -> Observation:
     try:
         outcome, shown = _outcome(held["outcome"]), held.get("facts", {})
         facts = {name: _facts(each) for name, each in shown.items()}
-        return Observation(outcome, facts, _warnings(held.get("warnings")), (), _calls(held.get("calls")))
+        calls = _calls(held.get("calls"), steps)
+        return Observation(outcome, facts, _warnings(held.get("warnings")), (), calls)
     except BadFact as error:
         raise WireError(f"observation {at}: {error}") from None
     except _WRONG as error:
@@ -112,6 +115,9 @@ def _outcome(held: dict[str, Any]) -> Outcome:
         case {"unbound": True}:
             return UNBOUND
         case {"refused": str(rule)}:
+            if rule and rule not in RULES:
+                near = get_close_matches(rule, RULES, 1, 0.5)
+                raise ValueError(f"{rule!r:.60} is no rule{f', did you mean {near[0]!r}?' if near else ''}")
             return Refused(rule, str(held.get("message", "")))
         case {"unsupported": str(why)}:
             return Unsupported(why)
@@ -152,11 +158,11 @@ def _warnings(held: Any) -> tuple[str, ...] | None:
     return tuple(held)
 
 
-def _calls(held: Any) -> Calls | None:
-    """Return the calls of functions that the program handed over."""
+def _calls(held: Any, steps: int) -> Calls | None:
+    """Return the calls of functions that the program, of so many steps, handed over."""
     if held is None:
         return None
-    return tuple((_whole(each["of"]), tuple(map(_given, each["given"]))) for each in held)
+    return tuple((_step(each["of"], steps), tuple(map(_given, each["given"]))) for each in held)
 
 
 def _given(held: Any) -> Any:
@@ -180,8 +186,8 @@ def _tuples(held: Any) -> Any:
     return tuple(map(_tuples, held)) if type(held) is list else _whole_or_word(held)
 
 
-def _whole(held: Any) -> int:
-    if type(held) is not int:
+def _step(held: Any, steps: int) -> int:
+    if type(held) is not int or not 0 <= held < steps:
         raise TypeError(f"{held!r:.40} is no number of a step")
     return held
 

@@ -57,6 +57,23 @@ def sized(line: str) -> str:
     return line
 
 
+def in_whole_characters(line: bytes) -> bytes:
+    """The line of JSON with escapes for halves of characters (surrogates), which no report could be written
+    with. Raises ValueError for what is no JSON.
+    """
+    if b"\\ud" not in line and b"\\uD" not in line:
+        return line
+    return json.dumps(_escaped(json.loads(line))).encode()
+
+
+def _escaped(held: Any) -> Any:
+    if type(held) is str:
+        return held.encode("utf-8", "backslashreplace").decode()
+    if type(held) is list:
+        return [_escaped(each) for each in held]
+    return {_escaped(k): _escaped(v) for k, v in held.items()} if type(held) is dict else held
+
+
 def decode(line: str | bytes, program: Program, adapter: str, density: str) -> Trace:
     """Return the trace of a line; raises WireError where it is none of that program."""
     try:

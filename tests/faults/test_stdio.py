@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from io import BytesIO
@@ -91,6 +92,12 @@ NONE = {
     "a fact of a wrong type": ("seen[2]['facts'] = {'x': {'is_leaf': 1}}; say(answer)", "not True or False"),
     "a value that is text": ("seen[2]['facts'] = {'x': {'value': 'a'}}; say(answer)", "'value' is str"),
     "ten million numbers": ("seen[0]['facts'] = {'x': {'value': [1] * 4_000_000}}; say(answer)", "too large"),
+    "an unknown rule": (
+        "seen[1]['outcome'] = {'refused': 'save/freed-refuse'}; say(answer)",
+        "is no rule, did you mean 'save/freed-refused'",
+    ),
+    "calls of no step": ("seen[0]['calls'] = [{'of': 4, 'given': []}]; say(answer)", "no number of a step"),
+    "the number as text": ("say(answer | {'id': True})", "an answer to program True"),
     "warnings that are none": ("seen[0]['warnings'] = [1]; say(answer)", "no list of rules"),
     "calls that are none": (
         "seen[0]['calls'] = [{'of': 'x', 'given': []}]; say(answer)",
@@ -121,6 +128,7 @@ DEADLY = {
     "silence": ("time.sleep(60)", "no answer for 3 s"),
     "an end": ("sys.exit(3)", "exit code 3"),
     "an abort": ("os.abort()", "SIGABRT"),
+    "an output that is closed": ("os.close(1); time.sleep(60)", "it closed its standard output and went on"),
     "half an answer": ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)", "no answer for 3 s"),
 }
 
@@ -133,6 +141,12 @@ def test_a_death_costs_the_program_alone(serve, then, how):
     assert isinstance(trace[3].outcome, Crashed)
     assert how == trace[3].crash
     assert 3.0 == trace[2].facts["x"][0]
+
+
+def test_half_a_character_is_escaped(serve):
+    """No report could be written with it."""
+    trace = serve("seen[1]['outcome'] = {'crashed': '\\ud800'}; say(answer)").run_program(PROGRAM, "each")
+    assert "\\ud800" == trace[1].crash
 
 
 @pytest.mark.parametrize("at", range(4))
@@ -235,11 +249,16 @@ def test_an_adapter_that_breaks_its_contract_there_is_broken(tmp_path):
         server.run_program(PROGRAM, "each")
 
 
+NESTED = {"type": "started", "protocol": 1, "name": "a", "version": "1", "capabilities": {"ops": [[]]}}
 STARTS = {
     "no command": ("", "cannot be started"),
     "none such": ("no-such-command", "cannot be started"),
     "an end": (f"{sys.executable} -c 'raise SystemExit(4)'", "exit code 4"),
     "its last words": (f"{sys.executable} -c 'import nothing_like_it'", "No module named"),
+    "capabilities that are none": (
+        f"{sys.executable} -c {shlex.quote(f'print({json.dumps(json.dumps(NESTED))})')}",
+        "capabilities that are none",
+    ),
     "another protocol": (
         f"""{sys.executable} -c 'print("{{\\"type\\": \\"started\\", \\"protocol\\": 9}}")'""",
         "protocol 9",
