@@ -54,6 +54,7 @@ from reference_impl.base.size import Size, contiguous_format, layout, memory_for
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import cuda, legacy, random, return_types, settings, testing
+from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -131,6 +132,10 @@ for _name in _FROM_NN:
     globals()[_name] = getattr(nn.functional, _name)
 for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
+
+give_addresses(__name__, {"amp": "GradScaler autocast"}, optim.grad_scaler)
+autocast = optim.grad_scaler.autocast
+give_addresses(f"{__name__}.cuda", {"amp": "GradScaler autocast"}, optim.grad_scaler.FOR_CUDA)
 
 det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet
 Tensor.det, Tensor.inverse, Tensor.logdet = det, inverse, logdet  # type: ignore[attr-defined]

@@ -43,5 +43,28 @@ def manual_seed_all(seed: int) -> None:
 
 
 manual_seed = manual_seed_all
+
+
+def empty_cache() -> None:
+    """Do nothing: nothing is cached."""
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return 0: memory of the devices is not counted."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Do nothing: memory is not counted."""
+
+
+def get_device_name(device: Any = None) -> str:
+    """Return the name of the virtual devices."""
+    return "virtual CUDA device"
+
+
 globals().update(LEGACY_CUDA)
 __getattr__ = loading(__name__)

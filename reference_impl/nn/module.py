@@ -17,6 +17,7 @@ from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import Watch
+from reference_impl.nn.forward_hooks import after, attach_around, before
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.registration import copied_in, need_float, need_name, type_name
 
@@ -41,19 +42,16 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
-            given = hook(self, args)
-            if given is not None:
-                args = given if isinstance(given, tuple) else (given,)
+        if self._forward_pre_hooks:
+            args, kwargs = before(self, args, kwargs)
         watch = None
         if self._backward_hooks or self._backward_pre_hooks:
             watch = Watch(self, [*self._backward_hooks.values()], [*self._backward_pre_hooks.values()])
         if watch is not None:
             args = watch.arguments(args)
         result = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            replaced = hook(self, args, result)
-            result = result if replaced is None else replaced
+        if self._forward_hooks:
+            result = after(self, args, kwargs, result)
         return result if watch is None else watch.result(result)
 
     def __getattr__(self, name: str) -> Any:
@@ -126,13 +124,17 @@ class Module:
 
     register_module = add_module
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, **more: Any
+    ) -> RemovableHandle:
         """Call ``hook(module, args, result)`` after `forward`; it may replace the result."""
-        return attach(self._forward_hooks, hook)
+        return attach_around(self._forward_hooks, hook, prepend, with_kwargs, **more)
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """Call ``hook(module, args)`` before `forward`; it may replace the arguments."""
-        return attach(self._forward_pre_hooks, hook)
+        return attach_around(self._forward_pre_hooks, hook, prepend, with_kwargs)
 
     def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""

@@ -1,6 +1,7 @@
 """``torch.optim``: optimizers; ``lr_scheduler`` and ``swa_utils`` are loaded when they are asked for."""
 
 from reference_impl.namespace.missing import loading
+from reference_impl.optim import grad_scaler
 from reference_impl.optim.adam import Adam, AdamW
 from reference_impl.optim.adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop
 from reference_impl.optim.lbfgs import LBFGS
@@ -11,5 +12,5 @@ __getattr__ = loading(__name__, "lr_scheduler", "swa_utils")
 
 __all__ = [
     "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop",
+    "RMSprop", "Rprop", "grad_scaler",
 ]  # fmt: skip
