@@ -21,6 +21,7 @@ def as_json(found: Story) -> dict[str, Any]:
         "source": list(found.source),
         "steps": steps,
         "warnings": [asdict(warning) for warning in found.warnings],
+        "caught": [asdict(error) for error in found.caught],
         "error": None if found.error is None else asdict(found.error),
         "ending": found.ending,
         "note": found.note,

@@ -32,10 +32,13 @@ depends on that.
 
 
 def with_causes(found: Some) -> Some:
-    """Return the explanation with names, causing lines and cures of its error and warnings."""
+    """Return the explanation with names, causing lines and cures of its errors and warnings."""
     error = found.error and _explained(found, found.error)
-    warnings = tuple(_explained(_until(found, warning.step), warning) for warning in found.warnings)
-    return replace(found, error=error, warnings=warnings)
+    warnings, caught = (
+        tuple(_explained(_until(found, mishap.step), mishap) for mishap in mishaps)
+        for mishaps in (found.warnings, found.caught)
+    )
+    return replace(found, error=error, warnings=warnings, caught=caught)
 
 
 def _until(found: Some, step: int | None) -> Some:

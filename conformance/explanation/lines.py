@@ -51,6 +51,9 @@ class LineTracer:
     def begun(self) -> None:
         """Note that a line begins."""
 
+    def raised(self, error: BaseException, trace: TracebackType) -> None:
+        """Note that an exception left a line, for another line of the script or for its end."""
+
     def execute(self, code: CodeType) -> None:
         """Execute the script under the trace function, which it cannot take away."""
         settrace = sys.settrace
@@ -73,7 +76,7 @@ class LineTracer:
         self.frames.append(frame)
         return self._traced
 
-    def _traced(self, frame: FrameType, event: str, _: Any) -> Any:
+    def _traced(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
             self.line_done()
             self.at = frame.f_lineno, frame.f_code.co_name
@@ -87,6 +90,8 @@ class LineTracer:
             above = self.frames[-1] if self.frames else None
             self.at = above and (above.f_lineno, above.f_code.co_name)
             self.depth = len(self.frames)
+        elif event == "exception" and isinstance(argument[1], BaseException):
+            self.raised(argument[1], argument[2])
         return self._traced
 
     def roots(self) -> dict[str, Any]:

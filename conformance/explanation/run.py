@@ -119,14 +119,18 @@ def put_together(
     steps: list[ExecutedLine] = []
     reason = Reasons(reasons)
     warned: list[Mishap] = []
+    caught: list[Mishap] = []
     found = Explanation(name, tuple(_decoded(source).splitlines()), ())
     for record in records:
         if "step" in record and "names" in record:
             steps.append(_step(record, steps[-1] if steps else None, reason))
         elif "warning" in record:
             warned.append(_mishap(record, record["warning"]))
+        elif "caught" in record:
+            caught.append(_mishap(record, record["caught"]))
         elif "error" in record:
             error = _mishap(record, record["error"])
+            caught = [each for each in caught if (each.line, each.rule) != (error.line, error.rule)]
             if record["not_modelled"]:
                 what = record["not_modelled"]
                 what = f"not modelled: {what}" if " " in what else f"{what} is not modelled"
@@ -146,7 +150,7 @@ def put_together(
     if not ended:
         ending, note = _death(code, complaint, steps, seconds)
         found = replace(found, ending=ending, note=note)
-    return with_causes(replace(found, steps=tuple(steps), warnings=tuple(warned)))
+    return with_causes(replace(found, steps=tuple(steps), warnings=tuple(warned), caught=tuple(caught)))
 
 
 def _death(code: int | None, complaint: str, steps: list[ExecutedLine], seconds: int) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def pieces(found: Story, width: int = WIDTH) -> Iterator[Piece]:
     for step in found.steps:
         by_line[step.line].append(step)
     troubled: dict[int, list[Mishap]] = defaultdict(list)
-    for mishap in (*found.warnings, *filter(None, [found.error])):
+    for mishap in found.mishaps:
         troubled[mishap.line].append(mishap)
     for line in sorted(by_line.keys() | troubled.keys()):
         body = list(_body(found, line, by_line[line], stated, width))
@@ -56,7 +56,7 @@ def pieces(found: Story, width: int = WIDTH) -> Iterator[Piece]:
             yield Piece(f"{line:>4}  ", "dim")
             yield Piece(f"{_cut(found.text_of(line), width - 6)}\n", "bold")
             yield from body
-    for mishap in (*found.warnings, *filter(None, [found.error])):
+    for mishap in found.mishaps:
         if found.ending != "not modelled" or mishap is not found.error:
             yield Piece("\n")
             yield from mishap_pieces(found, mishap, width)
@@ -167,14 +167,22 @@ def _dropped(found: Story, steps: Sequence[ExecutedLine], width: int) -> Iterato
 
 
 def _short(found: Story, mishap: Mishap) -> Iterator[Piece]:
-    warns = mishap is not found.error
-    yield Piece(f"      {'warns' if warns else 'fails'}: see below\n", "yellow" if warns else "red")
+    verb, _, colour = _sort_of(found, mishap)
+    yield Piece(f"      {verb}: see below\n", colour)
+
+
+def _sort_of(found: Story, mishap: Mishap) -> tuple[str, str, str]:
+    """Return what the line does, what that is called, and its colour."""
+    if mishap in found.warnings:
+        return "warns", "warning", "yellow"
+    if mishap in found.caught:
+        return "fails, which the script catches", "error caught", "red"
+    return "fails", "error", "red"
 
 
 def mishap_pieces(found: Story, mishap: Mishap, width: int = WIDTH) -> Iterator[Piece]:
     """An error or a warning: torch's words, the tensors, the rule, what caused it, and the cure."""
-    colour = "red" if mishap is found.error else "yellow"
-    kind = "error" if mishap is found.error else "warning"
+    _, kind, colour = _sort_of(found, mishap)
     yield Piece(f"{kind} at {at(found, mishap.line)}\n", f"bold {colour}")
     message = " ".join(mishap.message.split())
     yield Piece(_wrapped("  ", f"{mishap.kind}: {message}".rstrip(": "), width, 2), colour)

@@ -71,7 +71,9 @@ class Tracer(LineTracer):
         """The marks of each op that runs."""
         self.flows: list[tuple[str, list[int], list[int], bool]] = []
         self.warned = False
-        """The line has warned."""
+        """The line has warned, or was refused."""
+        self.refused: set[tuple[int, str]] = set()
+        """The lines that were refused, each with the rule."""
         self.shared = False
         """Memory was shared with numpy, which may write to it unseen."""
         self.threads = threading.active_count()
@@ -208,8 +210,21 @@ class Tracer(LineTracer):
             "step": self.step, "tensor": self._number(subject_of_warning()) if rule else None,
         })  # fmt: skip
 
+    def raised(self, error: BaseException, trace: Any) -> None:
+        """Tell a refusal; one that is not caught is told again at the end."""
+        if self.looking or not isinstance(error, Refusal) or not hasattr(error, "rule"):
+            return
+        refused = self.line_of(trace), error.rule
+        if refused not in self.refused:
+            self.refused.add(refused)
+            self.warned = True
+            record = self._told(error, trace)
+            self.emit({"caught": record.pop("error"), **record})
+
     def _failed(self, error: BaseException) -> None:
-        trace = error.__traceback__
+        self.emit(self._told(error, error.__traceback__))
+
+    def _told(self, error: BaseException, trace: Any) -> dict[str, Any]:
         line = self.line_of(trace)
         tensor, node, saved, operands = (
             subject_of(trace) if isinstance(error, Refusal) else (None, None, None, [])
@@ -217,7 +232,7 @@ class Tracer(LineTracer):
         base = base_of(tensor) if isinstance(tensor, TENSOR) else None
         if base is not None and self._number(tensor) not in self.names.values():
             tensor = base
-        self.emit({
+        return {
             "error": self._said(error, tensor), "kind": _kind(error), "line": line, "step": self.step,
             "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
             "tensor": self._number(tensor),
@@ -225,7 +240,7 @@ class Tracer(LineTracer):
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
             "not_modelled": _not_modelled(error, self.filename),
-        })  # fmt: skip
+        }  # fmt: skip
 
     def _said(self, error: BaseException, tensor: Any) -> str:
         """Return the text of an error: torch's, for what the reference refuses."""

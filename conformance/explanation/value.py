@@ -181,17 +181,26 @@ class ExecutedLine:
 
 @dataclass(frozen=True)
 class Story:
-    """A script as it ran: its steps in order, its warnings, and the error that ended it, if any."""
+    """A script as it ran: its steps in order, its warnings, what was refused and the script caught, and the
+    error that ended it, if any.
+    """
 
     script: str
     source: tuple[str, ...]
     steps: tuple[ExecutedLine, ...]
     warnings: tuple[Mishap, ...] = ()
+    caught: tuple[Mishap, ...] = ()
     error: Mishap | None = None
     ending: str = "finished"
     """finished, error, not modelled, syntax error, timeout, memory, killed or exit."""
     note: str = ""
     """The reason in words why the script ended, where it is neither its end nor an error of autograd."""
+
+    @property
+    def mishaps(self) -> tuple[Mishap, ...]:
+        """The warnings and errors in the order in which they came, the one that ended the script last."""
+        survived = sorted((*self.warnings, *self.caught), key=lambda mishap: mishap.step or 0)
+        return (*survived, *filter(None, [self.error]))
 
     def text_of(self, line: int) -> str:
         """Return a line of the script, stripped."""
@@ -210,5 +219,5 @@ class Story:
     def rules(self) -> tuple[str, ...]:
         """Return the ids of all rules named, once each, in order."""
         found = [rule for step in self.steps for change in step.changes for rule in change.because]
-        found += [mishap.rule for mishap in (*self.warnings, *filter(None, [self.error])) if mishap.rule]
+        found += [mishap.rule for mishap in self.mishaps if mishap.rule]
         return tuple(dict.fromkeys(found))

@@ -36,10 +36,10 @@ def why(found: Story, question: str) -> str:
     Raises Unknown, a KeyError, where no tensor goes by the name.
     """
     asked = question.strip().rstrip("?").strip()
-    if re.fullmatch(r"(the )?(error|exception)", asked, re.IGNORECASE):
-        if found.error is None or found.ending == "not modelled":
-            return found.note or "No error ended the script."
-        return mishap_told(found, found.error)
+    if re.fullmatch(r"(the )?(error|exception)s?", asked, re.IGNORECASE):
+        ended = () if found.error is None or found.ending == "not modelled" else (found.error,)
+        told = "\n\n".join(mishap_told(found, error) for error in (*found.caught, *ended))
+        return told or found.note or "No error ended the script."
     if warned := re.fullmatch(r"(?:the )?warnings?(?: (\d+))?", asked, re.IGNORECASE):
         chosen = found.warnings[int(warned[1]) - 1 :][:1] if warned[1] else found.warnings
         return "\n\n".join(mishap_told(found, w) for w in chosen) or "The script did not warn."
@@ -104,7 +104,7 @@ def _plain(name: str) -> str:
 
 def _line(found: Story, line: int) -> str:
     steps = [step for step in found.steps if step.line == line]
-    mishaps = [m for m in (*found.warnings, *filter(None, [found.error])) if m.line == line]
+    mishaps = [m for m in found.mishaps if m.line == line]
     if not steps and not mishaps:
         if not 0 < line <= len(found.source):
             raise Unknown(f"there is no line {line}", f"the script has lines 1 to {len(found.source)}")

@@ -1,4 +1,4 @@
-"""The moments of a story: each step with the warnings it gave, and the error that ended the script."""
+"""The moments of a story: each step with its warnings and errors, and the error that ended the script."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Moment:
 
     @property
     def error(self) -> Mishap | None:
-        """The error that ended the script here."""
+        """The error that the line raised."""
         return next((m for m in self.mishaps if not m.kind.endswith("Warning")), None)
 
 
 def moments(found: Story) -> list[Moment]:
     """Return the moments of a story, in order; the error comes last, at its own line."""
-    waiting = list(found.warnings)
+    waiting = [*found.warnings, *found.caught]
     listed: list[Moment] = []
     lines = {step.number: step.line for step in found.steps}
     for step in _whole_ways(found.steps):
