@@ -16,7 +16,7 @@ from typing import Any
 from conformance.execution.claims import known_ops
 from conformance.input_files import TEXT, read_lines
 from conformance.program.parsing import ProgramError, parse
-from conformance.report.expectation import NO_RULE, Expectation
+from conformance.report.expectation import ANY, NO_RULE, Expectation
 from specs.case import cases
 from specs.fact import DENSITIES
 from specs.rule import RULES, within
@@ -97,7 +97,9 @@ def _check(where: str, entry: Expectation) -> None:
         parts = _CAUSE.fullmatch(entry.cause)
         if parts is None:
             raise ExpectationError(f"{where}: no cause is {entry.cause!r}", "FACT by RULE after OPERATION")
-        _known(f"{where} names the unknown rule", [parts[2]], (*RULES, NO_RULE))
+        _known(f"{where} names the unknown rule", [parts[2]], (*RULES, NO_RULE, ANY))
+        if ANY in (parts[2], parts[3]) and not entry.needs:
+            raise ExpectationError(f"{where}: {ANY} is wide", "say which operations it needs")
     _known(f"{where} needs the unknown operation", entry.operations, known_ops())
     _known(f"{where} names the unknown density", [entry.density], DENSITIES)
     try:

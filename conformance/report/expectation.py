@@ -14,6 +14,10 @@ NO_RULE = "-"
 """The place of the deciding rule in a cause where no rule explains a difference."""
 
 
+ANY = "*"
+"""The place of any rule, or any operation, in the cause of an entry that says which operations it needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """A difference that is by design: of all that ``rule`` explains, of one ``cause`` or of one ``case``. It
@@ -64,8 +68,13 @@ class Expectation:
             named = finding.because if finding.is_of_case else ()
             return self.rule in (finding.explained_by or named)
         if self.cause:
-            return not finding.is_of_case and self.cause in causes_of(finding)
+            return not finding.is_of_case and any(map(self._is_cause, causes_of(finding)))
         return finding.where == f"case {self.case}"
+
+    def _is_cause(self, cause: str) -> bool:
+        """Tell whether it names that cause; ANY stands for whatever rule or operation it has."""
+        mine, theirs = self.cause.split(), cause.split()
+        return len(mine) == len(theirs) and all(a in (b, ANY) for a, b in zip(mine, theirs, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

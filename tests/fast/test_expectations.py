@@ -70,6 +70,7 @@ WRONG = {
         f"[[expect]]\nrule = '{RULE}'\nreason = 'x'\nneeds = 'prodd'",
         "did you mean 'prod'",
     ),
+    "a wide cause": ("[[expect]]\ncause = 'value by * after mul'\nreason = 'x'", "which operations it needs"),
     "operations of a case": (
         "[[expect]]\ncase = 'leaf/arithmetic_results_are_not_leaves'\nreason = 'x'\nneeds = 'prod'",
         "speaks of a case",
@@ -121,6 +122,8 @@ def test_an_entry_that_needs_operations_speaks_of_no_program_without_them():
     assert entry.matches(finding)
     assert not entry.matches(replace(finding, ops=("detach", "mul")))
     assert f"cause {CAUSE} with mul, sum" == entry.label
+    assert Expectation(cause="is_leaf by * after *", needs="mul").matches(finding)
+    assert not Expectation(cause="version by * after *", needs="mul").matches(finding)
 
 
 def test_neither_a_flaky_difference_nor_the_suites_is_by_design():
