@@ -133,7 +133,9 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(given.shape)} and input of shape {list(input.shape)}"
             )
-    return input._group_norm(*_given(input, weight, bias, (channels,)), groups=num_groups, eps=eps)
+    return input.contiguous()._group_norm(
+        *_given(input, weight, bias, (channels,)), groups=num_groups, eps=eps
+    )
 
 
 def local_response_norm(

@@ -1,6 +1,7 @@
 """The ops of layers that normalise, and of activations with a node of their own.
 
-Generated programs do not call these (``internal``): they are compared with torch call by call.
+Generated programs call layer_norm alone, by its function; the others are compared with torch call by call.
+PyTorch saves what a layer's backward needs whatever requires grad, so each formula of it names all of that.
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ def _summed(g: Any, axes: tuple[int, ...]) -> Any:
 @op(node="NativeLayerNormBackward0", dtypes="same", **_FACTS)
 def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar) -> Any:
     """The last dimensions with mean 0 and variance 1, scaled and shifted."""
-    return _standardised(x, _trailing(dims), eps) * weight + bias
+    return np.ascontiguousarray(_standardised(x, _trailing(dims), eps) * weight + bias)
 
 
 _layer_norm.wrt(
-    x=lambda g, x, weight, dims, eps: _through(g.mul(weight), x, _trailing(dims), eps),
-    weight=lambda g, x, dims, eps: _summed(
+    x=lambda g, x, weight, bias, dims, eps: _through(g.mul(weight), x, _trailing(dims), eps).contiguous(),
+    weight=lambda g, x, weight, bias, dims, eps: _summed(
         g.mul(_parts(x, _trailing(dims), eps)[0]), tuple(range(g.ndim - dims))
     ),
-    bias=lambda g, dims: _summed(g, tuple(range(g.ndim - dims))),
+    bias=lambda g, x, weight, bias, dims: _summed(g, tuple(range(g.ndim - dims))),
 )
 
 
@@ -73,13 +74,14 @@ def _beside(v: Any, ndim: int) -> Any:
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
 def _batch_norm(x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar) -> Any:
     """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
-    return _standardised(x, _channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+    scaled = _standardised(x, _channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+    return np.ascontiguousarray(scaled)
 
 
 _batch_norm.wrt(
-    x=lambda g, x, weight, eps: _through(g.mul(_beside(weight, x.ndim)), x, _channels(x), eps),
-    weight=lambda g, x, eps: g.mul(_parts(x, _channels(x), eps)[0]).sum(_channels(x)),
-    bias=lambda g: g.sum(_channels(g)),
+    x=lambda g, x, weight, eps: _through(g.mul(_beside(weight, x.ndim)), x, _channels(x), eps).contiguous(),
+    weight=lambda g, x, weight, eps: g.mul(_parts(x, _channels(x), eps)[0]).sum(_channels(x)),
+    bias=lambda g, x, weight: g.sum(_channels(g)),
 )
 
 
@@ -89,7 +91,8 @@ def _batch_norm_known(
 ) -> Any:
     """Channels standardised with a mean and a variance that are given, scaled and shifted."""
     mean, weight, bias = (_beside(v, x.ndim) for v in (mean, weight, bias))
-    return (x - mean) / np.sqrt(_beside(variance, x.ndim) + x.dtype.type(eps)) * weight + bias
+    standard = (x - mean) / np.sqrt(_beside(variance, x.ndim) + x.dtype.type(eps))
+    return np.ascontiguousarray(standard * weight + bias)
 
 
 def _rstd(variance: Any, eps: float, ndim: int) -> Any:
@@ -97,11 +100,13 @@ def _rstd(variance: Any, eps: float, ndim: int) -> Any:
 
 
 _batch_norm_known.wrt(
-    x=lambda g, weight, variance, eps: g.mul(_beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)),
-    weight=lambda g, x, mean, variance, eps: (
+    x=lambda g, x, weight, mean, variance, eps: (
+        g.mul(_beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
+    ),
+    weight=lambda g, x, weight, mean, variance, eps: (
         g.mul(x.sub(_beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(_channels(x))
     ),
-    bias=lambda g: g.sum(_channels(g)),
+    bias=lambda g, x, weight: g.sum(_channels(g)),
 )
 
 
@@ -117,13 +122,15 @@ def _group_norm(x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: 
 
 
 _group_norm.wrt(
-    x=lambda g, x, weight, groups, eps: _through(
-        _in_groups(g.mul(_beside(weight, x.ndim)), groups), _in_groups(x, groups), (2,), eps
-    ).reshape(x.shape),
-    weight=lambda g, x, groups, eps: g.mul(_parts(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)).sum(
-        _channels(x)
+    x=lambda g, x, weight, groups, eps: (
+        _through(_in_groups(g.mul(_beside(weight, x.ndim)), groups), _in_groups(x, groups), (2,), eps)
+        .reshape(x.shape)
+        .contiguous()
     ),
-    bias=lambda g: g.sum(_channels(g)),
+    weight=lambda g, x, weight, groups, eps: g.mul(
+        _parts(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)
+    ).sum(_channels(x)),
+    bias=lambda g, x, weight: g.sum(_channels(g)),
 )
 
 

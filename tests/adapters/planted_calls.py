@@ -101,3 +101,19 @@ def graphs_are_freed_under_create_graph() -> None:
         own(roots, gradients, bool(kwargs.pop("retain_graph", retain)), *args, **kwargs)
 
     around(torch.autograd, "backward", backward)
+
+
+@breaks("view/reshape-copies-when-it-must")
+def reshape_always_copies() -> None:
+    def reshape(own: Wrapper, x: torch.Tensor, *shape: Any, **kwargs: Any) -> torch.Tensor:
+        made = own(x, *shape, **kwargs)
+        if made is x or made.data_ptr() != x.data_ptr() or not x.numel():
+            return made
+        return torch.ops.aten._unsafe_view(x.clone(memory_format=torch.contiguous_format), made.shape)
+
+    around(torch.Tensor, "reshape", reshape)
+
+
+@breaks("function/once-differentiable")
+def functions_may_be_differentiated_twice() -> None:
+    torch.autograd.function.once_differentiable = lambda backward: backward

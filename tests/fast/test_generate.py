@@ -36,7 +36,7 @@ from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.oracle import RunnerOracle
 from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import Store
-from conformance.generate.steps import autograd_grad, backward, grad_attribute, training
+from conformance.generate.steps import autograd_grad, backward, grad_attribute, layer_functions, training
 from conformance.program import ANOMALY_MODES, Program, binds, reads, ref
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
@@ -330,7 +330,7 @@ def test_every_core_group_is_drawn():
     core_kinds = swarm.actions(drawn_from.features, drawn_from.supports, drawn_from.exact.empty)
     every = {entry.draw for entry in swarm.STEPS}
     later = {entry.draw for entry in swarm.STEPS if entry.feature & LATER}
-    later |= {autograd_grad.by_gradient_edge, grad_attribute.assign_grad_dtype}
+    later |= {autograd_grad.by_gradient_edge, grad_attribute.assign_grad_dtype, layer_functions.norm}
     assert later == every - set(core_kinds)
 
 

@@ -29,7 +29,11 @@ from planting import MORE  # noqa: E402
 
 RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
-NAMED_BY_PROGRAMS = {"tensors_are_packed_twice": "save/only-what-a-formula-needs"}
+NAMED_BY_PROGRAMS = {
+    "tensors_are_packed_twice": "save/only-what-a-formula-needs",
+    "reshape_always_copies": "view/shares-storage",
+    "functions_may_be_differentiated_twice": "function/once-differentiable-fails-first",
+}
 """Bugs whose rule only cases can show, with the rule that programs name instead."""
 OTHERS = 5
 """The most other rules that may be blamed with it."""

@@ -530,6 +530,22 @@ i1 = h1.sum()
 i1.backward()
 j1 = torch.nn.utils.clip_grad_norm_([v, u], 1.0)
 """,
+    "layer_norm saves its bias, too": """
+a = torch.tensor([1.0, -1.0, 0.0], requires_grad=True)
+b = torch.tensor([4.0, -1.0, 2.0], requires_grad=True)
+c = torch.nn.functional.layer_norm(a, (3,), None, b)
+with torch.no_grad():
+    b.tanh_()
+c.backward(a)
+""",
+    "what layer_norm returns, and its gradient, lie row by row": """
+a = torch.tensor([[1.0, -1.0], [0.0, 3.0]], requires_grad=True)
+b = a.t()
+c = torch.nn.functional.layer_norm(b, (2,))
+b.retain_grad()
+c.backward(b)
+d = b.grad
+""",
 }
 
 

@@ -27,7 +27,7 @@ HOLDERS = OPTIMIZERS | LAYERS | {"torch.autograd.graph.get_gradient_edge"}
 CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_"])
 """Operations that write to the grads of their operands."""
 
-ROUNDING_FUNCTIONS = {"cross_entropy": 16, "clip_grad_norm_": 8}
+ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 8}
 """Functions beside the op table that round, with the units that one application may be off."""
 
 ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])

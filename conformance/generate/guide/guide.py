@@ -51,7 +51,7 @@ _NO_END = 12
 """One program in so many may end without a backward."""
 _DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16", "bfloat16")
 
-TURNS = tuple(product((False,) * 4 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
+TURNS = tuple(product((False,) * 3 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
 """Kinds of turn: drawn unchecked, taking up a pending follow-up, entering a grad mode, rebinding a name."""
 
 MODE_NESTINGS = weighted({
@@ -161,7 +161,7 @@ class Guide:
                 state.schedule(opener, None)
 
     def turn(self) -> bool:
-        """Draw a step, sometimes with one that it needs first; one turn in five is unchecked."""
+        """Draw a step, sometimes with one that it needs first; one turn in four is unchecked."""
         state = self.state
         pick = state.pick
         unchecked, follow, enter, state.rebind = pick(TURNS)

@@ -16,9 +16,13 @@ from conformance.generate.state.features import (
     CAPABILITY,
     COMPLEX,
     DEVICES,
+    DOUBLE,
     DTYPES,
+    GRAD_CALL,
     GROUPS,
+    HOOKS,
     INPLACE,
+    LAYER_FUNCTIONS,
     VIEWS,
 )
 from conformance.generate.state.registry import ENTRIES, Draw
@@ -60,13 +64,13 @@ STEPS = tuple(
 
 TOSSED = DEVICES - 1
 """The features that are drawn with even chances: all but DEVICES."""
-_IN_A_GROUP = 384
+_IN_A_GROUP = 400
 """So many of 2048 programs are of a group."""
 _COMPLEX = 160
 """So many more compute with complex numbers besides."""
 _EAGER = (0, 0, VIEWS, VIEWS | INPLACE)
 """Features that are switched on in addition, so that views and writes are likelier than not."""
-INVALID_SHARE, ANY_OP_SHARE = 4, 4
+INVALID_SHARE, ANY_OP_SHARE = 1, 2
 """For so many usual steps an unchecked turn has one invalid call, and one of any op."""
 
 
@@ -79,13 +83,16 @@ def draw_features(choices: Any, mask: int) -> int:
     """Draw the features of one program, out of those in the mask.
 
     Without devices nothing is drawn about them, so that seeds draw the same programs as without the feature.
-    The highest bits say whether the program is of one of the GROUPS, and of which.
+    The highest bits say whether the program is of one of the GROUPS, and of which. Every other one with
+    layers has nothing that some of these leave out.
     """
     k = choices.word() << 16 | choices.word()  # a word has 16 bits, fewer than are needed
     drawn = k & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
     k >>= TOSSED.bit_length() + 2
     if k < _IN_A_GROUP:
         drawn |= GROUPS[k * len(GROUPS) // _IN_A_GROUP]
+        if drawn & LAYER_FUNCTIONS and k & 1:
+            drawn &= ~(DOUBLE | GRAD_CALL | HOOKS)
     elif k < _IN_A_GROUP + _COMPLEX:
         drawn |= COMPLEX | DTYPES
     if mask & DEVICES and not choices.below(3):

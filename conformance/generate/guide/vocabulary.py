@@ -21,6 +21,8 @@ class Vocabulary:
         self.views = _often([r for r in methods if r.view and views])
         self.functional = _often([r for r in methods if not r.view and not r.mutates])
         self.on_complex = tuple(r for r in methods if _has_factor(r) and "c" in r.dtypes)
+        self.reshapes = tuple(r for r in self.views if r.copies_strided)
+        self.strided = tuple(r for r in self.views if r.rearranges)
         mutating = [r for r in methods if r.mutates and writes]
         self.inplace = _often([r for r in mutating if not r.op.overwrites])
         self.fills = _often([r for r in mutating if r.op.overwrites])
@@ -28,8 +30,7 @@ class Vocabulary:
         self.operators = tuple(r for r in signs if not r.mutates)
         self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
         self.all_recipes = self.recipes
-        lists = ("functional", "on_complex", "views", "operators", "inplace", "inplace_operators", "fills")
-        self.empty = frozenset(name for name in lists if not getattr(self, name))
+        self.empty = frozenset(name for name, found in vars(self).items() if not found)
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:

@@ -6,7 +6,7 @@ Tensors are picked and steps emitted in ``steps/call_op``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
 from math import prod
 from typing import Any
@@ -142,17 +142,40 @@ class Recipe:
         """True if a composite may return an alias of its operand; found by running it."""
         if not self.op.composite or self.mutates or set(self.kinds) != {"tensor"}:
             return False
-        shape = (2, 2)
-        operands = tuple(_sample(shape, kind) for kind in self.kinds)
-        table = self.table((shape,) * len(operands))
+        x = _sample((2, 2), "tensor")
+        return any(_shows(one, x) for _, one in self._tried(x))
+
+    @cached_property
+    def rearranges(self) -> bool:
+        """True of a view that may have gaps between elements, or show them in another order or more than
+        once.
+        """
+        tried = self._tried(_sample((2, 2), "tensor")) if self.view and not self.multi else ()
+        return any(not one.array.flags.c_contiguous for _, one in tried)
+
+    @cached_property
+    def copies_strided(self) -> bool:
+        """True if the result is a view of a contiguous operand, but may be a copy of another."""
+        if not self.view or not self.op.composite:
+            return False
+        x = _sample((2, 2), "tensor")
+        turned = BareArray(x.array.copy().T)
+        views = {at for at, one in self._tried(x) if _shows(one, x)}
+        return any(at in views and not _shows(one, turned) for at, one in self._tried(turned))
+
+    def _tried(self, x: BareArray) -> Iterator[tuple[int, BareArray]]:
+        """The results of the calls on a tensor and others of its shape, each with the number of its call."""
+        operands = tuple(x if at == self.first else _sample(x.shape, k) for at, k in enumerate(self.kinds))
+        table = self.table((x.shape,) * len(operands))
         for at in range(table.size):
             call = table.valid(at)
-            with set_aside():
-                results = call_body(self.op, operands, dict(call.attributes)) if call is not None else ()
-            for one in results if isinstance(results, tuple | list) else (results,):
-                if isinstance(one, BareArray) and np.shares_memory(one.array, operands[0].array):
-                    return True
-        return False
+            try:
+                with set_aside():
+                    results = call_body(self.op, operands, dict(call.attributes)) if call is not None else ()
+            except RuntimeError:  # what is valid for a contiguous operand may be refused for another
+                continue
+            each = results if isinstance(results, tuple | list) else (results,)
+            yield from ((at, one) for one in each if isinstance(one, BareArray))
 
     def allows_values(self, operands: list[Any], attributes: dict[str, Any]) -> bool:
         """True if operands, arrays and numbers, lie in the op's domain and meet no avoidance."""
@@ -266,6 +289,11 @@ class Recipe:
     def _operand(self, at: int, shape: Shape | None, dtype: Any = np.float64) -> Any:
         kind = self.kinds[at]
         return 2 if kind == "number" or shape is None else _sample(shape, kind, dtype)
+
+
+def _shows(one: BareArray, x: BareArray) -> bool:
+    """True if a result shows an operand's memory."""
+    return np.shares_memory(one.array, x.array)
 
 
 def _lies_in(operand: Any, domain: str) -> bool:

@@ -55,6 +55,9 @@ class BareArray:
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
 
+    def clone_contiguous(self) -> BareArray:
+        return BareArray(self.array.copy())
+
     def is_complex(self) -> bool:
         return self.array.dtype.kind == "c"
 

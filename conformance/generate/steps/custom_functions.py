@@ -9,6 +9,7 @@ from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import CAP, Store, TensorInfo, backward_ready, is_grad_leaf
 from conformance.generate.steps import call_op
+from conformance.generate.steps.autograd_grad import differentiate_twice
 
 
 class Signature(NamedTuple):
@@ -54,6 +55,8 @@ def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> b
     wrong = state.unchecked or state.below(8) == 0
     menu = INVALID if wrong else VALID
     name = state.pick(_NAMES[wrong])
+    if not wrong and state.features & DOUBLE and state.below(3) == 0:
+        name = "Once"  # which has no second derivative
     signature = menu[name]
     writes = signature.memory == "written"
     if writes and not state.unchecked and (x.multi_view or is_grad_leaf(x)):
@@ -77,7 +80,7 @@ def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> b
     outs = [_bind_result(state, each, at, signature, tensors, after) for at, each in enumerate(names)]
     last = next((tensor for tensor in reversed(outs) if tensor is not None and backward_ready(tensor)), None)
     if last is not None and name == "Once" and state.features & DOUBLE:
-        state.schedule("differentiate_twice", last)
+        differentiate_twice(state, last)
     elif last is not None and (wrong or state.below(2)):
         state.schedule("backward", last)
     return True

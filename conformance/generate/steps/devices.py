@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import DEVICES
+from conformance.generate.state.features import DEVICES, VIEWS
 from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import CAP, TensorInfo, is_grad_leaf
-from conformance.generate.steps import leaves
+from conformance.generate.steps import call_op, leaves
 from conformance.program import Device, Dtype, ref
 
 DEVICE_NAMES = ("cpu", "cuda:0", "cuda:1")
@@ -26,10 +26,14 @@ _OPS = (
 
 @step(14, DEVICES, emits=("cuda", "cpu", "to"))
 def to_device(state: GenState, about: Any = None) -> bool:
-    """A copy on another device, or the tensor itself if it is there already."""
+    """A copy on another device, or the tensor itself if it is there already; one in three is of a view."""
     tensor = state.find(lambda one: one.requires_grad)
     if tensor is None:
         return False
+    if state.features & VIEWS and state.vocabulary.strided and state.below(3) == 0:
+        state.rebind = False
+        if call_op.apply(state, state.pick(state.vocabulary.strided), tensor):
+            tensor = state.tensors[-1]
     op, args, kwargs = _way(state, tensor)
     name = state.result_name()
     if not state.emit(op, args, kwargs, (name,)):

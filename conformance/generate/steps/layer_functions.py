@@ -1,4 +1,4 @@
-"""Layers as functions: softmax, cross entropy and convolution; `linear` and the other losses are in
+"""Layers as functions: softmax, cross entropy, norms and convolution; `linear` and the other losses are in
 ``training``.
 """
 
@@ -15,6 +15,7 @@ from conformance.generate.steps import backward, leaves
 
 _F = "torch.nn.functional."
 _SOFT = (f"{_F}softmax", f"{_F}log_softmax")
+_ORDERS = (2, 2, 1)
 _REDUCTIONS = weighted({"mean": 2, "sum": 2, "none": 1})
 
 
@@ -53,23 +54,53 @@ def softmax(state: GenState, about: Any = None) -> bool:
 
 @step(8, LAYER_FUNCTIONS, emits=(f"{_F}cross_entropy",))
 def cross_entropy(state: GenState, about: Any = None) -> bool:
-    """The cross entropy of rows and the classes they should be of.
-
-    It is not drawn where hooks may change what is saved: PyTorch saves a sum of weights besides.
-    """
-    if not (state.rounding and state.indices) or state.features & HOOKS:
+    """The cross entropy of rows and the classes they should be of, one in eight of which is no class."""
+    if not (state.rounding and state.indices):
         return False
     x = state.find(lambda one: _is_floating(one) and len(one.shape) == 2 and one.size)
     if x is None or not (_is_floating(x) and len(x.shape) == 2 and x.size):
         x = leaves.make_leaf(state, (2, 2), "any", state.dtype, True)
         if not _is_floating(x):
             return False
-    classes = leaves.make_leaf(state, x.shape[:1], "indices" if x.shape[1] > 1 else "bool", "int64")
     if x.shape[1] < 2:
         return False
+    classes = leaves.make_leaf(state, x.shape[:1], "int64" if state.below(8) == 0 else "indices", "int64")
     reduction = state.pick(_REDUCTIONS)
     kwargs: Kwargs = () if reduction == "mean" else (("reduction", reduction),)
     return _result(state, f"{_F}cross_entropy", (x.ref, classes.ref), kwargs, Store(6, 6, True), (x,))
+
+
+@step(8, LAYER_FUNCTIONS, emits=(f"{_F}layer_norm",))
+def layer_norm(state: GenState, about: Any = None) -> bool:
+    """``layer_norm`` of the last dimension, with or without a weight and a bias.
+
+    It is not drawn where gradients of gradients are, nor hooks on what is saved: PyTorch saves the mean and
+    the deviation too, and has a node of its own for the second derivative.
+    """
+    if not state.rounding or state.features & (DOUBLE | GRAD_CALL | HOOKS):
+        return False
+    x = state.find(lambda one: _is_floating(one) and one.shape and one.shape[-1] > 1 and one.size)
+    if x is None or not (_is_floating(x) and x.shape and x.shape[-1] > 1 and x.size):
+        return False
+    operands = [x]
+    for _ in range(state.below(3)):
+        operands.append(leaves.make_leaf(state, x.shape[-1:], "any", x.dtype, bool(state.below(3))))
+    args = (x.ref, x.shape[-1:], *(one.ref for one in operands[1:]))
+    return _result(state, f"{_F}layer_norm", args, (), Store(6, 6, True), tuple(operands))
+
+
+@step(1, emits=("norm",))
+def norm(state: GenState, about: Any = None) -> bool:
+    """The norm of all elements or along a dimension."""
+    if not state.rounding:
+        return False
+    x = state.find(_is_floating)
+    if x is None or not _is_floating(x):
+        return False
+    args: tuple[Any, ...] = (x.ref, state.pick(_ORDERS))
+    if x.shape and state.below(2):
+        args = (*args, state.below(len(x.shape)), bool(state.below(2)))
+    return _result(state, "norm", args[: 1 + state.below(4)], (), Store(x.store.bits + 3, 6, True), (x,))
 
 
 @step(10, LAYER_FUNCTIONS, emits=(f"{_F}conv1d", f"{_F}conv2d"))

@@ -1,4 +1,6 @@
-"""Tracked writes through views of which gradients of gradients are taken: where histories are rebased."""
+"""Tracked writes through views: those of which gradients of gradients are taken, where histories are rebased,
+and those through what ``reshape`` returns, which may be a copy.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import CAP, Store, TensorInfo
 from conformance.generate.steps.autograd_grad import differentiate_twice
-from conformance.generate.steps.call_op import view_op
+from conformance.generate.steps.call_op import apply, view_op
 from conformance.generate.steps.inplace import inplace_op
 
 _TRIES = 4
@@ -20,7 +22,7 @@ def _may_be_squared(x: TensorInfo) -> Any:
     return x.requires_grad and not x.freed and x.kind in "fc" and x.size > 1 and fits
 
 
-@step(10, DOUBLE, emits=("mul", "torch.autograd.grad"), recipes="views")
+@step(13, DOUBLE, emits=("mul", "torch.autograd.grad"), recipes="views")
 def write_through_a_view(state: GenState, about: Any = None) -> bool:
     """Square a tensor, write to a view of the square, and differentiate the square twice."""
     wanted = VIEWS | INPLACE
@@ -51,3 +53,22 @@ def _view(state: GenState, x: TensorInfo) -> TensorInfo | None:
         return None
     view = state.tensors[-1]
     return view if view.base is x and not view.multi_view else None
+
+
+@step(4, INPLACE, recipes="reshapes")
+def write_through_a_reshape(state: GenState, about: Any = None) -> bool:
+    """Write to what ``reshape`` returns: a view where strides can show it, a copy where not."""
+    x = state.find(_is_long)
+    if x is None or not _is_long(x) or state.self_overlapping(x):
+        return False
+    state.rebind = False
+    if not apply(state, state.pick(state.vocabulary.reshapes), x):
+        return False
+    made = state.tensors[-1]
+    if x in (made.base, *made.parents) and any(inplace_op(state, made) for _ in range(_TRIES)):
+        state.prioritise((x, made))
+    return True
+
+
+def _is_long(x: TensorInfo) -> Any:
+    return x.kind in "fc" and x.size > 1
