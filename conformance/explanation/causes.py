@@ -20,6 +20,7 @@ from conformance.explanation.history import (
     sources,
     way_out,
 )
+from conformance.explanation.missing_grad import missing_grad
 from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story, TensorState
 from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
@@ -51,6 +52,9 @@ def _until(found: Some, step: int | None) -> Some:
 def _explained(found: Story, mishap: Mishap) -> Mishap:
     if not found.steps:
         return mishap
+    if (missing := missing_grad(found, mishap)) is not None:
+        told, cure, tensor = missing
+        return replace(mishap, tensors=_names(found, tensor), sentence=told, cure=cure)
     named = _names(found, mishap.tensor)
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
@@ -200,6 +204,9 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     return [*writes, saved], text
 
 
+UNRECORDED = "checkpoint/needs-an-input-that-requires-grad"
+
+
 def _no_history(found: Story, mishap: Mishap) -> Told:
     """The line at which what the root is computed from lost its history, or the lines of its constants."""
     number = mishap.tensor
@@ -219,6 +226,10 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
     from_ = [n for n in sorted(sources(found, number)) if _names(found, n)]
     if not from_:
         return [made], f"{name} was made at {at(found, made)} without requires_grad."
+    if unrecorded := [s.line for s in found.steps if UNRECORDED in s.marks]:
+        text = f"{beginning(at(found, unrecorded[0]))} recorded nothing, since no input of it requires grad."
+        cure = f"Pass use_reentrant=False at line {unrecorded[0]}, or let an input require grad."
+        return [unrecorded[0], made], text, cure
     dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
     known = names([_names(found, n)[0] for n in from_])
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."

@@ -66,6 +66,52 @@ def test_the_json_form_obeys_its_schema():
     jsonschema.validate(form, schema("explanation"))
 
 
+NONES = {
+    "w = torch.ones(2, requires_grad=True)\nw.grad.zero_()": ("w", "no backward() ran", "call backward()"),
+    "w = torch.ones(2, requires_grad=True).double()\n(w * 2).sum().backward()\n"
+    "with torch.no_grad():\n    for p in [w]:\n        p -= 0.1 * p.grad": (
+        "w",
+        "w is no leaf: it is the result of ToCopyBackward0 at line 2",
+        "w.retain_grad() before backward()",
+    ),
+    "x = torch.ones(2)\ny = torch.ones(2, requires_grad=True)\n(x * y).sum().backward()\nx.grad + 1": (
+        "x",
+        "x does not require grad since line 2",
+        "x.requires_grad_()",
+    ),
+    "net = torch.nn.Linear(1, 1)\nmore = torch.nn.Linear(1, 1, bias=False)\n"
+    "net(torch.ones(1, 1)).sum().backward()\ndef step(ps):\n    for p in ps:\n"
+    "        p.data.sub_(p.grad)\nstep([*net.parameters(), *more.parameters()])": (
+        "more.weight",
+        "more.weight.grad is None because no path leads back",
+        "compute",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NONES)
+def test_an_error_about_none_says_why_the_grad_is_none(text):
+    """Python's own words name neither the tensor nor the reason."""
+    name, sentence, cure = NONES[text]
+    error = explained(f"import torch\n{text}\n").error
+    assert "NoneType" in error.message
+    assert name in error.tensors
+    assert sentence in error.sentence
+    assert cure in error.cure
+
+
+def test_a_reentrant_checkpoint_that_recorded_nothing_is_the_cause():
+    """Its parameters require grad, so it would be wrong to say that nothing does."""
+    error = explained(
+        "import torch\nfrom torch.utils.checkpoint import checkpoint\nlin = torch.nn.Linear(2, 2)\n"
+        "y = checkpoint(lin, torch.ones(1, 2), use_reentrant=True)\ny.sum().backward()\n"
+    ).error
+    assert "backward/root-needs-grad" == error.rule
+    assert 4 == error.causes[0]
+    assert "recorded nothing, since no input of it requires grad" in error.sentence
+    assert "Pass use_reentrant=False at line 4" in error.cure
+
+
 ENDINGS = {
     "x = 1\nwhile True: pass\n": "timeout",
     "import os\nos._exit(3)\n": "killed",
