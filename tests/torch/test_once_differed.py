@@ -530,6 +530,20 @@ i1 = h1.sum()
 i1.backward()
 j1 = torch.nn.utils.clip_grad_norm_([v, u], 1.0)
 """,
+    "the conjugate of a complex number is made on the CPU, whatever the gradient's device": """
+a = torch.tensor([complex(1.0, 2.0)], requires_grad=True).cuda()
+b = a.mul(complex(0.0, 2.0))
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+    c, = torch.autograd.grad(b, a, a, create_graph=True)
+d = c.grad_fn
+""",
+    "and so is that of a divisor": """
+a = torch.tensor([complex(1.0, 2.0)], requires_grad=True).cuda()
+b = a.div(complex(0.0, 2.0))
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+    c, = torch.autograd.grad(b, a, a, create_graph=True)
+d = c.grad_fn
+""",
     "layer_norm saves its bias, too": """
 a = torch.tensor([1.0, -1.0, 0.0], requires_grad=True)
 b = torch.tensor([4.0, -1.0, 2.0], requires_grad=True)
