@@ -96,9 +96,11 @@ BEYOND = frozenset({
     "leaf/edges_lead_to_accumulators_and_to_nothing", "lifetime/graph_keeps_its_leaves_alive",
     "myths/myth_a_write_always_breaks_backward", "myths/myth_a_leafs_grad_is_none_for_being_a_leaf",
     "myths_graph/myth_a_node_saves_all_inputs", "nn/linear_without_bias_is_a_product",
-    "save/addition_saves_nothing",
+    "op_dtypes/a_rounded_result_without_elements_has_strides_by_rows",
+    "save/addition_saves_nothing", "save/a_saved_result_outlives_its_history",
     "save/a_write_before_saving_does_no_harm", "saved_hooks/hooks_see_what_is_saved",
-    "view/a_no_grad_view_is_a_leaf_that_requires_grad", "write_history/an_earlier_use_keeps_its_history",
+    "view/a_no_grad_view_is_a_leaf_that_requires_grad", "window/what_the_base_repeats_is_divided",
+    "write/a_result_of_the_same_kind_fits", "write_history/an_earlier_use_keeps_its_history",
 })  # fmt: skip
 """Cases of what their rule does not do: an implementation fails them that goes beyond the rule."""
 
