@@ -88,7 +88,10 @@ class GraphTask(RunningTask):
                     exec_info.setdefault(stack[-1][0], ExecInfo()).needed = True
 
     def runs(self, node: Node) -> bool:
-        return self.exec_info is None or node in self.exec_info
+        if self.exec_info is None:
+            return True
+        wanted = self.exec_info.get(node)
+        return wanted is not None and (wanted.needed or bool(wanted.captures))
 
     def require(self, node: Node | None) -> None:
         if self.exec_info is not None and node is not None and node not in self.exec_info:

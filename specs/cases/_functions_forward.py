@@ -81,6 +81,16 @@ class FirstRow(torch.autograd.Function):
         return t[0]
 
 
+class RowOfTheSecond(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return y[0]
+
+    @staticmethod
+    def jvp(ctx, t, u):
+        return u[0]
+
+
 class CopiedRow(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -132,3 +142,19 @@ class DoubledInACopy(torch.autograd.Function):
     @staticmethod
     def jvp(ctx, t):
         return t.clone().mul_(2)
+
+
+class TripledTangent(torch.autograd.Function):
+    """Its jvp is not that of its forward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * 3

@@ -14,6 +14,7 @@ from specs.cases._functions_forward import (
     JvpOfTwo,
     Larger,
     RowOfAnother,
+    RowOfTheSecond,
     Sheared,
     ShearedOnce,
 )
@@ -129,6 +130,24 @@ def a_tangent_written_to_a_view_is_the_bases():
         assert fw.unpack_dual(x).tangent.tolist() == [[0.0, 0.0], [3.0, -3.0]]
 
 
+def a_view_taken_before_finds_its_tangent_in_the_base():
+    """The base was given one since; what is written to the view is written there.
+
+    Rule: forward/writes-reach-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        base = torch.tensor([[0.0, 0.0], [0.0, 0.0]])
+        row = base[0]
+        base.copy_(d)
+        tangent = fw.unpack_dual(row).tangent
+        assert tangent.tolist() == [1.0, 2.0]
+        assert fw.unpack_dual(row).tangent is tangent
+        row.mul_(2)
+        assert fw.unpack_dual(base).tangent.tolist() == [[2.0, 4.0], [3.0, 4.0]]
+
+
 def a_tangent_lies_as_its_tensor_does():
     """The tangent itself if it lies so, else a copy; it must have the size. Rule: forward/tangents-fit."""
     fw = torch.autograd.forward_ad
@@ -186,6 +205,8 @@ def a_jvp_returns_the_view_that_forward_returns():
         with refused("forward/jvp-fits-the-outputs"):
             RowOfAnother.apply(d[1:])
         assert fw.unpack_dual(FirstRow.apply(d[1:])).tangent.tolist() == [3.0, 5.0]
+        second = RowOfTheSecond.apply(torch.ones_like(d) * d, d)
+        assert fw.unpack_dual(second).tangent.tolist() == [1.0, 2.0]
 
 
 def a_jvp_writes_the_tangent_that_forward_writes():

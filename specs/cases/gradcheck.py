@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused, warned
+from specs.cases._functions_forward import TripledTangent
 
 
 def wrong_gradients_are_found():
@@ -16,6 +17,21 @@ def wrong_gradients_are_found():
     with refused("gradcheck/mismatch"):
         check(lambda a: a.detach() * a, (x,))
     assert check(lambda a: a.detach() * a, (x,), raise_exception=False) is False
+
+
+def wrong_tangents_are_found():
+    """With check_forward_ad, those of forward mode are compared too, also of complex numbers.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    z = torch.tensor([1.0 + 1.0j, 2.0], dtype=torch.complex128, requires_grad=True)
+    gradcheck = torch.autograd.gradcheck
+    assert gradcheck(torch.exp, x, check_forward_ad=True)
+    assert gradcheck(torch.exp, z, check_forward_ad=True)
+    assert gradcheck(TripledTangent.apply, x)
+    assert not gradcheck(TripledTangent.apply, x, check_forward_ad=True, raise_exception=False)
+    assert torch.autograd.gradgradcheck(lambda x: x * x * x, x)
 
 
 def plain_outputs_must_be_constant():

@@ -198,3 +198,13 @@ def leaves_have_no_edge_in_inference_mode():
     assert e.node.name() == "MulBackward0"
     f = torch.autograd.graph.get_gradient_edge(x)
     assert f.node.name() == "torch::autograd::AccumulateGrad"
+
+
+def hook_of_a_root_that_leads_to_no_input_is_not_called():
+    """Such a root does not run, so its hook counts nothing. Rule: edge/hook-sees-what-is-missing."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+    y = x * 2
+    torch.autograd.graph.register_multi_grad_hook([y], lambda gs: 1 / 0)
+    y.backward(torch.tensor([1.0, 1.0]), inputs=[u])
+    assert x.grad is None and u.grad is None
