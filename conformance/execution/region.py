@@ -122,7 +122,8 @@ class RegionRunner(Runner):
         if self._warned is not None:
             self._warned(self.session)  # what a region warns of is not the next step's
         self._touched.clear()
-        named = (*reads(last), *binds(last))
+        # What a refused step would have bound may go by the name still of another tensor.
+        named = (*reads(last), *(binds(last) if outcome is DONE else ()))
         self._touched.update((name, self.env[name]) for name in named if name in self.env)
         facts: dict[str, tuple[Any, ...]] = {}
         if self.density != "end":

@@ -30,7 +30,6 @@ from planting import MORE  # noqa: E402
 RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
 NAMED_BY_PROGRAMS = {
-    "tensors_are_packed_twice": "save/only-what-a-formula-needs",
     "reshape_always_copies": "view/shares-storage",
     "functions_may_be_differentiated_twice": "function/once-differentiable-fails-first",
 }
@@ -56,7 +55,6 @@ MISTOLD_BY_PROGRAMS = {
 }
 """The same of programs alone."""
 UNSEEN_BY_PROGRAMS = {
-    "assigned_grads_are_broadcast",
     "flags_obey_no_grad",
     "hooks_on_plain_tensors_allowed",
     "materialize_grads_ignored",

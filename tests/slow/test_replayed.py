@@ -28,7 +28,7 @@ def replayed():
 def test_drawn_programs_agree_on_values(replayed):
     """No fact but a value, a dtype and a shape is shown of anything."""
     derivatives = 0
-    for number in range(60):
+    for number in range(70):
         drawn = draw(Prng(2, number), load("reference"), replayed.capabilities)
         trace = run(drawn.program, replayed, drawn.density)
         assert isinstance(compare(drawn.trace, trace), Agree | Incomparable)
@@ -77,6 +77,6 @@ def test_a_wrong_derivative_shows(replayed, monkeypatch):
 
 def test_keywords_of_an_operation_narrowed_to_none_are_not_drawn_by_position(replayed):
     """`sum()` is a sum without a dim, however the dim is given."""
-    for number in range(60):
+    for number in range(70):
         drawn = draw(Prng(4, number), load("reference"), replayed.capabilities)
         assert all(len(step.args) == 1 for step in drawn.program if step.op == "sum")
