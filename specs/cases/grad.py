@@ -138,15 +138,20 @@ def gradient_of_two_leaves_is_copied_for_both():
     assert u.grad.tolist() == [5.0, 6.0] and g.tolist() == [5.0, 6.0]
 
 
-def held_gradient_is_copied_behind_a_hook_of_the_accumulator():
-    """A hook that runs before the accumulator holds nothing. Rule: grad/copied-when-shared."""
+def gradient_that_a_hook_keeps_is_copied():
+    """Also where the accumulator has a hook of its own that runs before it.
+
+    Rule: grad/copied-when-shared.
+    """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    edge = torch.autograd.graph.get_gradient_edge(x)
-    edge.node.register_prehook(lambda g: None)
-    g = torch.tensor([1.0, 2.0])
-    x.backward(g)
-    g.zero_()
-    assert x.grad.tolist() == [1.0, 2.0]
+    y = x * 3
+    kept = []
+    x.register_hook(lambda g: kept.append(g))
+    node = y.grad_fn.next_functions[0][0]
+    node.register_prehook(lambda g: None)
+    y.backward(torch.tensor([1.0, 1.0]))
+    kept[0].zero_()
+    assert x.grad.tolist() == [3.0, 3.0]
 
 
 def gradient_of_other_layout_is_copied():

@@ -83,17 +83,3 @@ def a_vector_times_a_matrix_begins_at_version_one():
     assert (x @ x)._version == 0
     y.sum().backward()
     assert x.grad.tolist() == [3.0, 7.0]
-
-
-def a_variance_and_its_mean_are_one_node():
-    """The one that is not used counts as zeros. Rule: backward/undefined-passes-on."""
-    x = torch.tensor([1.0, 2.0, 6.0], requires_grad=True)
-    variance, mean = torch.var_mean(x, 0)
-    assert variance.item() == 7.0 and mean.item() == 3.0
-    assert variance.grad_fn is mean.grad_fn
-    variance.backward(retain_graph=True)
-    assert x.grad.tolist() == [-2.0, -1.0, 3.0]
-    mean.backward(torch.tensor(3.0))
-    assert x.grad.tolist() == [-1.0, 0.0, 4.0]
-    deviation, mean = torch.std_mean(torch.stack([x, -x]), 0, correction=0)
-    assert deviation.tolist() == [1.0, 2.0, 6.0] and mean.tolist() == [0.0, 0.0, 0.0]

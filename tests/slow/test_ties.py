@@ -97,7 +97,6 @@ BEYOND = frozenset({
     "myths/myth_a_write_always_breaks_backward", "myths/myth_a_leafs_grad_is_none_for_being_a_leaf",
     "myths_graph/myth_a_node_saves_all_inputs", "nn/linear_without_bias_is_a_product",
     "op_dtypes/a_rounded_result_without_elements_has_strides_by_rows",
-    "op_products/a_variance_and_its_mean_are_one_node",
     "save/addition_saves_nothing", "save/a_saved_result_outlives_its_history",
     "save/a_write_before_saving_does_no_harm", "saved_hooks/hooks_see_what_is_saved",
     "view/a_no_grad_view_is_a_leaf_that_requires_grad", "window/what_the_base_repeats_is_divided",
