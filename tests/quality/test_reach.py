@@ -33,7 +33,7 @@ from conformance.program.printing import to_text
 from specs.fact import POSITION
 from specs.rule import RULES
 
-SEED, COUNT = 2, 2500
+SEED, COUNT = 5, 2500
 ORACLE = adapters.load("reference")
 IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
