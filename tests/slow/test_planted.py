@@ -30,6 +30,7 @@ from planting import MORE  # noqa: E402
 RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
 NAMED_BY_PROGRAMS = {
+    "tensors_are_packed_twice": "saved_hooks/pack-and-unpack",
     "reshape_always_copies": "view/shares-storage",
     "functions_may_be_differentiated_twice": "function/once-differentiable-fails-first",
 }
