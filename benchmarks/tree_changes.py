@@ -18,6 +18,35 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 
 
+def _any_part(part: ast.expr) -> bool:
+    return True
+
+
+def other_expressions(
+    node: ast.AST, may_go: Callable[[ast.expr], bool] = _any_part
+) -> Iterator[tuple[str, ast.expr]]:
+    """Expressions that may stand in the place of a comparison, a condition, a sign or a constant, with words
+    for each. Parts of a condition are left out that ``may_go``.
+    """
+    match node:
+        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in COMPARED:
+            yield "compared otherwise", ast.Compare(left, [COMPARED[type(sign)]()], [right])
+        case ast.BoolOp(op=sign, values=values):
+            yield "and/or", ast.BoolOp(ast.Or() if isinstance(sign, ast.And) else ast.And(), values)
+            for at in range(len(values)):
+                if may_go(values[at]):
+                    rest = values[:at] + values[at + 1 :]
+                    yield f"without part {at + 1}", rest[0] if len(rest) == 1 else ast.BoolOp(sign, rest)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in SIGNS:
+            yield "another sign", ast.BinOp(left, SIGNS[type(sign)](), right)
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            yield "without sign", operand
+        case ast.Constant(value=bool() as value):
+            yield str(not value), ast.Constant(not value)
+        case ast.Constant(value=int() | float() as value):
+            yield str(value + 1), ast.Constant(value + 1)
+
+
 def short(node: ast.AST) -> str:
     """The source of a node in a line, cut in its middle if it is long."""
     text = " ".join(ast.unparse(node).split())

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.formulas.sources import Source
-from benchmarks.tree_changes import COMPARED, SIGNS, Change, children, replace, short
+from benchmarks.tree_changes import Change, children, other_expressions, replace, short
 
 SWAPPED = {
     "add": "sub", "sub": "add", "mul": "div", "div": "mul", "lt": "le", "le": "lt", "gt": "ge", "ge": "gt",
@@ -139,19 +139,5 @@ def _instead(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Call(func=ast.Name(id="times" | "minus"), args=[first, second]):
             yield "first argument alone", first
             yield "second argument alone", second
-        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in COMPARED:
-            yield "compared otherwise", ast.Compare(left, [COMPARED[type(sign)]()], [right])
-        case ast.BoolOp(op=sign, values=values):
-            yield "and/or", ast.BoolOp(ast.Or() if isinstance(sign, ast.And) else ast.And(), values)
-            for at in range(len(values)):
-                rest = values[:at] + values[at + 1 :]
-                yield f"without part {at + 1}", rest[0] if len(rest) == 1 else ast.BoolOp(sign, rest)
-        case ast.BinOp(left=left, op=operator, right=right):
-            if type(operator) in SIGNS:
-                yield "another sign", ast.BinOp(left, SIGNS[type(operator)](), right)
-        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
-            yield "without sign", operand
-        case ast.Constant(value=bool() as value):
-            yield str(not value), ast.Constant(not value)
-        case ast.Constant(value=int() | float() as value):
-            yield str(value + 1), ast.Constant(value + 1)
+        case _:
+            yield from other_expressions(node)

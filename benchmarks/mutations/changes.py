@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-from benchmarks.tree_changes import COMPARED, SIGNS, Change, children, replace, short
+from benchmarks.tree_changes import SIGNS, Change, children, other_expressions, replace, short
 
 REFERENCE = Path(__file__).parents[2] / "reference_impl"
 
@@ -205,8 +205,10 @@ def _instead(node: ast.AST, field: str) -> Iterator[tuple[str, ast.AST]]:
             yield "break -> continue", ast.Continue()
         case ast.Continue():
             yield "continue -> break", ast.Break()
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield f"{was} -> branches swapped", ast.IfExp(test, orelse, body)
         case ast.expr():
-            for words, other in _other_expressions(node):
+            for words, other in other_expressions(node, _is_no_rule_in_force):
                 yield f"{was} -> {words}", other
 
 
@@ -214,28 +216,9 @@ def _none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _other_expressions(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    match node:
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            yield "branches swapped", ast.IfExp(test, orelse, body)
-        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in COMPARED:
-            yield "compared otherwise", ast.Compare(left, [COMPARED[type(sign)]()], [right])
-        case ast.BoolOp(op=sign, values=values):
-            yield "and/or", ast.BoolOp(ast.Or() if isinstance(sign, ast.And) else ast.And(), values)
-            for at in range(len(values)):
-                part = values[at].operand if isinstance(values[at], ast.UnaryOp) else values[at]
-                if _marks(part):
-                    continue  # a rule in force: mutants of rules knock it out
-                rest = values[:at] + values[at + 1 :]
-                yield f"without part {at + 1}", rest[0] if len(rest) == 1 else ast.BoolOp(sign, rest)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in SIGNS:
-            yield "another sign", ast.BinOp(left, SIGNS[type(sign)](), right)
-        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
-            yield "without sign", operand
-        case ast.Constant(value=bool() as value):
-            yield str(not value), ast.Constant(not value)
-        case ast.Constant(value=int() | float() as value):
-            yield str(value + 1), ast.Constant(value + 1)
+def _is_no_rule_in_force(part: ast.expr) -> bool:
+    """Tell whether part of a condition asks for no rule: mutants of rules knock those out."""
+    return not _marks(part.operand if isinstance(part, ast.UnaryOp) else part)
 
 
 def unchanged() -> ChangedModule:

@@ -1,4 +1,4 @@
-"""The time for which somebody may be silent, by what the machine gives: on a busy one he waits his turn."""
+"""The time for which a process may be silent; on a busy machine its wait for a processor does not count."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 GLANCE = 0.5
-"""Seconds after which somebody looks what a process that is silent does."""
+"""Seconds after which a silent process is looked at."""
 
 AT_MOST = 4.0
 """The multiple of its time that a process may take by the clock, however little it gets to compute."""
@@ -36,7 +36,7 @@ class Patience:
         self._computed: float | None = None
 
     def left(self) -> float:
-        """Return the seconds that are left, until somebody looks again."""
+        """Return the seconds that are left."""
         now = self._clock()
         passed = now - self._seen
         if passed >= min(GLANCE, self._left):
@@ -48,7 +48,7 @@ class Patience:
         return min(self._left - passed, self._end - now)
 
     def glance(self) -> float:
-        """Return the seconds until somebody should look, none where no time is left."""
+        """Return the seconds until the next look, none where no time is left."""
         return min(max(self.left(), 0.0), GLANCE)
 
 

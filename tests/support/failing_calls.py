@@ -10,6 +10,8 @@ import contextlib
 import importlib
 import io
 import json
+import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -68,6 +70,18 @@ def sections(file):
         elif line and not line.startswith("#"):
             calls.append(line)
     return found
+
+
+def answers(script, which, file):
+    """Run this script, or one like it, on torch or on the reference; return what it prints."""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, script, which, str(file)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+        check=True,
+    )
+    return json.loads(done.stdout)
 
 
 def _speaking(which):
