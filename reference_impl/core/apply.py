@@ -1,7 +1,7 @@
 """Running an op that writes nothing: compute, and attach the recorded node to the result.
 
-`dispatch` finds the op that a call means, `promotion` prepares its arrays, `record` makes its node, `inplace`
-runs ops that write, and `views` says what a view is.
+`dispatch` finds the op that a call means, `base.promotion` prepares its arrays, `record` makes its node,
+`inplace` runs ops that write, and `views` says what a view is.
 """
 
 from __future__ import annotations

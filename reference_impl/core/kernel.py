@@ -10,9 +10,9 @@ from typing import Any
 
 from reference_impl.base.device import CPU, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
+from reference_impl.base.promotion import preparer
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
-from reference_impl.core.promotion import preparer
 from reference_impl.core.tensor import Tensor
 from specs.op import Op
 from specs.signature import picker

@@ -1,6 +1,7 @@
 """Type promotion: the arrays that an op's body computes on, cast as the op declares.
 
-``base.dtypes`` promotes dtypes; casting a tensor is an op (``namespace.copy_ops``).
+``base.dtypes`` promotes dtypes; casting a tensor is an op (``namespace.copy_ops``). Nothing here knows of
+gradients: an operand is a number, or has an ``_array``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by
-from reference_impl.core.tensor import Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import Op
 from specs.signature import picker
@@ -57,15 +57,16 @@ def _preparer(op: Op) -> Prepare:
         x, y = operands
         x = x._array
         dtype = x.dtype
-        if isinstance(y, Tensor):
-            y = y._array
+        array = getattr(y, "_array", None)
+        if array is not None:
+            y = array
             alike = y.dtype is dtype
         else:
             alike = type(y) is float or type(y) is int
         return ((x, y), dtype) if alike and dtype.char in "fd" else cast((x, y))
 
     def several(operands: tuple[Any, ...]) -> Prepared:
-        return cast(tuple([x._array if isinstance(x, Tensor) else x for x in operands]))
+        return cast(_arrays(operands))
 
     # One or two operands, the first of them a tensor, is what most ops have: what `cast` does to floats,
     # written out.
@@ -96,12 +97,16 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
     return cast
 
 
+def _arrays(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(x, "_array", x) for x in operands])
+
+
 def _one_as_it_is(operands: tuple[Any, ...]) -> Prepared:
     return (operands[0]._array,), None
 
 
 def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
-    return tuple([x._array if isinstance(x, Tensor) else x for x in operands]), None
+    return _arrays(operands), None
 
 
 def _widening(alone: bool, in_place: bool) -> Prepare:
@@ -112,7 +117,7 @@ def _widening(alone: bool, in_place: bool) -> Prepare:
         return ((array,), None) if array.itemsize != 2 else widened((array,))
 
     def several(operands: tuple[Any, ...]) -> Prepared:
-        arrays = tuple([x._array if isinstance(x, Tensor) else x for x in operands])
+        arrays = _arrays(operands)
         return (arrays, None) if arrays[0].itemsize != 2 else widened(arrays)
 
     def widened(arrays: tuple[Any, ...]) -> Prepared:
