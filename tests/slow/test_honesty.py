@@ -1,6 +1,7 @@
 """No rule is held of which nothing was seen: hiding facts never helps, and wrong facts clear nobody.
 
-Subjects are made of the reference's own traces, with facts hidden or changed, so that many can be tried.
+Subjects are made of the reference's and of torch's own traces, with facts hidden or changed, so that many can
+be tried.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pytest
 
 from conformance import check
 from conformance.adapters import load
+from conformance.comparison.compare import Agree, compare
 from conformance.execution.case import CaseProgram, parse_case
 from conformance.execution.run import run
 from conformance.execution.trace import Observation, Trace
@@ -41,24 +43,31 @@ Change = Callable[[Trace], Trace]
 
 
 @cache
-def case_traces() -> tuple[tuple[Case, CaseProgram, Trace], ...]:
-    """The cases that are programs, and what the reference shows of them."""
-    reference, found = load("reference"), []
+def case_traces(side: str) -> tuple[tuple[Case, CaseProgram, Trace], ...]:
+    """The cases that are programs, and what one side shows of them."""
+    adapter, found = load(side), []
     for case in cases():
-        if case.holds_for(reference.torch) and not case.devices:
+        if case.holds_for(load("reference").torch) and not case.devices:
             try:
                 parsed = parse_case(case)
             except ProgramError:
                 continue
-            found.append((case, parsed, run(parsed.program, reference)))
+            found.append((case, parsed, run(parsed.program, adapter)))
     return tuple(found)
 
 
 @cache
-def drawn() -> tuple[Trace, ...]:
-    reference = load("reference")
-    traces = (draw(Prng(3, number), reference).trace for number in range(PROGRAMS))
-    return tuple(trace for trace in traces if trace is not None)
+def drawn(side: str) -> tuple[tuple[Trace, Trace], ...]:
+    """The reference's traces of drawn programs, and those of a side that agrees with it."""
+    found = []
+    for number in range(PROGRAMS):
+        one = draw(Prng(3, number), load("reference"))
+        trace = one.trace
+        assert trace is not None
+        shown = trace if side == "reference" else run(one.program, load(side), one.density)
+        if isinstance(compare(trace, shown), Agree):
+            found.append((trace, shown))
+    return tuple(found)
 
 
 @pytest.fixture(autouse=True)
@@ -77,20 +86,26 @@ def _without(rule: str, trace: Trace) -> Trace:
     return _mutants[key]
 
 
-def held_by_cases(change: Change) -> frozenset[str]:
-    """The rules that cases hold of a subject that shows the reference's traces so changed."""
-    witnessed = [judge_parsed(case, parsed, change(trace)) for case, parsed, trace in case_traces()]
+def held_by_cases(change: Change, side: str = "reference") -> frozenset[str]:
+    """The rules that cases hold of a subject that shows a side's traces so changed."""
+    witnessed = [judge_parsed(case, parsed, change(trace)) for case, parsed, trace in case_traces(side)]
     by_rule = {rule: [each for each in witnessed if rule in each.rules] for rule in IN_FORCE}
     statuses = rule_statuses(IN_FORCE, Tally(), by_rule, limited=False)
     return frozenset(rule for rule, result in statuses.items() if result.status is Status.HELD)
 
 
-def held_by_programs(change: Change) -> frozenset[str]:
+def held_by_programs(change: Change, side: str = "reference") -> frozenset[str]:
     """The same of drawn programs."""
     confirming = confirm.Confirming(IN_FORCE)
-    for trace in drawn():
-        confirming.program(trace, change(trace), len(trace))
+    for trace, shown in drawn(side):
+        confirming.program(trace, change(shown), len(trace))
     return frozenset(confirming.confirmed) - frozenset(confirming.lacking)
+
+
+@cache
+def held_of_all(held: Callable[[Change, str], frozenset[str]], side: str) -> frozenset[str]:
+    """The same of a subject that shows everything."""
+    return held(hiding(frozenset()), side)
 
 
 def hiding(facts: frozenset[str]) -> Change:
@@ -153,28 +168,32 @@ def lying(fact: str) -> Change:
     return change
 
 
-def test_whoever_shows_everything_holds_nearly_every_rule() -> None:
+SUBSETS = [("reference", seed) for seed in range(25)] + [("torch", seed) for seed in range(25, 75)]
+
+
+@pytest.mark.parametrize("side", ["reference", "torch"])
+def test_whoever_shows_everything_holds_nearly_every_rule(side: str) -> None:
     """The measure is not empty: cases that are programs hold most rules, programs a good part."""
-    assert len(held_by_cases(hiding(frozenset()))) >= 250
-    assert len(held_by_programs(hiding(frozenset()))) >= 80
+    assert len(held_of_all(held_by_cases, side)) >= 250
+    assert len(held_of_all(held_by_programs, side)) >= 80
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_fewer_facts_never_hold_more(seed: int) -> None:
+@pytest.mark.parametrize(("side", "seed"), SUBSETS)
+def test_fewer_facts_never_hold_more(side: str, seed: int) -> None:
     """Of two subsets, one in the other, the smaller one holds no rule that the larger one does not."""
     random = Random(seed)
     larger = frozenset(random.sample(sorted(ALL), random.randint(1, len(ALL))))
     smaller = frozenset(random.sample(sorted(larger), random.randint(0, len(larger) - 1)))
     for held in (held_by_cases, held_by_programs):
-        of_smaller, of_larger = held(hiding(ALL - smaller)), held(hiding(ALL - larger))
-        assert of_smaller <= of_larger <= held(hiding(frozenset()))
+        of_smaller, of_larger = held(hiding(ALL - smaller), side), held(hiding(ALL - larger), side)
+        assert of_smaller <= of_larger <= held_of_all(held, side)
 
 
 @pytest.mark.parametrize("fact", WRONG)
 def test_a_wrong_fact_clears_nobody(fact: str) -> None:
     """It holds no more than the same fact hidden, and that no more than the truth."""
     lied, hidden = held_by_cases(lying(fact)), held_by_cases(hiding(frozenset([fact])))
-    assert lied <= hidden <= held_by_cases(hiding(frozenset()))
+    assert lied <= hidden <= held_of_all(held_by_cases, "reference")
 
 
 @pytest.mark.parametrize("fact", FACTS)
