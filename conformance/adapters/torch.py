@@ -145,10 +145,8 @@ class Torch(TorchShaped):
         return super().refusal(error)
 
     def lacks(self, error: BaseException) -> bool:
-        """As for any namespace; the stand-in has no kernel of a convolution, others say what they lack."""
+        """As for any namespace; other devices say themselves what they lack."""
         if self.other and self._moved and torch_device.says_it_lacks(error):
-            return True
-        if self.device == standin.NAME and str(error).startswith("convolution_overrideable not implemented"):
             return True
         return super().lacks(error)
 

@@ -229,6 +229,20 @@ void called_again(const c10::FunctionSchema& schema, const std::vector<c10::IVal
   }
 }
 
+// The op that the CPU has a kernel for. Of a device it does not know PyTorch asks for convolutions under other names, and
+// the gradients without the sizes of the bias.
+c10::OperatorHandle of_the_cpu(const c10::OperatorHandle& op, std::vector<c10::IValue>& lent) {
+  const auto& name = op.schema().name();
+  const auto find = [](const char* known) { return c10::Dispatcher::singleton().findSchemaOrThrow(known, ""); };
+  if (name == "aten::convolution_overrideable") return find("aten::convolution");
+  if (name != "aten::convolution_backward_overrideable") return op;
+  const auto weight = lent[2].toTensor();
+  const bool transposed = lent[6].toBool();
+  const int64_t channels = transposed ? weight.size(1) * lent[8].toInt() : weight.size(0);
+  lent.insert(lent.begin() + 3, c10::IValue(std::vector<int64_t>{channels}));
+  return find("aten::convolution_backward");
+}
+
 // Every op that has no kernel here: the CPU's, on the same memory.
 void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   count_on();
@@ -263,8 +277,9 @@ void by_the_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::
   }
   TORCH_CHECK(!other, "Expected all tensors to be on the same device, but found at least two devices, ", there, " and ",
               *other, "!");
+  const auto kernel = of_the_cpu(op, lent);
   for (const auto& value : lent) stack->push_back(value);
-  op.callBoxed(stack);
+  kernel.callBoxed(stack);
 
   const auto& returns = schema.returns();
   auto made = torch::jit::pop(*stack, returns.size());
@@ -328,6 +343,8 @@ std::vector<std::string> lines(const char* text) {
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>()); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
+  m.impl("convolution_backward_overrideable", torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
   m.impl("_efficientzerotensor", zeros_without_memory);
