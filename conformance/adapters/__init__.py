@@ -68,7 +68,7 @@ from threading import RLock
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities, on_device_asked_for
-from conformance.adapters.errors import BROKEN, MISNAMED, AdapterError
+from conformance.adapters.errors import BROKEN, AdapterError
 from conformance.adapters.interpreter import interpreter_of
 from conformance.adapters.remote import BUILT_IN, STARTING, Remote
 from conformance.adapters.stdio import STDIO, Stdio
@@ -208,9 +208,11 @@ def _guarded(make: Callable[[], Any], problem: str) -> Any:
         return make()
     except AdapterError:
         raise
+    except ModuleNotFoundError as error:
+        hint = f"{sys.executable} has no {error.name}; --python PATH takes another interpreter"
+        raise AdapterError(f"{problem}: {type(error).__name__}: {error}", hint) from error
     except Exception as error:
-        code = MISNAMED if isinstance(error, ModuleNotFoundError) else BROKEN
-        raise AdapterError(f"{problem}: {type(error).__name__}: {error}", code=code) from error
+        raise AdapterError(f"{problem}: {type(error).__name__}: {error}", code=BROKEN) from error
 
 
 def _from_module(module: str, attribute: str) -> Any:

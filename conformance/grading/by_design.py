@@ -192,7 +192,7 @@ def proposed(findings: Sequence[Finding], show: Show) -> list[Expectation]:
     entries: list[Expectation] = []
     of_programs = [finding for finding in findings if not finding.is_of_case and _blames_it(finding)]
     while left := [finding for finding in of_programs if not is_by_design(finding, entries)]:
-        entries += map(_of_program, by_cause(left))
+        entries.append(_of_program(by_cause(left)[0]))
     of_cases = [finding for finding in findings if finding.is_of_case and _blames_it(finding)]
     of_cases = [finding for finding in of_cases if not is_by_design(finding, entries)]
     while of_cases:
@@ -219,8 +219,11 @@ def _of_program(finding: Finding) -> Expectation:
 
 
 def _observed(entries: Sequence[Expectation], show: Show) -> list[Expectation]:
-    """Return the entries, each observed at the first density at which its program shows what it is for."""
+    """Return the entries, each observed at the first density at which its program shows what it is for. One
+    that shows another cause by itself is followed by itself without a program, which may not be needed then.
+    """
     settled: dict[int, Expectation] = {}
+    otherwise: dict[int, Expectation] = {}
     for density in ("each", "end", "touched"):
         tried = {
             number: replace(entry, density=density)
@@ -233,6 +236,22 @@ def _observed(entries: Sequence[Expectation], show: Show) -> list[Expectation]:
             found = show(list(tried.values()))
         except ProcessesKilled:
             break
-        settled |= {n: e for n, e in tried.items() if any(map(e.matches, found[e].findings))}
-    bare = [entry if not entry.program else replace(entry, program="") for entry in entries]
-    return list(dict.fromkeys(settled.get(number, entry) for number, entry in enumerate(bare)))
+        for number, entry in tried.items():
+            if any(map(entry.matches, found[entry].findings)):
+                settled[number] = entry
+            elif number not in otherwise and (instead := _as_shown(entry, found[entry].findings)):
+                otherwise[number] = instead
+    listed: dict[Expectation, None] = {}
+    for number, entry in enumerate(entries):
+        bare = replace(entry, program="")
+        beside = [otherwise[number], bare] if number in otherwise else [bare]
+        listed |= dict.fromkeys([settled[number]] if number in settled else beside)
+    return list(listed)
+
+
+def _as_shown(entry: Expectation, findings: Sequence[Finding]) -> Expectation | None:
+    """Return the entry for the first difference that its program shows by itself, if it speaks of that."""
+    if not findings:
+        return None
+    instead = replace(entry, rule="", cause=causes_of(findings[0])[0])
+    return instead if instead.matches(findings[0]) else None

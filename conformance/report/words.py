@@ -96,6 +96,8 @@ def verdict(report: Report) -> str:
     else:
         verdict = VERDICTS[report.verdict]
     as_far = "" if report.selection == "*" else f" as far as {report.selection}"
+    if report.expected and verdict == VERDICTS[Verdict.CONFORMS]:
+        as_far += f" but for {counted(len(report.expected), 'expected difference')}"
     return f"{name} {verdict}{as_far}{interrupted}{_elsewhere(report)}"
 
 

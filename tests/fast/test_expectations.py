@@ -12,7 +12,7 @@ from conformance.grading.by_design import Evidenced, excused, proposed, settle
 from conformance.grading.expectations import ExpectationError, read_expectations, text_of
 from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
-from conformance.report import Status, Verdict, as_json, as_junit, as_markdown
+from conformance.report import Status, Verdict, as_json, as_junit, as_markdown, words
 from conformance.report.expectation import Expectation, Expected, Unmet
 from conformance.report.value import BROKEN, HELD, Witnessed
 from reports import FINDING, report
@@ -147,6 +147,13 @@ def test_what_no_entry_speaks_of_is_left():
     assert (Expected(BY_RULE, programs=3),) == settled.expected
 
 
+def test_the_verdict_tells_how_much_is_by_design():
+    """One line alone never says that all of it is as PyTorch has it."""
+    met = Expected(BY_RULE, 2, 0)
+    assert "mine conforms but for 1 expected difference" == words.verdict(report(expected=(met,)))
+    assert "mine does not conform" == words.verdict(report(expected=(met,), findings=(FINDING,)))
+
+
 def test_an_entry_that_did_not_fail_is_unmet():
     """Its own program decides, whatever the seed drew."""
     settled = settle(
@@ -189,6 +196,26 @@ def test_each_cause_that_is_found_gets_an_entry_and_its_program():
         Expectation(rule=RULE, program=program),
         Expectation(rule="view/shares-storage", case="leaf/arithmetic_results_are_not_leaves"),
     ] == proposed([EXPLAINED, other, *cases], show)
+
+
+def test_what_a_program_shows_by_itself_is_what_its_entry_says():
+    """The rules that decided it in the run do not matter: the entry is shown without what the seed draws."""
+    drawn = replace(FINDING, explained_by=(), because=("grad/accumulates", "leaf/op-result-is-no-leaf"))
+    alone = replace(drawn, because=("leaf/op-result-is-no-leaf",))
+    (first, *others) = proposed([drawn], lambda tried: {entry: Evidenced((alone,)) for entry in tried})
+    assert first.program
+    assert first.matches(alone)
+    assert all(not entry.program for entry in others)
+
+
+def test_two_findings_of_one_cause_get_one_entry():
+    """After a backward they are told apart by what came before; an entry says no more than the cause."""
+    script = "import torch\n\na = torch.ones((), requires_grad=True)\nb = a.{}()\nb.backward()\n"
+    found = [
+        replace(FINDING, fact="grad.value", ops=("torch.ones", op, "backward"), script=script.format(op))
+        for op in ("exp", "sin")
+    ]
+    assert 1 == len(proposed(found, lambda tried: {entry: Evidenced(found[:1]) for entry in tried}))
 
 
 def test_a_rule_that_only_design_breaks_is_expected_and_never_held():

@@ -51,6 +51,15 @@ def bare(tmp_path):
     return make
 
 
+def test_a_library_that_is_not_there_is_told_with_the_interpreter(tmp_path):
+    """The hint says where it is missing, and how to take the interpreter that has it."""
+    file = tmp_path / "mine.py"
+    file.write_text("import no_such_library")
+    with pytest.raises(AdapterError, match="has no no_such_library; --python PATH") as caught:
+        load(str(file))
+    assert sys.executable in caught.value.hint
+
+
 def test_an_adapter_needs_only_numpy_in_its_own_interpreter(bare, tmp_path):
     """Neither torch nor what the command line is made of is there."""
     file = tmp_path / "mine.py"
