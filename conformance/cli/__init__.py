@@ -12,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -30,8 +30,10 @@ from conformance.cli.streams import failure_of_output, make_streams_last
 from conformance.cli.trouble import NOTHING_YET, Trouble, one_line
 from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import ProcessesKilled
+from conformance.grading.check import installed
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
 from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Ending, Verdict
+from conformance.report.words import versions_line
 
 HELP = """Grade an implementation of autograd against PyTorch's semantics, as whole programs.
 
@@ -79,6 +81,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
+
+
+def _tell_versions(asked: bool) -> None:
+    if asked:
+        typer.echo(versions_line(installed("autograd-conformance", "torch", "numpy", "hypothesis")))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_versions, is_eager=True, help="Print the versions, exit."),
+    ] = False,
+) -> None:
+    pass
+
+
 app.command(epilog=EPILOG)(told(grade))
 app.command(epilog="Exit codes: 0 the traces agree; 1 they differ; 2 wrong usage.")(told(run))
 app.command(

@@ -249,15 +249,21 @@ def name_of(adapter: Any) -> str:
 
 def versions_of(*specs: str) -> dict[str, str]:
     """Of everything that a report may depend on, what version took part."""
-    found = {"python": platform.python_version()}
-    for package in ("autograd-conformance", "numpy", "hypothesis"):
+    found = {"python": platform.python_version(), **installed("autograd-conformance", "numpy", "hypothesis")}
+    for spec in dict.fromkeys((REFERENCE, *specs)):
+        adapter = adapters.load(spec)
+        found[adapter.name] = adapter.version
+    return found
+
+
+def installed(*packages: str) -> dict[str, str]:
+    """The versions of packages, which are not imported."""
+    found = {}
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "not installed"
-    for spec in dict.fromkeys((REFERENCE, *specs)):
-        adapter = adapters.load(spec)
-        found[adapter.name] = adapter.version
     return found
 
 

@@ -22,7 +22,8 @@ from specs.case import cases
 from specs.rule import RULES
 
 SEGFAULTS = """
-import os, signal
+import os
+import re, signal
 from conformance.adapters.reference import Reference
 
 class Segfaults(Reference):
@@ -322,11 +323,16 @@ def test_run_tells_a_divergence_that_is_on_record(cli, tmp_path):
     assert any(line.startswith("~") for line in out.splitlines())
 
 
+def test_the_versions_are_told(cli):
+    """Of the suite and of what it grades with, in a line."""
+    code, out, _ = cli("--version")
+    told = [part.split()[0] for part in out.split(", ")]
+    assert (0, ["autograd-conformance", "torch", "numpy", "hypothesis"]) == (code, told)
+
+
 def test_rules_are_listed_and_shown(cli):
     """A list has a line a rule; one rule has its statement, citations, cases and how often it fires."""
-    code, out, _ = cli("rules")
-    assert 0 == code
-    assert "leaf/op-result-is-no-leaf" in out
+    assert "leaf/op-result-is-no-leaf" in cli("rules")[1]
     code, out, _ = cli("rules", "leaf/op-result-is-no-leaf", "--programs", "20")
     assert 0 == code
     for words in ("cites", "catches", "fires", "of 20 drawn programs", "def ", "torch."):
