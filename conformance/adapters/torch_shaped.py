@@ -50,6 +50,8 @@ class TorchShaped:
         for shortcut in ("observe", "gradient", "counter", "wiring"):
             if _level(self, "facts") < _level(self, shortcut):
                 setattr(self, shortcut, None)  # a subclass shows by its own `facts` all that is seen
+        if _level(self, "perform") < _level(self, "resolve"):
+            self.resolve = None  # type: ignore[assignment,method-assign]  # and does by its own all that is done
 
     # sessions
 
@@ -90,7 +92,7 @@ class TorchShaped:
 
     def perform(self, session: None, step: Any, operands: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         """The general form of what a runner does through `resolve`."""
-        function = self.resolve(step.op)
+        function = type(self).resolve(self, step.op)
         if function is None:
             raise NotImplementedError(f"{self.name} has no {step.op}")
         args, kwargs = operands

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+import reference_impl
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.adapters.torch_shaped import TorchShaped
 from conformance.comparison.compare import Agree, Diverge, compare
 from conformance.execution.case import check_case, parse_case
 from conformance.execution.run import run
@@ -17,6 +19,7 @@ from conformance.execution.trace import Refused
 from conformance.program.parsing import parse
 from reference_impl.base.session import STATE
 from specs.case import cases
+from specs.fact import FACTS
 
 HELD = [c for c in cases() if c.is_program and c.holds_for(adapters.load("reference").torch)]
 SCALARS = parse(
@@ -135,3 +138,20 @@ def test_a_clean_start_forgets_what_an_earlier_program_left_open() -> None:
     assert (True, False, True) == (STATE.enabled, STATE.inference, STATE.warn_always)
     assert not STATE.saved_tensors_hooks
     assert not STATE.unordered_hooks
+
+
+class Retaining(TorchShaped):
+    """Retains every grad, by a `perform` of its own."""
+
+    def perform(self, session: None, step: Any, operands: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
+        result = super().perform(session, step, operands)
+        if getattr(result, "requires_grad", False):
+            result.retain_grad()
+        return result
+
+
+def test_a_subclass_that_is_shaped_like_torch_performs_by_its_own_way() -> None:
+    """It is not passed over for the way that is sooner."""
+    program = parse("a = torch.ones(2, requires_grad=True)\nb = a * 2\n")
+    trace = run(program, Retaining(reference_impl, "retaining", "1"))
+    assert [False, True] == [trace[1].facts[name][FACTS.index("retains_grad")] for name in "ab"]
