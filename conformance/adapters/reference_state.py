@@ -30,12 +30,19 @@ TENSOR, DTYPE = reference_impl.Tensor, reference_impl.dtype
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
 lacking_name = missing.name_not_modelled
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
+WITHOUT_CUDA = "without CUDA"
+"""Said behind the release of a torch that has no CUDA."""
 FEW = 24
 """Elements up to which values are told."""
 
 
-def stand_in_as_torch() -> None:
-    """Have ``import torch`` and its submodules give the reference."""
+def stand_in_as_torch(cuda: bool = True) -> None:
+    """Have ``import torch`` and its submodules give the reference; without ``cuda`` it says that it has none,
+    though the devices are there.
+    """
+    if not cuda:
+        reference_impl.cuda.is_available = lambda: False
+        reference_impl.cuda.device_count = lambda: 0
     for name, module in list(sys.modules.items()):
         if is_ours(name):
             sys.modules["torch" + name.removeprefix("reference_impl")] = module
@@ -210,6 +217,11 @@ def raised_by_reference(trace: TracebackType | None) -> bool:
         module = trace.tb_frame.f_globals.get("__name__", "")
         trace = trace.tb_next
     return is_ours(module)
+
+
+def lists(module: str, name: str) -> bool:
+    """Tell whether torch has a public name in a module, given its address in torch."""
+    return name in missing.torch_names().get(module.removeprefix("torch").removeprefix("."), ())
 
 
 def knows(name: str) -> bool:

@@ -195,6 +195,11 @@ def _zeroed(function: Callable[..., torch.Tensor]) -> Any:
     return zeroed
 
 
+def has_cuda() -> bool:
+    """Tell whether torch finds a CUDA device."""
+    return torch.cuda.is_available()
+
+
 def names_here(value: str) -> bool:
     """Tell whether a module is torch's."""
     return value == "torch" or value.startswith("torch.")

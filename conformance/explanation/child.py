@@ -1,6 +1,6 @@
 """The process of a script: ``python -m conformance.explanation.child RECORDS SCRIPT NAME SECONDS MEGABYTES
 DRAWS ARGUMENTS``, where DRAWS is empty, or the release of torch that runs the script beside and is given the
-random numbers drawn here.
+random numbers drawn here (with "without CUDA" behind it if it has none).
 
 Each record is a line of JSON in the file RECORDS, written at once: a script that dies takes none along.
 """
@@ -38,16 +38,16 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
 
     from conformance.adapters.reference_draws import Draws
     from conformance.adapters.reference_guard import guard
-    from conformance.adapters.reference_state import stand_in_as_torch
+    from conformance.adapters.reference_state import WITHOUT_CUDA, stand_in_as_torch
     from conformance.explanation.arguments import known, why_refused
     from conformance.explanation.torch_words import speak_as_torch
     from conformance.explanation.trace import Tracer
     from specs.active_rules import set_torch_release
 
     emit = emitter(records)
-    stand_in_as_torch()
+    stand_in_as_torch(cuda=not draws.endswith(WITHOUT_CUDA))
     if draws:  # before the guards, which hide functions that other modules imported
-        set_torch_release(draws)
+        set_torch_release(draws.removesuffix(WITHOUT_CUDA).strip())
         seed_all()
         Draws(lambda shape, values: emit({"draw": [shape, values]}))
     guard(known(), why_refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from conformance.adapters.reference_state import WITHOUT_CUDA
 from conformance.explanation.both_sides import BothSides, Disagreement, nudged
 from conformance.explanation.explanation import Explanation
 from conformance.explanation.run import RunChild, put_together, run_child
@@ -18,6 +20,8 @@ from specs.rule import classify
 
 MOST = 10
 """The disagreements that are told."""
+LACKS_CUDA = re.compile("Torch not compiled with CUDA enabled|no NVIDIA driver|No CUDA GPUs are available")
+"""The words of a torch that has no CUDA."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,14 @@ def explain_on_torch(
         script, drawn = Path(folder, "script"), Path(folder, "drawn")
         script.write_bytes(source)
         common = script, name, arguments, seconds, megabytes
-        ours, code, complaint = run("child", Path(folder, "ours"), *common, release)
-        draws = [record["draw"] for record in ours if "draw" in record]
+
+        def here(by: str) -> tuple[Explanation, list[Any]]:
+            records = Path(folder, "ours")
+            records.unlink(missing_ok=True)
+            ours, code, complaint = run("child", records, *common, by)
+            draws = [record["draw"] for record in ours if "draw" in record]
+            ours = [record for record in ours if "draw" not in record]
+            return put_together(name, source, ours, code, complaint, seconds), draws
 
         def on_torch(draws: list[Any]) -> tuple[Explanation, dict[str, Any]]:
             records = Path(folder, "theirs")
@@ -67,21 +77,37 @@ def explain_on_torch(
             there = put_together(name, source, theirs, code, complaint, 2 * seconds, reasons=False)
             return there, next((record for record in theirs if "end" in record), {})
 
+        found, draws = here(release)
         there, end = on_torch(draws)
-        ours = [record for record in ours if "draw" not in record]
-        found = put_together(name, source, ours, code, complaint, seconds)
+        if not end.get("cuda", True) and _differ(found, there, end):
+            found, draws = here(f"{release} {WITHOUT_CUDA}")
+            there, end = on_torch(draws)
         if found.ending == "not modelled":
             note = f"{found.note.partition(';')[0]}, so this is torch {release} alone: facts without because"
             return Beside(there, (), 0, 0, note)
-        lost_at = end["lost_at"] if end.get("lost") else None
+        lost_at = _lost_at(end)
         compared = BothSides(found, there, lost_at)
         if draws and any(d.fact in ("value", "grad") for d in compared.differ):
             compared = BothSides(found, there, lost_at, on_torch(nudged(draws))[0])
     notes = compared.notes()
     if lost_at is not None:
         notes.insert(0, f"values are not compared from the first {end['lost']} on")
-    differ = (*compared.differ, *_endings(found, there))
+    endings = _endings(found, there)
+    if endings and there.error and LACKS_CUDA.search(there.error.message):
+        notes.append(f"torch has no CUDA here: compared up to line {there.error.line}, which asks for it")
+        endings = []
+    differ = (*compared.differ, *endings)
     return Beside(found, differ, compared.lines, compared.facts, "; ".join(notes))
+
+
+def _lost_at(end: dict[str, Any]) -> int | None:
+    """Return the step from which on torch's random numbers are not those of the reference."""
+    return end["lost_at"] if end.get("lost") else None
+
+
+def _differ(found: Explanation, there: Explanation, end: dict[str, Any]) -> bool:
+    """Tell whether anything differs at first sight."""
+    return bool(_endings(found, there) or BothSides(found, there, _lost_at(end)).differ)
 
 
 def told_beside(beside: Beside) -> list[str]:

@@ -107,7 +107,8 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
         given.losing = lambda: setattr(tracer, "lost_at", tracer.step)
         sys.stdout = Told(tracer.printed_by)
         tracer.run(code)
-        emit({"end": True, "lost": given.lost, "lost_at": tracer.lost_at})
+        cuda = tracer.look.has_cuda()
+        emit({"end": True, "lost": given.lost, "lost_at": tracer.lost_at, "cuda": cuda})
 
 
 if __name__ == "__main__":

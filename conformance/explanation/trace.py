@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import warnings
 from collections.abc import Sequence
@@ -11,19 +10,14 @@ from types import CodeType
 from typing import Any
 
 from conformance.adapters.reference_state import (
-    NOT_MODELLED,
     TENSOR,
     RawFacts,
-    is_ours,
-    knows,
-    lacking_name,
-    raised_by_reference,
-    stands_for_torch,
     subject_of,
     subject_of_warning,
 )
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
-from conformance.explanation.lines import NO_TEXT, Emit, LineTracer, words_of_exception
+from conformance.explanation.lacking import imported_wholly, not_modelled
+from conformance.explanation.lines import Emit, LineTracer, words_of_exception
 from conformance.explanation.peek import Peek
 from conformance.explanation.torch_words import (
     as_torch_names_things,
@@ -79,9 +73,12 @@ class Tracer(LineTracer):
         self.threads = threading.active_count()
         self.subjects: dict[int, list[str]] = {}
         """The marks of the ops that gave or wrote each tensor during the line."""
+        self.stars: list[str] = []
+        """The modules all of whose names the script imports."""
 
     def run(self, code: CodeType) -> None:
         """Run the script; its exception is told and not raised."""
+        self.stars = imported_wholly(code)
         warnings.showwarning = self._warned  # type: ignore[assignment]
         warnings.simplefilter("default")
         for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning):
@@ -239,7 +236,7 @@ class Tracer(LineTracer):
             "operands": [self.peek.numbers.of(x) for x in operands],
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
-            "not_modelled": _not_modelled(error, self.filename),
+            "not_modelled": not_modelled(error, self.filename, self.stars),
         }  # fmt: skip
 
     def _said(self, error: BaseException, tensor: Any) -> str:
@@ -265,33 +262,3 @@ def _form(value: Any) -> dict[str, Any]:
 
 def _kind(error: BaseException) -> str:
     return next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("Refus"))
-
-
-def _not_modelled(error: BaseException, script: str) -> str | None:
-    """Return what the script, or a package that it imports, asked for that the reference does not have."""
-    lacking = _lacking(error) if words_of_exception(error) != NO_TEXT else None
-    trace, package = error.__traceback__, ""
-    while trace is not None:
-        name = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        inside = trace.tb_frame.f_code.co_filename != script and not is_ours(name)
-        if inside and "site-packages" in trace.tb_frame.f_code.co_filename:
-            package = package or name
-        trace = trace.tb_next
-    return f"{package} needs the real torch: {lacking}" if lacking and package else lacking
-
-
-def _lacking(error: BaseException) -> str | None:
-    """Return the name in torch of what the reference does not have."""
-    if isinstance(error, NOT_MODELLED) or (
-        type(error) is NotImplementedError and raised_by_reference(error.__traceback__)
-    ):
-        return str(error) or type(error).__name__
-    if (name := lacking_name(error)) is not None:
-        return name
-    if isinstance(error, AttributeError) and error.name and stands_for_torch(type(error.obj).__module__):
-        return None if isinstance(error.obj, TENSOR) else f"{type(error.obj).__name__}.{error.name}"
-    if type(error) is TypeError and (
-        found := re.match(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'", str(error))
-    ):
-        return f"{found[1]}({found[2]}=...)" if knows(found[1]) else None
-    return None

@@ -15,6 +15,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import NoSuchName
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import cuda
 from reference_impl.namespace.factories import tensor
 from reference_impl.optim.optimizer import Optimizer
 
@@ -33,6 +34,11 @@ class GradScaler:
         growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:
+        if enabled and device == "cuda" and not cuda.is_available():
+            warnings.warn(
+                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
+            )
+            enabled = False
         self._enabled, self._device = enabled, device
         self._scale, self._growth_tracker = float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor

@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+import torch
+
 from conformance.explanation.both_sides import COMPARED
 from conformance.explanation.on_torch import Beside, explain_on_torch
 
@@ -84,3 +86,25 @@ def test_what_is_not_modelled_is_traced_on_torch():
     assert ("y", "is_leaf", False) in [(c.name, c.fact, c.after) for c in changes]
     assert [()] == list({change.because for change in changes})
     assert "grad" in COMPARED
+
+
+WITHOUT_A_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="torch has a GPU here")
+
+
+@WITHOUT_A_GPU
+def test_a_script_that_asks_for_cuda_takes_the_same_way_on_both():
+    """The reference tells a script that asks for CUDA what torch tells it."""
+    found = beside(
+        "import torch\nscaler = torch.amp.GradScaler()\nw = torch.ones(2, requires_grad=True)\n"
+        "scale = 2.0 if torch.cuda.is_available() else 3.0\nscaler.scale((w * scale).sum()).backward()\n"
+    )
+    assert () == found.disagreements
+    assert [3.0, 3.0] == found.found.steps[-1].tensors[found.found.steps[-1].names["w"]].grad_value
+
+
+@WITHOUT_A_GPU
+def test_a_torch_without_cuda_disagrees_with_nothing():
+    """The comparison ends at the line that needs a GPU, and says so."""
+    found = beside("import torch\nw = torch.ones(2, requires_grad=True)\na = w.cuda()\na.sum().backward()\n")
+    assert () == found.disagreements
+    assert "torch has no CUDA here: compared up to line 3" in found.note

@@ -63,6 +63,7 @@ MISSING = {
     "from torch.nn import CTCLoss": "torch.nn.CTCLoss",
     "import torch.fft": "torch.fft",
     "from torch.distributions import Gamma": "torch.distributions.Gamma",
+    "from torch.distributions import *; Beta": "torch.distributions.Beta",
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
