@@ -40,16 +40,18 @@ def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dt
 
 def means_its_strides(empty: np.ndarray) -> bool:
     """True if an empty array has the strides of a tensor, not those that numpy gave it."""
-    return empty.base is not None and empty.base.size == 1
+    return getattr(empty.base, "size", 0) == 1
 
 
 def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert ``x`` to another dtype and keep its strides: expanded or overlapping elements stay so."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real  # numpy would warn, as torch does
-    if x.flags.c_contiguous or not x.size:
-        return x.astype(dtype)
     steps = [stride // x.itemsize for stride in x.strides]
+    if not x.size and means_its_strides(x):
+        return empty_strided(x.shape, tuple([step * dtype.itemsize for step in steps]), dtype)
+    if x.flags.c_contiguous:
+        return x.astype(dtype)
     extent = 1 + sum([(n - 1) * step for n, step in zip(x.shape, steps, strict=True)])
     window = as_strided(x, (extent,), (x.itemsize,)).astype(dtype)
     return as_strided(window, x.shape, [step * dtype.itemsize for step in steps])

@@ -104,7 +104,7 @@ class Op:
     interleaved: bool = False  # an attribute stands before an operand, as in gather(x, dim, index)
     _kinds: tuple[Kind, ...] = ()
     _layout: Callable[[Any], Any] | None = None  # picks the operands that decide the result's layout
-    _saved: tuple[tuple[bool, ...], ...] = ()
+    _saved: dict[int, tuple[bool, ...]] = field(default_factory=dict)
 
     @property
     def doc(self) -> str:
@@ -140,7 +140,7 @@ class Op:
         self.formulas = {o.name: self.formulas[o.name] for o in self.operands if o.name in self.formulas}
         self.slots = tuple(kept)
         self.edges = tuple(formula.operand for formula in self.formulas.values())
-        self._saved = tuple(self._kept(mask) for mask in range(1 << len(self.operands)))
+        self._saved = {}
 
     def _kept(self, mask: int) -> tuple[bool, ...]:
         """The slots filled when the operands in ``mask`` require grad, as in torch's generated nodes."""
@@ -159,6 +159,8 @@ class Op:
         An operand that only one of several formulas uses is kept when that formula's operand requires grad;
         one that several use, and the result, always.
         """
+        if mask not in self._saved:
+            self._saved[mask] = self._kept(mask)
         return self._saved[mask]
 
     def saves(self, what: str, needs: Collection[str]) -> bool:
@@ -166,7 +168,7 @@ class Op:
         mask = sum(1 << i for i, operand in enumerate(self.operands) if operand.name in needs)
         if not any(mask >> i & 1 for i in self.edges):
             return False
-        kept = zip(self.slots, self._saved[mask], strict=True)
+        kept = zip(self.slots, self.filled(mask), strict=True)
         return any(slot.name == what and full for slot, full in kept if slot.source in ("operand", "out"))
 
     # calling

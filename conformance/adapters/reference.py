@@ -102,10 +102,12 @@ class Reference(TorchShaped):
         errors = np.errstate(all="ignore")
         errors.__enter__()
         self._errors.append(errors)
+        STATE.silent = True
         rules.fired()
 
     def stop(self, session: None) -> None:
         self._errors.pop().__exit__()
+        STATE.silent = bool(self._errors)
         super().stop(session)
 
     def knows(self, op: str) -> bool:

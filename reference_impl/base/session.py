@@ -81,6 +81,9 @@ class Session:
     warned: set[str] = field(default_factory=set)
     """The rules that have warned, of those that warn once a process."""
 
+    silent: bool = False
+    """True while whoever runs the reference keeps numpy from warning of inf and nan: ops need not."""
+
     printing: PrintOptions = field(default_factory=PrintOptions)
 
     # dtypes and devices

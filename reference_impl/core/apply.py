@@ -19,7 +19,7 @@ from reference_impl.core.kernel import Kernel
 from reference_impl.core.record import OpNode, node_type
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import as_view
-from specs.layout import laid_out_like
+from specs.layout import laid_out_like, means_its_strides
 
 
 def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -36,7 +36,8 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
         array = array.copy()
     if array.dtype is not dtype and dtype is not None and not kernel.boolean:
         cast = array.astype(dtype, copy=False)
-        array = laid_out_like(cast, array) if cast.ndim > 1 and cast.size else cast
+        laid_out = cast.ndim > 1 and (cast.size or means_its_strides(array))
+        array = laid_out_like(cast, array) if laid_out else cast
     out = wrap(array)
     if node is not None:
         set_history(out, node)

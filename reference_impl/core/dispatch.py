@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
@@ -88,6 +90,8 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Ca
                 return _left_to_python, kernels[overloads.ops[0].key], None, None
             named = {name: type(value) for name, value in kwargs.items()}
             op = overloads.choose(types, named, Tensor)
+            if op.key not in kernels:  # declared since, as ``cat`` is for a new number of parts
+                kernels[op.key] = Kernel(op)
             plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
         return plans[key]
 
@@ -97,6 +101,12 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Ca
 def _foreign(types: tuple[type, ...]) -> bool:
     """Tell whether an operator is asked of something that is neither a tensor nor a number."""
     return not all(issubclass(given, (Tensor, *NUMBERS)) for given in types)
+
+
+def _silently(execute: Callable[..., Any], *args: Any) -> Any:
+    """Run an op without numpy's warnings: inf and nan are values, as they are in PyTorch."""
+    with np.errstate(all="ignore"):
+        return execute(*args)
 
 
 def _left_to_python(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -132,6 +142,8 @@ def dispatch(overloads: Overloads, operator: bool = False) -> Callable[..., Any]
             execute = partial(STATE.level.propagate, execute)
         if STATE.devices:
             execute = partial(extension_points.run_on_devices, execute)
+        if not STATE.silent:
+            execute = partial(_silently, execute)
         return execute(
             kernel,
             given if operands is None else operands(given),

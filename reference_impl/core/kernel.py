@@ -97,9 +97,8 @@ class Kernel:
             (i, METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in METADATA
         )
         self.inputs = inputs
-        self.needed = [
-            [(i, at) for i, at in inputs if op.filled(mask)[i]] for mask in range(1 << len(op.operands))
-        ]
+        masks = range(1 << len(op.operands)) if inputs else ()
+        self.needed = [[(i, at) for i, at in inputs if op.filled(mask)[i]] for mask in masks]
 
     def recorded_mask(self, operands: tuple[Any, ...]) -> int:
         """The operands that require grad, as a bit mask; 0 if the op is not to be recorded."""

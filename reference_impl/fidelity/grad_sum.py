@@ -48,4 +48,9 @@ def _sum(old: Tensor | None, new: Tensor) -> Tensor:
     both = (old._array, new._array)
     if STATE.devices:
         STATE.place = ambient_for(old)
-    return wrap(as_torch_lays_out(np.asarray(np.add(*both)), both))
+    return wrap(as_torch_lays_out(np.asarray((np.add if STATE.silent else _added)(*both)), both))
+
+
+@np.errstate(all="ignore")
+def _added(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.add(x, y)

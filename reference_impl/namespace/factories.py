@@ -135,6 +135,7 @@ def _copied(
     return copied
 
 
+@np.errstate(all="ignore")
 def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
     """Cast the array made of ``data`` to the given or the inferred dtype.
 
@@ -253,6 +254,7 @@ def arange(
     return new_leaf((start + np.arange(count) * step).astype(dtype.numpy), requires_grad, **more)
 
 
+@np.errstate(all="ignore")
 def linspace(
     start: Any,
     end: Any,

@@ -85,6 +85,13 @@ def _fan(tensor: Tensor, mode: str) -> int:
     return fans(tensor)[mode.lower() == "fan_out"]
 
 
+def _has_elements(tensor: Tensor) -> bool:
+    """Tell whether there is anything to fill, and warn if not."""
+    if not tensor.numel():
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=3)
+    return tensor.numel() > 0
+
+
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0,
@@ -93,6 +100,8 @@ def kaiming_uniform_(
     generator: Any = None,
 ) -> Tensor:
     """Fill with He uniform numbers for a nonlinearity, a leaky ReLU of negative slope ``a``."""
+    if not _has_elements(tensor):
+        return tensor
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3 / _fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
 
@@ -105,6 +114,8 @@ def kaiming_normal_(
     generator: Any = None,
 ) -> Tensor:
     """Fill with He normal numbers."""
+    if not _has_elements(tensor):
+        return tensor
     return normal_(tensor, 0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 
 

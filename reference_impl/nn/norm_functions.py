@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
@@ -22,6 +23,27 @@ def _given(
     return ones(shape, **like) if weight is None else weight, zeros(shape, **like) if bias is None else bias
 
 
+def _need_shape(x: Tensor, shape: tuple[int, ...], lead: str, *given: Tensor | None) -> None:
+    """Refuse dimensions to normalise that are not the last of the input, and a weight or bias of others."""
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    for name, each in zip(("weight", "bias"), given, strict=False):
+        if each is not None and tuple(each.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(each.shape)} and normalized_shape = {list(shape)}"
+            )
+    if tuple(x.shape)[max(x.ndim - len(shape), 0) :] != shape:
+        expected = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [{lead}{expected}], but got "
+            f"input of size{list(x.shape)}"
+        )
+
+
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -31,23 +53,20 @@ def layer_norm(
 ) -> Tensor:
     """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
     shape = tuple(normalized_shape)
-    if tuple(input.shape)[max(input.ndim - len(shape), 0) :] != shape:
-        expected = ", ".join(map(str, shape))
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {expected}], but got input "
-            f"of size{list(input.shape)}"
-        )
+    _need_shape(input, shape, "*, ", weight, bias)
     return input._layer_norm(*_given(input, weight, bias, shape), dims=len(shape), eps=eps)
 
 
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """Divide the last dimensions by the root of their mean square, then scale."""
-    axes = tuple(range(-len(normalized_shape), 0))
-    least = float(np.finfo(array_of(input).dtype).eps) if eps is None else eps
-    out = input.mul(input.pow(2).mean(axes, True).add(least).rsqrt())
-    return out if weight is None else out.mul(weight)
+    """Divide the last dimensions by the root of their mean square, then scale; half precision as float32."""
+    shape = tuple(normalized_shape)
+    _need_shape(input, shape, "*", weight)
+    x = input.float() if input.dtype in (float16, bfloat16) else input
+    least = float(np.finfo(array_of(x).dtype).eps) if eps is None else eps
+    out = x.mul(x.pow(2).mean(tuple(range(-len(shape), 0)), True).add_scalar(least).rsqrt())
+    return (out if weight is None else out.mul(weight)).contiguous().to(input.dtype)
 
 
 def batch_norm(

@@ -1,13 +1,15 @@
 """Stacking and concatenating, as ``torch.stack`` and ``torch.cat`` do, and the backward of ``unbind`` and
 ``split``.
 
-An op has a fixed number of operands, so each is declared once per number of parts, as overloads of one name.
+An op has a fixed number of operands, so each is declared once per number of parts, as overloads of one name:
+those of a few parts here, others when that many are first joined.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,10 @@ from specs.active_rules import by
 from specs.errors import refuse
 from specs.kind import Dim, IntList, Tensor
 from specs.op import Op, op
+from specs.ops import load
 
-MOST = 8
-"""The largest number of parts that one node joins.
-
-NB: PyTorch joins any number in one node; more than this many are joined in groups here, which only shows as
-further nodes behind a gradient made under create_graph.
-"""
+FEW = 8
+"""The largest number of parts that the op is declared for at once."""
 
 
 def _declared(
@@ -84,10 +83,16 @@ def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
     return np.ascontiguousarray(np.concatenate(parts, dim))
 
 
+@cache
 def _part_of_stack(n: int) -> Callable[..., Any]:
-    return lambda g, dim: g.select(dim, n)
+    def part(g: Any, dim: int) -> Any:
+        return g.select(dim, n)
+
+    part.__signature__ = inspect.signature(part)  # type: ignore[attr-defined]  # read once
+    return part
 
 
+@cache
 def _part_of_cat(n: int) -> Callable[..., Any]:
     def part(g: Any, dim: int, sizes: Sequence[int], shape: Any, dtype: Any) -> Any:
         # NB: the real part is taken first, of all
@@ -102,41 +107,40 @@ def _part_of_cat(n: int) -> Callable[..., Any]:
     return part
 
 
-def _family() -> dict[str, Op]:
-    made: dict[str, Op] = {}
-    for count in range(1, MOST + 1):
-        stacking = _declared(
-            "_stack",
-            "StackBackward0",
-            count,
-            _stacked,
-            {"dim": Dim},
-            takes_view=lambda *parts, dim: dim == parts[0].ndim,
-        )
-        stacking.wrt(**{f"x{n}": _part_of_stack(n) for n in range(count)})
-        joining = _declared("_cat", "CatBackward0", count, _concatenated, {"dim": Dim, "sizes": IntList})
-        joining.wrt(**{f"x{n}": _part_of_cat(n) for n in range(count)})
-        made |= {stacking.key: stacking, joining.key: joining}
-    return made
+def _stack(count: int) -> Op:
+    """The stacking of so many parts."""
+    facts: dict[str, Any] = {"takes_view": lambda *parts, dim: dim == parts[0].ndim}
+    op = _declared("_stack", "StackBackward0", count, _stacked, {"dim": Dim}, **facts)
+    return op.wrt(**{f"x{n}": _part_of_stack(n) for n in range(count)})
 
 
-OPS = _family()
+def _cat(count: int) -> Op:
+    """The concatenation of so many parts."""
+    op = _declared("_cat", "CatBackward0", count, _concatenated, {"dim": Dim, "sizes": IntList})
+    return op.wrt(**{f"x{n}": _part_of_cat(n) for n in range(count)})
+
+
+OPS = {op.key: op for count in range(1, FEW + 1) for op in (_stack(count), _cat(count))}
 """By key: ``stack_1``, ``cat_1``, ``stack_2``, ..."""
 globals().update(OPS)  # an op is found by being a module's attribute
 
 
+@cache
+def _declare(joining: Callable[[int], Op], count: int) -> None:
+    """Add the overload of so many parts to the table, as the first that is tried."""
+    op = joining(count)
+    load()[op.name].insert(0, op)
+
+
 def stack(parts: Sequence[Any], dim: int) -> Any:
     """Stack any number of tensors along a new dimension."""
-    if len(parts) <= MOST:
-        return parts[0]._stack(*parts[1:], dim=dim)
-    groups = [stack(parts[n : n + MOST], dim) for n in range(0, len(parts), MOST)]
-    return cat(groups, dim, [min(MOST, len(parts) - n) for n in range(0, len(parts), MOST)])
+    if len(parts) > FEW:
+        _declare(_stack, len(parts))
+    return parts[0]._stack(*parts[1:], dim=dim)
 
 
 def cat(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
     """Concatenate any number of tensors, of the given sizes along ``dim``."""
-    if len(parts) <= MOST:
-        return parts[0]._cat(*parts[1:], dim=dim, sizes=tuple(sizes))
-    starts = range(0, len(parts), MOST)
-    groups = [cat(parts[n : n + MOST], dim, sizes[n : n + MOST]) for n in starts]
-    return cat(groups, dim, [sum(sizes[n : n + MOST]) for n in starts])
+    if len(parts) > FEW:
+        _declare(_cat, len(parts))
+    return parts[0]._cat(*parts[1:], dim=dim, sizes=tuple(sizes))

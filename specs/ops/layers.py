@@ -21,8 +21,14 @@ _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout":
 
 # -- normalisation -----------------------------------------------------------------------------------
 def _standardised(x: np.ndarray, axes: tuple[int, ...], eps: float) -> np.ndarray:
-    apart = x - x.mean(axes, keepdims=True)
-    return apart / np.sqrt((apart * apart).mean(axes, keepdims=True) + x.dtype.type(eps))
+    apart = x - _mean(x, axes)
+    return apart / np.sqrt(_mean(apart * apart, axes) + x.dtype.type(eps))
+
+
+def _mean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """The mean; numpy's own would warn where there are no elements."""
+    count = math.prod([x.shape[axis] for axis in axes])
+    return np.asarray(x.sum(axes, keepdims=True) / x.dtype.type(count))
 
 
 def _parts(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any]:
@@ -111,7 +117,7 @@ _batch_norm_known.wrt(
 
 
 def _in_groups(x: Any, groups: int) -> Any:
-    return x.reshape((x.shape[0], groups, -1))
+    return x.reshape((x.shape[0], groups, math.prod(x.shape[1:]) // groups))
 
 
 @op(node="NativeGroupNormBackward0", dtypes="same", **_FACTS)

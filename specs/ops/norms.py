@@ -34,7 +34,8 @@ def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
     correction = 1 if correction is None else correction
     axes = axes_of(dim, x.ndim)
     rest = max(math.prod(x.shape[a] for a in axes) - correction, 0)
-    apart = x - np.mean(x, axes, keepdims=True)
+    total = reduced(np.add, x, axes, True)
+    apart = x - total / x.dtype.type(_count(x.shape, axes))
     return np.asarray(reduced(np.add, apart * apart, axes, keepdim) / np.float64(rest)).astype(x.dtype)
 
 
@@ -99,14 +100,14 @@ def _p_norm(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _vector_norm_backward(g: Any, x: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    """No gradient goes where the norm is zero."""
-    g, out = restored(g, x.shape, dim, keepdim), restored(out, x.shape, dim, keepdim)
+    """No gradient goes where the norm is zero, and a count of elements has none."""
     if ord == 0:
-        return x.zeros_like()
+        return None
+    g, out = restored(g, x.shape, dim, keepdim), restored(out, x.shape, dim, keepdim)
     if ord == 1:
         return x.sgn().mul(g)
     if ord == 2:
-        return g.mul(x.div(out).masked_fill(out.eq(0), 0))
+        return g.mul(x.div(out).masked_fill_(out.eq(0), 0))
     if ord in (math.inf, -math.inf):
         at = x.abs().eq(out)
         count = at.sum(dim, True) if dim else at.sum()

@@ -560,6 +560,42 @@ b.retain_grad()
 c.backward(b)
 d = b.grad
 """,
+    "any number of tensors are joined by one node": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.stack([a, a, a, a, a, a, a, a, a, a])
+c = torch.cat([a, a, a, a, a, a, a, a, a, a, a])
+d, = torch.autograd.grad(b, a, b, create_graph=True)
+d.backward(a)
+c.backward(c)
+""",
+    "an empty result of half precision keeps the order of its operand's dimensions": """
+a = torch.tensor([[], [], []], dtype=torch.float16, requires_grad=True).t()
+b = a * 2.0
+c = a.gt(1.0)
+d = a.prod(0)
+""",
+    "rms_norm returns rows, and computes half precision as float32": """
+a = torch.tensor([[1.0, -1.0], [0.0, 3.0]], requires_grad=True)
+b = torch.nn.functional.rms_norm(a.t(), (2,))
+c = torch.tensor([0.0, 0.0009765625], dtype=torch.float16, requires_grad=True)
+d = torch.nn.functional.rms_norm(c, (2,))
+e = torch.nn.functional.rms_norm(torch.tensor([0.5, 2.0], dtype=torch.bfloat16), (2,))
+d.backward(c)
+""",
+    "the gradient of a norm lies as its operand, and that of a count of elements is undefined": """
+a = torch.tensor([[1.0, -1.0], [0.0, 3.0], [2.0, 2.0]], requires_grad=True)
+b = a.t().clone()
+b.retain_grad()
+c = b.norm(dim=0)
+c.backward(c)
+d = b.norm(0)
+d.backward()
+""",
+    "groups of no sample are normalised": """
+a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
+b = torch.nn.functional.group_norm(a, 1)
+b.backward(b)
+""",
 }
 
 
