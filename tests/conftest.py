@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Generator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -39,6 +40,13 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Two workers more than there are processors: many tests wait for processes that they start."""
+    processors = yield
+    return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processors + 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
