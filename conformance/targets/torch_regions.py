@@ -132,7 +132,12 @@ def make_fx() -> InRegions:
 
 def _copied(x: Any) -> Any:
     """A copy that is a leaf if the tensor is one."""
-    copy = x.detach().clone().requires_grad_(x.requires_grad)
+    copy = x.detach().clone()
+    if x.requires_grad and not (x.is_floating_point() or x.is_complex()):
+        copy.fill_(torch.zeros((), requires_grad=True))  # by which alone integers come to require grad
+        copy.detach().copy_(x.detach())
+        return copy
+    copy.requires_grad_(x.requires_grad)
     return copy if x.is_leaf else copy.clone()
 
 

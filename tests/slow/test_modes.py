@@ -31,6 +31,13 @@ y = x.mul(3.0)
 z = y.exp().sum()
 z.backward()
 """
+INTEGERS = """
+a = torch.tensor([1, 2])
+b = torch.tensor(0.0, requires_grad=True)
+a.fill_(b)
+c = torch.tensor(2.0)
+d = a.cos()
+"""
 REFUSED = """
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = x.exp()
@@ -61,6 +68,14 @@ def test_a_mode_does_what_eager_torch_does(mode):
     """A function without writes comes to the same."""
     pytest.importorskip("torch")
     program, adapter = parse(MIDDLE), load_here(f"{REGIONS}:{mode}")
+    expected = run(program, load("reference"))
+    assert isinstance(compare(expected, as_claimed(run(program, adapter), expected, "outside")), Agree)
+
+
+def test_integers_that_require_grad_are_traced_as_they_are():
+    """A write alone makes them so: the copies that are traced have it from a write, too."""
+    pytest.importorskip("torch")
+    program, adapter = parse(INTEGERS), load_here(f"{REGIONS}:jit_trace")
     expected = run(program, load("reference"))
     assert isinstance(compare(expected, as_claimed(run(program, adapter), expected, "outside")), Agree)
 
