@@ -82,6 +82,8 @@ class Watcher:
         for name in ("detach", "detach_", "deepcopy", "__deepcopy__", "__copy__", *LEAVES_TORCH, *CASTS):
             if name in vars(TENSOR):
                 setattr(TENSOR, name, self._function(name.strip("_"), getattr(TENSOR, name)))
+        copied = self._function("deepcopy", self._quietly(Parameter.__deepcopy__))
+        Parameter.__deepcopy__ = copied  # type: ignore[method-assign]  # this is the point
         data: Any = vars(TENSOR)["data"]
         watched = property(self._function(".data", data.fget), data.fset, data.fdel)
         setattr(TENSOR, "data", watched)  # noqa: B010  which mypy takes for an attribute
@@ -106,6 +108,19 @@ class Watcher:
 
         Parameter.__init__ = init  # type: ignore[method-assign,assignment]  # this is the point
         Function.apply = classmethod(applied)  # type: ignore[method-assign,assignment]
+
+    def _quietly(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function whose own calls are not told."""
+
+        @functools.wraps(function)
+        def quiet(*args: Any) -> Any:
+            self.in_engine += 1
+            try:
+                return function(*args)
+            finally:
+                self.in_engine -= 1
+
+        return quiet
 
     def _function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -27,9 +27,7 @@ from conformance.report import as_json, terminal
 def observed(
     programs: Annotated[int, number_option("programs", "How many programs to draw.")] = 1000,
     seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
-    source: Annotated[
-        Source, typer.Option(help="What draws them, as for `grade`.")
-    ] = Source.PRNG,
+    source: Annotated[Source, typer.Option(help="What draws them, as for `grade`.")] = Source.PRNG,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as JSON.")] = None,
     workers: Annotated[
         int | None,

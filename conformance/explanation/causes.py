@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from conformance.explanation.causes_of_calls import no_parameters, two_devices, written_aside
 from conformance.explanation.history import (
-    COMPARISONS,
-    POSITIONS,
-    TO_INTEGERS,
     backwards,
     changes_of,
-    cure_of_cut,
     cuts_before,
     leaves_of,
     made_at,
+    names_held,
     origin,
+    root_of,
     sources,
-    way_out,
 )
 from conformance.explanation.missing_grad import missing_grad
 from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story, TensorState
+from conformance.explanation.ways_out import cure_of, way_out
 from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
 
@@ -54,31 +54,15 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
         return mishap
     if (missing := missing_grad(found, mishap)) is not None:
         told, cure, tensor = missing
-        return replace(mishap, tensors=_names(found, tensor), sentence=told, cure=cure)
-    named = _names(found, mishap.tensor)
+        return replace(mishap, tensors=names_held(found, tensor), sentence=told, cure=cure)
+    named = names_held(found, mishap.tensor)
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
     cure = rule.cure.format(tensor=named[0] if named else "the tensor") if rule and rule.cure else ""
-    others = [n for operand in mishap.operands for n in _names(found, operand)[:1]]
+    others = [n for operand in mishap.operands for n in names_held(found, operand)[:1]]
     tensors = tuple(dict.fromkeys((*named, *others)))
     return replace(mishap, tensors=tensors, causes=causes, sentence=told, cure=better[0] if better else cure)
-
-
-def _names(found: Story, tensor: int | None) -> tuple[str, ...]:
-    """Return the names of a tensor, or else of those that share its version counter, or else those it had."""
-    step = found.steps[-1]
-    if tensor is None:
-        return ()
-    if known := step.named(tensor):
-        return known
-    state = next((s.tensors[tensor] for s in reversed(found.steps) if tensor in s.tensors), None)
-    sharing = tuple(
-        name
-        for name, number in step.names.items()
-        if state is not None and number in step.tensors and step.tensors[number].counter == state.counter
-    )
-    return sharing or next((s.named(tensor) for s in reversed(found.steps) if s.named(tensor)), ())
 
 
 def _state(found: Story, mishap: Mishap) -> TensorState | None:
@@ -105,7 +89,7 @@ def _made(found: Story, mishap: Mishap) -> Told:
         return [line], ""
     changed = [s.line for s, _ in changes_of(found, state.number, "grad_fn")]
     line = changed[-1] if changed else line
-    name = next(iter(_names(found, state.number)), "the tensor")
+    name = next(iter(names_held(found, state.number)), "the tensor")
     came = origin(found, found.steps[-1], state)
     return [line], f"{name} is the result of {state.grad_fn} at {at(found, line)}, computed from {came}."
 
@@ -135,10 +119,33 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         cut = _cut_of(_carried(found, first, node.number))
         cure = (
             f"Compute it anew in each pass (line {made} in the loop); what is carried from pass to pass is "
-            f"cut {cut}. Or pass retain_graph=True to the first backward()."
+            f"cut {cut}."
         )
+        if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
+            cure += " Or pass retain_graph=True to the first backward()."
         return ([made, first.line] if made != first.line else [first.line]), text, cure
+    shared = _shared(found, first, node.number)
+    if shared:
+        cure = (
+            f"Pass retain_graph=True at line {first.line}, or compute {shared} anew before the second "
+            f"backward(). If the first is not to reach past {shared}, give it {shared}.detach()."
+        )
+        return [first.line, made], text, cure
     return [first.line, made], text
+
+
+def _shared(found: Story, first: ExecutedLine, node: int) -> str:
+    """Return the name of a result of a freed node, from which both backwards may have come."""
+    root = root_of(found, first)[0]
+    known = [
+        (name.count("."), name)
+        for name, number in first.names.items()
+        if number != root
+        and (state := first.tensors.get(number)) is not None
+        and state.node == node
+        and not name.startswith("self.")
+    ]
+    return min(known)[1] if known else ""
 
 
 def _carried(found: Story, first: ExecutedLine, node: int) -> str:
@@ -187,13 +194,17 @@ def _modified(found: Story, mishap: Mishap) -> Told:
             writes.append(step.line)
     if not writes and state is None:
         return [], ""
-    name = next(iter(_names(found, mishap.tensor)), "a tensor")
+    name = next(iter(names_held(found, mishap.tensor)), "a tensor")
     if node is None:
         return writes, ""
     saved = _line_of(found, node.made)
     wrote = names([at(found, line) for line in dict.fromkeys(writes)])
     text = f"{node.name} of {at(found, saved)} saved {name} at version {mishap.saved_version}"
     text += f"; {wrote} wrote to it, which made it version {known}." if wrote else "."
+    if writes and not names_held(found, mishap.tensor) and (layers := _in_place_layers(found)):
+        told = names([at(found, line) for line in layers])
+        cure = f"Leave inplace=True out of the layer: {told}."
+        return [*writes, saved], f"{text} A layer with inplace=True writes to what it is given.", cure
     stepped = [s for s in found.steps if s.line in writes and "optim/step-is-a-write" in s.marks]
     if stepped:
         cure = (
@@ -204,6 +215,11 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     return [*writes, saved], text
 
 
+def _in_place_layers(found: Story) -> list[int]:
+    """Return the lines that ask a layer to write in place."""
+    return [line for line, text in enumerate(found.source, 1) if re.search(r"\binplace\s*=\s*True", text)]
+
+
 UNRECORDED = "checkpoint/needs-an-input-that-requires-grad"
 
 
@@ -212,18 +228,20 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
     number = mishap.tensor
     if number is None:
         return [], ""
-    name = next(iter(_names(found, number)), "what it is called on")
+    name = next(iter(names_held(found, number)), "what it is called on")
     made = next((s.line for s in found.steps for f in s.flows if number in f.gives), mishap.line)
     state = _state(found, mishap)
     if state is not None:
         made = made_at(found, state).line
     for cut in cuts_before(found, number):
-        lines, told = [cut.step.line, made], way_out(found, cut)
-        if cut.flow.gives and cut.flow.how in POSITIONS | COMPARISONS | TO_INTEGERS:
-            cure = cure_of_cut(cut.flow.how, cut.step.line)
-            return lines, told, f"{cure[0].upper()}{cure[1:]}."
-        return lines, told
-    from_ = [n for n in sorted(sources(found, number)) if _names(found, n)]
+        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(cut))}."
+    from_ = [
+        n for n in sorted(sources(found, number)) if names_held(found, n) and name not in names_held(found, n)
+    ]
+    if plain := [line for n in (number, *from_) if (line := _gradient_of(found, n))]:
+        text = f"{beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
+        cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
+        return [plain[0], made], text, cure
     if not from_:
         return [made], f"{name} was made at {at(found, made)} without requires_grad."
     if unrecorded := [s.line for s in found.steps if UNRECORDED in s.marks]:
@@ -231,13 +249,12 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         cure = f"Pass use_reentrant=False at line {unrecorded[0]}, or let an input require grad."
         return [unrecorded[0], made], text, cure
     dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
-    known = names([_names(found, n)[0] for n in from_])
+    known = names([names_held(found, n)[0] for n in from_])
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
-    plain = [made_by for n in from_ if (made_by := _gradient_of(found, n))]
-    if plain:
-        text += f" {beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
-        cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
-        return [plain[0], made], text, cure
+    if written := [(n, line) for n in (number, *from_) if (line := written_aside(found, n))]:
+        n, line = written[0]
+        text = f"{beginning(at(found, line))} wrote to {names_held(found, n)[0]} past its history."
+        return [line, made], text, f"Write to {names_held(found, n)[0]} itself at line {line}."
     if dropped:
         text += f" {beginning(at(found, dropped[0]))} set requires_grad to False."
         cure = f"Leave requires_grad on for what is to be trained, after line {dropped[0]}."
@@ -246,9 +263,11 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
 
 
 def _gradient_of(found: Story, tensor: int) -> int:
-    """Return the line at which autograd.grad() gave a tensor, 0 if it did not."""
+    """Return the line at which autograd.grad() gave a tensor without a graph, 0 if it did not."""
     first = next((s for s in found.steps if tensor in s.names.values()), None)
-    return first.line if first is not None and "grad_call/leaves-grad-alone" in first.marks else 0
+    if first is None or "grad_call/leaves-grad-alone" not in first.marks:
+        return 0
+    return 0 if "create_graph=True" in found.text_of(first.line) else first.line
 
 
 def _view(found: Story, mishap: Mishap) -> Told:
@@ -260,7 +279,7 @@ def _view(found: Story, mishap: Mishap) -> Told:
     base = found.steps[-1].tensors.get(state.base or 0)
     if base is None:
         return [made], ""
-    name = next(iter(_names(found, base.number)), "a tensor without a name")
+    name = next(iter(names_held(found, base.number)), "a tensor without a name")
     return [made, made_at(found, base).line], f"{at(found, made)} made a view of {name}."
 
 
@@ -279,7 +298,7 @@ def _unused(found: Story, mishap: Mishap) -> Told:
     state = _state(found, mishap)
     if state is None:
         return [], ""
-    name = next(iter(_names(found, state.number)), "an input")
+    name = next(iter(names_held(found, state.number)), "an input")
     used = [s.line for s in found.steps for f in s.flows if state.number in f.takes]
     made = made_at(found, state).line
     if used:
@@ -302,5 +321,7 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "view/stale-tag-refused": _view,
     "detach/view-refused": _view,
     "optim/needs-leaves": _mode,
+    "optim/needs-parameters": no_parameters,
+    "device/one-for-all": two_devices,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""

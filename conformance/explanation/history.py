@@ -3,75 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from conformance.explanation.value import Change, ExecutedLine, Flow, Story, TensorState
-from conformance.explanation.words import at, beginning, in_print, names
-
-WAYS_OUT = {
-    "detach": "detach() cut the history",
-    "detach_": "detach_() cut the history",
-    ".data": ".data cut the history",
-    "nn.Parameter": "nn.Parameter() made a new leaf, which takes no history",
-    "torch.tensor": "torch.tensor() copied the values without the history",
-    "numpy": "numpy() left torch, and with it the graph",
-    "array": "the conversion to a numpy array left the graph",
-    "item": "item() made a plain number of it",
-    "tolist": "tolist() made plain numbers of it",
-    "float": "float() made a plain number of it",
-    "int": "int() made a plain number of it",
-    "deepcopy": "deepcopy() made a leaf of its own",
-}
-"""The ways out of the graph, and how each lost the history."""
-POSITIONS = frozenset({
-    "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero", "searchsorted",
-})  # fmt: skip
-"""Ops that give places or counts."""
-COMPARISONS = frozenset({
-    "eq", "ge", "gt", "isclose", "isfinite", "isinf", "isnan", "le", "logical_and", "logical_not",
-    "logical_or", "lt", "ne", "signbit",
-})  # fmt: skip
-TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "type", "type_as"})
-FLAT = {
-    "RoundBackward0": "round", "FloorBackward0": "floor", "CeilBackward0": "ceil", "TruncBackward0": "trunc",
-    "SignBackward0": "sign",
-}  # fmt: skip
-"""The ops that are flat between their steps, by their nodes: their gradient is zero everywhere."""
-DRAWN = {
-    "NormalBackward1": "normal", "NormalBackward2": "normal", "NormalBackward3": "normal",
-    "BernoulliBackward0": "bernoulli",
-}  # fmt: skip
-"""The functions that draw from a distribution, by their nodes: no gradient passes through the drawing."""
-
-
-def cure_of_cut(how: str, line: int) -> str:
-    """Return what to do where a call lost the history, as a sentence without its end."""
-    if how in POSITIONS:
-        return (
-            f"for a loss use the scores themselves at line {line} (cross_entropy of the logits, softmax(), "
-            f"or max() for the value); {how}() gives positions, which have no gradient"
-        )
-    if how in COMPARISONS:
-        return (
-            f"for a loss take something smooth at line {line}, for instance "
-            "torch.sigmoid(k * (x - threshold)) for x > threshold; a comparison has no gradient"
-        )
-    if how in TO_INTEGERS:
-        return f"keep floats at line {line}: integers and bools have no gradient, they serve as indices alone"
-    call = how if how.startswith(".") else f"{how}()"
-    return f"stay in the graph at line {line}: compute with torch's ops, without {call}"
-
-
-QUIET = ("format", "tolist", "item", "float", "int")
-"""Ways out that often serve printing alone: they count if nothing else does."""
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A place where a history was lost: the step, and the call that lost it."""
-
-    step: ExecutedLine
-    flow: Flow
+from conformance.explanation.ways_out import QUIET, Cut
+from conformance.explanation.words import at, in_print, names, of_shape
 
 
 def made_at(found: Story, state: TensorState) -> ExecutedLine:
@@ -82,6 +17,23 @@ def made_at(found: Story, state: TensorState) -> ExecutedLine:
 def last_with(found: Story, name: str) -> ExecutedLine | None:
     """Return the last step at which something goes by a name."""
     return next((step for step in reversed(found.steps) if name in step.names), None)
+
+
+def names_held(found: Story, tensor: int | None) -> tuple[str, ...]:
+    """Return the names of a tensor, or else of those that share its version counter, or else those it had."""
+    step = found.steps[-1]
+    if tensor is None:
+        return ()
+    if known := step.named(tensor):
+        first = {name: s.number for s in reversed(found.steps) for name in s.named(tensor)}
+        return tuple(sorted(known, key=lambda name: first[name]))
+    state = next((s.tensors[tensor] for s in reversed(found.steps) if tensor in s.tensors), None)
+    sharing = tuple(
+        name
+        for name, number in step.names.items()
+        if state is not None and number in step.tensors and step.tensors[number].counter == state.counter
+    )
+    return sharing or next((s.named(tensor) for s in reversed(found.steps) if s.named(tensor)), ())
 
 
 def changes_of(found: Story, tensor: int, fact: str) -> Iterator[tuple[ExecutedLine, Change]]:
@@ -137,8 +89,13 @@ def backwards(found: Story) -> list[ExecutedLine]:
     return [step for step in found.steps if step.ran]
 
 
-def root_of(step: ExecutedLine) -> tuple[int | None, str]:
-    """Return the tensor from which a backward started, and its name or what it is."""
+def root_of(found: Story, step: ExecutedLine) -> tuple[int | None, str]:
+    """Return the tensor from which a backward started, and its name or what it is.
+
+    Hooks of the script's part a backward into several steps, the first of which knows.
+    """
+    place = step.line, step.function, step.passes
+    step = next(s for s in found.steps if s is step or (s.ran and (s.line, s.function, s.passes) == place))
     node = step.ran[0].node if step.ran else None
     leaf = step.nodes[node].variable if node in step.nodes else None  # type: ignore[index]  # None is in no dict
     if leaf is not None and step.named(leaf):
@@ -196,30 +153,26 @@ def sources(found: Story, tensor: int) -> set[int]:
     return _leading_to(found, tensor) - {tensor}
 
 
-def way_out(found: Story, cut: Cut) -> str:
-    """Return how a history was lost, in a sentence."""
-    flow, place = cut.flow, beginning(at(found, cut.step.line))
-    made_integers = bool(flow.gives) and flow.how in TO_INTEGERS
-    taken = names([n for t in flow.takes for n in cut.step.named(t)[:1]])
-    of = f" of {taken}" if taken else ""
-    if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
-        if "mode/no-grad-records-nothing" in cut.step.marks:
-            since = _switched_off(found, cut.step)
-            return f"{place} ran {flow.how}(){of} while grad mode was off{since}, so nothing was recorded."
-        if "inference/records-nothing" in cut.step.marks:
-            return f"{place} ran {flow.how}(){of} in inference mode, so nothing was recorded."
-        return f"{place}: {flow.how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
-    return f"{place}: {WAYS_OUT[flow.how]}{of}."
-
-
-def _switched_off(found: Story, step: ExecutedLine) -> str:
-    """Return since which line grad mode is off, in words, if a line before did it."""
-    rules = {"mode/set-grad-enabled", "mode/no-grad-records-nothing", "mode/decorator"}
-    before = [s for s in found.steps if s.number < step.number and rules & set(s.marks)]
-    lines = [s.line for s in before if not any(flow.lost for flow in s.flows)]
-    return f" since {at(found, lines[-1])}" if lines else ""
-
-
 def grad_told(state: TensorState) -> str:
     """Return a tensor's gradient in words."""
-    return in_print(state.grad_value) if state.grad_value is not None else "a large tensor"
+    return in_print(state.grad_value) if state.grad_value is not None else of_shape(state.shape)
+
+
+def not_stepped(found: Story, name: str, state: TensorState) -> str:
+    """Say that the optimizer's steps passed a leaf by that has a grad, or return nothing."""
+    if not (state.is_leaf and state.requires_grad):
+        return ""
+    passed: list[ExecutedLine] = []
+    for before, step in zip(found.steps, found.steps[1:], strict=False):
+        was, is_ = before.tensors.get(state.number), step.tensors.get(state.number)
+        if "optim/step-is-a-write" in step.marks and was is not None and is_ is not None:
+            if was.version != is_.version:
+                return ""
+            passed += [step] * (was.grad is not None)
+    if not passed:
+        return ""
+    return (
+        f"Besides, the optimizer's step of {at(found, passed[-1].line)} did not change {name}, although it "
+        f"has a grad: {name} is not among the parameters that it was given. Cure: make the optimizer after "
+        f"{name} and give it {name}; module.parameters() finds what is assigned as an nn.Parameter."
+    )

@@ -114,6 +114,7 @@ class Tracer(LineTracer):
         number = self.peek.numbers.of
         lost = (
             not self.open
+            and how != "setitem"
             and any(map(raw_needs_grad, takes))
             and (how == "nn.Parameter" or not any(map(raw_needs_grad, gives)))
         )

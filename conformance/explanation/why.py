@@ -99,7 +99,8 @@ def _unknown(found: Story, question: str, known: list[str]) -> Unknown:
 
 
 def _plain(name: str) -> str:
-    return name.replace('"', "'").replace(" ", "")
+    name = name.replace('"', "'").replace(" ", "")
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)  # model.0.weight, as state_dict() says
 
 
 def _line(found: Story, line: int) -> str:

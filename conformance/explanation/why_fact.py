@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.explanation.history import changes_of, cuts_before, made_at, origin, way_out
+from conformance.explanation.history import changes_of, cuts_before, made_at, not_stepped, origin
 from conformance.explanation.value import ExecutedLine, Story, TensorState
+from conformance.explanation.ways_out import way_out
 from conformance.explanation.words import at, name_at, names, stated_by
 from specs.rule import RULES
 
@@ -82,6 +83,8 @@ def _requires_grad(found: Story, name: str, fact: str, state: TensorState, step:
         return f"{name}.requires_grad is False since {place} set the flag to False."
     if cut := _cut(found, state):
         return f"{name}.requires_grad is False since {place}. {cut}"
+    if (error := found.error) and error.rule == "backward/root-needs-grad" and error.tensor == state.number:
+        return f"{name}.requires_grad is False since {place}. {error.sentence}"
     lost = [c for c in cuts_before(found, state.number) if c.flow.gives]
     if lost:
         return f"{name}.requires_grad is False since {place}: {way_out(found, lost[0])}"
@@ -120,7 +123,7 @@ def _version(found: Story, name: str, fact: str, state: TensorState, step: Execu
         if not state.version:
             return (
                 f"{name}._version is {state.version}: no in-place op wrote to it since "
-                f"{at(found, made.line)}."
+                f"{at(found, made.line)}. {not_stepped(found, name, state)}".rstrip()
             )
         return (
             f"{name}._version is {state.version} since {at(found, made.line)}: its memory "
@@ -132,7 +135,8 @@ def _version(found: Story, name: str, fact: str, state: TensorState, step: Execu
     shared = [n for n, t in step.names.items() if n != name and t in step.tensors
               and step.tensors[t].counter == state.counter and t != state.number]  # fmt: skip
     also = f" It shares its version counter with {names(shared)}." if shared else ""
-    return f"{name}._version is {state.version}: {'; '.join(told)}.{also}"
+    rest = not_stepped(found, name, state)
+    return f"{name}._version is {state.version}: {'; '.join(told)}.{also} {rest}".rstrip()
 
 
 def _base(found: Story, name: str, fact: str, state: TensorState, step: ExecutedLine) -> str:
@@ -154,7 +158,8 @@ def _since(found: Story, name: str, fact: str, state: TensorState, step: Execute
     changed = list(changes_of(found, state.number, fact))
     since = changed[-1][0] if changed else made_at(found, state)
     shown = list(value) if isinstance(value, tuple) else value
-    return f"{name}.{fact} is {shown} since {at(found, since.line)}."
+    rest = not_stepped(found, name, state) if fact == "value" else ""
+    return f"{name}.{fact} is {shown} since {at(found, since.line)}. {rest}".rstrip()
 
 
 def _retains(found: Story, name: str, fact: str, state: TensorState, step: ExecutedLine) -> str:

@@ -6,23 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.explanation.history import (
-    DRAWN,
-    FLAT,
     backwards,
     changes_of,
-    cure_of_cut,
     cuts_after,
     grad_told,
     leaves_of,
     made_at,
+    not_stepped,
     origin,
     root_of,
     sources,
     uses,
-    way_out,
 )
 from conformance.explanation.value import ExecutedLine, Story, TensorState
-from conformance.explanation.words import at, in_print, names, stated_by
+from conformance.explanation.ways_out import DRAWN, FLAT, Cut, cure_of, rule_of, way_out
+from conformance.explanation.words import at, beginning, in_print, names, stated_by
 
 
 def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
@@ -54,6 +52,7 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
     )
     rules = list(dict.fromkeys(rule for _, c in changed for rule in c.because[:1]))
     told += [_rule(rule) for rule in rules[-2:]]
+    told.append(not_stepped(found, name, state))
     several = [
         s
         for s, c in changed
@@ -103,7 +102,7 @@ def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: t
     if not step.ran:
         return f"{place} made it {in_print(after)}"
     if before is None:
-        root = root_of(step)[1]
+        root = root_of(found, step)[1]
         return f"{place} set it to {in_print(after)}, the gradient of {root}"
     difference = _minus(after, before)
     if difference is None:
@@ -162,8 +161,10 @@ def _no_leaf(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
         f"{at(found, _since(found, state).line)}, computed from {origin(found, step, state)}.",
         "backward() fills leaves only (grad/only-leaves-are-filled).",
     ]
+    moved = state.device != "cpu" or "device/copy-is-an-op" in _since(found, state).because
     if state.grad_fn == "ToCopyBackward0":
-        parts.append("A copy to another device is an op like any other (device/copy-is-an-op).")
+        copy = "A copy to another device is an op like any other (device/copy-is-an-op)."
+        parts.append(copy if moved else "A cast to another dtype is an op like any other.")
     for leaf in unnamed:
         at_leaf = step.tensors.get(leaf)
         if at_leaf is not None and at_leaf.grad is not None:
@@ -181,7 +182,9 @@ def _no_leaf(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
     if state.grad_fn == "ToCopyBackward0" and state.device != "cpu":
         cure += f"; or make the leaf there: {name} = torch.rand(..., device='cuda', requires_grad=True)"
     elif unnamed and not went:
-        cure += f"; or make {name} the leaf: compute it first, then {name}.requires_grad_()"
+        made = names([f"line {made_at(found, x).line}" for n in unnamed if (x := step.tensors.get(n))])
+        cure += f"; or make {name} the leaf: compute it without requires_grad at {made or 'its line'}, then "
+        cure += f"{name}.requires_grad_()"
     elif went:
         cure += f"; or read {names([f'{leaf}.grad' for leaf in went])}"
     parts.append(cure + ".")
@@ -216,10 +219,8 @@ def _plain(found: Story, name: str, state: TensorState, step: ExecutedLine) -> l
     return parts
 
 
-def cuts_after_all(found: Story, tensor: int) -> list[Any]:
+def cuts_after_all(found: Story, tensor: int) -> list[Cut]:
     """Return the call that made a tensor and lost the history of what it is made of, if one did."""
-    from conformance.explanation.history import Cut
-
     return [Cut(s, f) for s in found.steps for f in s.flows if f.lost and tensor in f.gives]
 
 
@@ -245,12 +246,12 @@ def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine
     if ran:
         return []
     if found.error is not None and (found.error.rule or "").startswith("backward/"):
-        return [
-            (
-                f"{name}.grad is None because the backward() of line {found.error.line} was "
-                f"refused: {found.error.message}"
-            )
-        ]
+        message = found.error.message.splitlines()[0].rstrip(".")
+        refused = (
+            f"{name}.grad is None because the backward() of line {found.error.line} was refused: {message}."
+        )
+        cure = found.error.cure
+        return [f"{refused}{message}.", found.error.sentence, cure and f"Cure: {cure[0].lower()}{cure[1:]}"]
     late = " since it was made" if backwards(found) else ""
     return [f"{name}.grad is None because no backward() ran{late}.",
             "Cure: call backward() on what is computed from it."]  # fmt: skip
@@ -261,7 +262,7 @@ def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine)
     last = backwards(found)[-1]
     reached = any(
         last.nodes[run.node].variable == state.number for run in last.ran if run.node in last.nodes
-    ) or state.number in sources(found, root_of(last)[0] or 0)
+    ) or state.number in sources(found, root_of(found, last)[0] or 0)
     if "grad_call/leaves-grad-alone" in last.marks and reached:
         return [
             (
@@ -283,26 +284,21 @@ def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine)
 def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
     """The account of a leaf that no gradient reached: the line where its history was cut."""
     last = backwards(found)[-1]
-    root, root_name = root_of(last)
+    root, root_name = root_of(found, last)
     cuts = [cut for cut in cuts_after(found, state.number, root) if cut.step.number <= last.number]
     text = (
         f"{name}.grad is None because no path leads back from {root_name} ({at(found, last.line)}) to {name}."
     )
     if cuts:
-        rule = _rule_of(cuts[0].step, cuts[0].flow.how)
-        if rule in ("mode/no-grad-records-nothing", "inference/records-nothing"):
-            cure = f"Cure: run line {cuts[0].step.line} with grad mode on, outside of that block."
-            return [text, way_out(found, cuts[0]), _rule(rule), cure]
-        flow = cuts[0].flow
-        python = flow.how in ("int", "float") and not flow.gives
-        cure = f"Cure: {cure_of_cut('item' if python else flow.how, cuts[0].step.line)}."
-        return [text, way_out(found, cuts[0]), _rule(rule) if rule else "", cure]
+        rule = rule_of(cuts[0])
+        stated = _rule(rule) if rule else ""
+        return [text, way_out(found, cuts[0]), stated, f"Cure: {cure_of(cuts[0])}."]
     copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
     if copied:
         s = copied[-1][0]
-        return [text, f"{at(found, s.line)} made a copy, a leaf of its own, and the copy was used.",
-                _rule("copy/deepcopy-takes-the-grad-along"), ("Cure: use the original, or "
-"read the copy's grad.")]  # fmt: skip
+        copy = f"{beginning(at(found, s.line))} made a copy, a leaf of its own, and the copy was used."
+        cure = "Cure: use the original, or read the copy's grad."
+        return [text, copy, _rule("copy/deepcopy-takes-the-grad-along"), cure]
     used = [s for s, _ in uses(found, state.number)]
     if not used:
         return [text, f"No op took {name}.", f"Cure: compute {root_name} from {name}."]
@@ -311,24 +307,6 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
         return [text, f"{name} was used only after that, at {line}.", "Cure: call backward() after it."]
     return [text, f"What {line} computed from {name} did not go into {root_name}.",
             f"Cure: compute {root_name} from it."]  # fmt: skip
-
-
-def _rule_of(step: ExecutedLine, how: str) -> str:
-    """Return the rule by which a call lost the history."""
-    wanted = {
-        "detach": "detach/cuts", "detach_": "detach/in-place-makes-a-leaf", ".data": "data/cuts",
-        "nn.Parameter": "nn/parameter-cuts", "torch.tensor": "copy/tensor-copies",
-        "numpy": "copy/numpy-shares",
-    }.get(how)  # fmt: skip
-    others = (
-        "mode/no-grad-records-nothing",
-        "inference/records-nothing",
-        "requires_grad/integer-results-never",
-    )
-    if wanted:
-        return wanted
-    found = next((rule for rule in others if rule in step.marks), "")
-    return found or ("" if how in ("item", "tolist", "float", "int", "array") else others[-1])
 
 
 Account = Callable[[Story, str, TensorState, ExecutedLine], list[str]]

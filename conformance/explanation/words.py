@@ -61,6 +61,11 @@ def _nested(value: Any, told: Any, most: int) -> str:
     return f"[{', '.join(parts)}{', ...' if len(value) > most else ''}]"
 
 
+def of_shape(shape: Sequence[int]) -> str:
+    """Return words for a tensor whose elements are too many to tell."""
+    return f"a tensor of shape {list(shape)}"
+
+
 def same(one: Any, other: Any) -> bool:
     """Tell whether two values print the same."""
     return in_print(one) == in_print(other)

@@ -171,7 +171,7 @@ class Adamax(PerParameter):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(g, 1 - first)
         largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))
-        x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** self.count))
+        x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first**self.count))
 
 
 class NAdam(PerParameter):

@@ -239,9 +239,7 @@ def unfold(x: Tensor, dimension: Dim, size: Length, step: Stride) -> Any:
     axis = axis_of(dimension, x.ndim)
     whole, stride = (x.shape[axis], strides_of(x)[axis]) if x.ndim else (1, 1)
     if size > whole:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {whole} but size is {size}"
-        )
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {whole} but size is {size}")
     if step < 1:
         raise RuntimeError(f"step is {step} but must be > 0")
     shape, strides = list(x.shape), list(strides_of(x))

@@ -20,7 +20,8 @@ EVERY = "*"
 INNOCENT = {
     "conformance/adapters/micrograd.py": (EVERY, "the operations of another library"),
     "conformance/adapters/reference_guard.py": (
-        "elu leaky_relu relu silu", "functions of PyTorch, and those that they hand their arguments on to",
+        "elu leaky_relu relu silu",
+        "functions of PyTorch, and those that they hand their arguments on to",
     ),
     "conformance/adapters/templates/adapter.py": (EVERY, "the operations of a toy engine"),
     "conformance/adapters/templates/server.py": (EVERY, "the operations of a toy engine"),

@@ -1,7 +1,7 @@
 """The adapter of NAME; replace the toy engine by yours. docs/tutorial.md explains it line by line.
 
-    autograd-conformance adapter smoke NAME.py
-    autograd-conformance grade NAME.py
+autograd-conformance adapter smoke NAME.py
+autograd-conformance grade NAME.py
 """
 
 from conformance.adapters.capabilities import Capabilities

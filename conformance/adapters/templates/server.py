@@ -1,6 +1,6 @@
 """NAME behind the stdio protocol (docs/protocol.md), on the standard library; replace the engine by yours.
 
-    autograd-conformance grade 'stdio:python NAME.py'
+autograd-conformance grade 'stdio:python NAME.py'
 """
 
 import json

@@ -1,0 +1,123 @@
+"""The ways out of a graph: the calls that lose a history, in words, and what to do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.explanation.value import ExecutedLine, Flow, Story
+from conformance.explanation.words import at, beginning, names
+
+WAYS_OUT = {
+    "detach": "detach() cut the history",
+    "detach_": "detach_() cut the history",
+    ".data": ".data cut the history",
+    "nn.Parameter": "nn.Parameter() made a new leaf, which takes no history",
+    "torch.tensor": "torch.tensor() copied the values without the history",
+    "numpy": "numpy() left torch, and with it the graph",
+    "array": "the conversion to a numpy array left the graph",
+    "item": "item() made a plain number of it",
+    "tolist": "tolist() made plain numbers of it",
+    "float": "float() made a plain number of it",
+    "int": "int() made a plain number of it",
+    "deepcopy": "deepcopy() made a leaf of its own",
+}
+"""The ways out of the graph, and how each lost the history."""
+POSITIONS = frozenset({
+    "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero", "searchsorted",
+})  # fmt: skip
+"""Ops that give places or counts."""
+COMPARISONS = frozenset({
+    "eq", "ge", "gt", "isclose", "isfinite", "isinf", "isnan", "le", "logical_and", "logical_not",
+    "logical_or", "lt", "ne", "signbit",
+})  # fmt: skip
+TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "type", "type_as"})
+COPIES = frozenset({"torch.tensor", "torch.as_tensor"})
+NO_GRAD, INFERENCE = "mode/no-grad-records-nothing", "inference/records-nothing"
+NO_INTEGERS = "requires_grad/integer-results-never"
+FLAT = {
+    "RoundBackward0": "round", "FloorBackward0": "floor", "CeilBackward0": "ceil", "TruncBackward0": "trunc",
+    "SignBackward0": "sign",
+}  # fmt: skip
+"""The ops that are flat between their steps, by their nodes: their gradient is zero everywhere."""
+DRAWN = {
+    "NormalBackward1": "normal", "NormalBackward2": "normal", "NormalBackward3": "normal",
+    "BernoulliBackward0": "bernoulli",
+}  # fmt: skip
+"""The functions that draw from a distribution, by their nodes: no gradient passes through the drawing."""
+
+
+QUIET = ("format", "tolist", "item", "float", "int")
+"""Ways out that often serve printing alone: they count if nothing else does."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A place where a history was lost: the step, and the call that lost it."""
+
+    step: ExecutedLine
+    flow: Flow
+
+
+def cure_of(cut: Cut) -> str:
+    """Return what to do where a call lost the history, as a sentence without its end."""
+    how, line = cut.flow.how, cut.step.line
+    if (rule := rule_of(cut)) in (NO_GRAD, INFERENCE):
+        block = "no_grad()" if rule == NO_GRAD else "inference_mode()"
+        return f"run line {line} with grad mode on, outside {block}"
+    if how in ("int", "float") and not cut.flow.gives:
+        how = "item"
+    if how in POSITIONS:
+        return (
+            f"for a loss use the scores themselves at line {line} (cross_entropy of the logits, softmax(), "
+            f"or max() for the value); {how}() gives positions, which have no gradient"
+        )
+    if how in COMPARISONS:
+        return (
+            f"for a loss take something smooth at line {line}, for instance "
+            "torch.sigmoid(k * (x - threshold)) for x > threshold; a comparison has no gradient"
+        )
+    if how in TO_INTEGERS:
+        return f"keep floats at line {line}: integers and bools have no gradient, they serve as indices alone"
+    instead = (
+        "join tensors with torch.stack() or torch.cat()" if how in COPIES else "compute with torch's ops"
+    )
+    call = how if how.startswith(".") else f"{how}()"
+    return f"stay in the graph at line {line}: {instead}, without {call}"
+
+
+def rule_of(cut: Cut) -> str:
+    """Return the rule by which a call lost the history, or nothing."""
+    how, marks = cut.flow.how, cut.step.marks
+    wanted = {
+        "detach": "detach/cuts", "detach_": "detach/in-place-makes-a-leaf", ".data": "data/cuts",
+        "nn.Parameter": "nn/parameter-cuts", "torch.tensor": "copy/tensor-copies",
+        "numpy": "copy/numpy-shares",
+    }.get(how)  # fmt: skip
+    if wanted:
+        return wanted
+    found = next((rule for rule in (NO_GRAD, INFERENCE, NO_INTEGERS) if rule in marks), "")
+    return found or ("" if how in ("item", "tolist", "float", "int", "array") else NO_INTEGERS)
+
+
+def way_out(found: Story, cut: Cut) -> str:
+    """Return how a history was lost, in a sentence."""
+    flow, place = cut.flow, beginning(at(found, cut.step.line))
+    made_integers = bool(flow.gives) and flow.how in TO_INTEGERS
+    taken = names([n for t in flow.takes for n in cut.step.named(t)[:1]])
+    of = f" of {taken}" if taken else ""
+    if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
+        if NO_GRAD in cut.step.marks:
+            since = _switched_off(found, cut.step)
+            return f"{place} ran {flow.how}(){of} while grad mode was off{since}, so nothing was recorded."
+        if INFERENCE in cut.step.marks:
+            return f"{place} ran {flow.how}(){of} in inference mode, so nothing was recorded."
+        return f"{place}: {flow.how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
+    return f"{place}: {WAYS_OUT[flow.how]}{of}."
+
+
+def _switched_off(found: Story, step: ExecutedLine) -> str:
+    """Return since which line grad mode is off, in words, if a line before did it."""
+    rules = {"mode/set-grad-enabled", NO_GRAD, "mode/decorator"}
+    before = [s for s in found.steps if s.number < step.number and rules & set(s.marks)]
+    lines = [s.line for s in before if not any(flow.lost for flow in s.flows)]
+    return f" since {at(found, lines[-1])}" if lines else ""
