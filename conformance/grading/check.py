@@ -223,8 +223,9 @@ def _device(side: Any) -> str:
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
-    """Return the findings, those that blame the suite first."""
-    return tuple(sorted(tally.findings, key=lambda finding: -finding.blames))
+    """Return the findings, those that blame the suite first, and last those that no rule explains."""
+    found = sorted(tally.findings, key=lambda finding: not (finding.explained_by or finding.is_of_case))
+    return tuple(sorted(found, key=lambda finding: -finding.blames))
 
 
 def name_of(adapter: Any) -> str:

@@ -239,6 +239,7 @@ class FunctionNode(FunctionCtx, Node):
         view = view_of(out)
         if view is not None:
             view.attr_version = out._version
+        by("grad/only-leaves-are-filled")
         return out
 
     def _tag_several(self, outputs: tuple[Any, ...]) -> None:

@@ -92,4 +92,5 @@ def _view(source: Tensor, array: np.ndarray, node: OpNode | None, multi: bool = 
         number = node.add_output(view)
         if number and by("view/outputs-share-a-node"):
             view._output_nr = number
+        by("grad/only-leaves-are-filled")
     return view

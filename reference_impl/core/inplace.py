@@ -156,6 +156,7 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
     view = target._view
     if not target.requires_grad and not by("write/plain-tensor-joins-graph"):
         return
+    by("grad/only-leaves-are-filled")
     if view is not None and by("write/rewrites-the-base"):
         base = view.base
         old = base._node if base._view is None else base.grad_fn

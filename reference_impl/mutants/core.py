@@ -6,9 +6,11 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
-from reference_impl.core import apply, engine, graph, hooks
+from reference_impl.core import apply, engine, graph, hooks, inplace
 from reference_impl.core.graph import NOWHERE, AccumulateGrad, Edge, Grads, Node, RunningTask
 from reference_impl.core.graph_task import ExecInfo, GraphTask
 from reference_impl.core.hooks import Hooks, RemovableHandle
@@ -49,6 +51,8 @@ def _mask(kernel: Kernel, operands: tuple[Any, ...]) -> int:
 
 
 _set_history = apply.set_history
+_view = apply._view
+_rebase = inplace.rebase
 
 
 @without("grad/only-leaves-are-filled", apply, "set_history")
@@ -56,6 +60,23 @@ def _set_retained_history(out: Tensor, node: OpNode) -> None:
     """Have every result retain its grad."""
     _set_history(out, node)
     out.retain_grad()
+
+
+@without("grad/only-leaves-are-filled", apply, "_view")
+def _retaining_view(source: Tensor, array: np.ndarray, node: OpNode | None, multi: bool = False) -> Tensor:
+    """Have every view retain its grad."""
+    view = _view(source, array, node, multi)
+    if node is not None:
+        view.retain_grad()
+    return view
+
+
+@without("grad/only-leaves-are-filled", inplace, "rebase")
+def _rebase_retained(target: Tensor, node: Node, number: int = 0) -> None:
+    """Have all that is written retain its grad."""
+    _rebase(target, node, number)
+    if target._node is not None:
+        target.retain_grad()
 
 
 _leave_without_history = apply.leave_without_history

@@ -18,6 +18,7 @@ _target_edge = autograd._target_edge
 _complete = autograd._complete
 _implicit_seed = autograd._implicit_seed
 _new_function_node = FunctionNode.__init__
+_recorded = FunctionNode._recorded
 
 
 class _Sink(Node):
@@ -99,6 +100,14 @@ def _seed_that_needs_grad(root: Tensor, create_graph: bool) -> Tensor:
 def _all_need_grad(node: FunctionNode, args: tuple[Any, ...]) -> None:
     _new_function_node(node, args)
     node.needs_input_grad = (True,) * len(args)
+
+
+@without("grad/only-leaves-are-filled", FunctionNode, "_recorded")
+def _recorded_and_retained(node: FunctionNode, number: int, out: Tensor, is_input: bool) -> Tensor:
+    """Have every result of a custom function retain its grad."""
+    result = _recorded(node, number, out, is_input)
+    result.retain_grad()
+    return result
 
 
 @without("function/backward-gives-the-gradients", FunctionNode, "apply")

@@ -14,6 +14,7 @@ from conformance.execution.run import run
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import Chunk, Sums
 from conformance.grading.causes import by_cause
+from conformance.grading.check import ordered_findings
 from conformance.grading.diagnosis import Mutant, diagnose, follow, marked_at, run_without
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
@@ -179,6 +180,12 @@ def test_findings_of_one_cause_are_one() -> None:
     assert (("x/b",), 9) == (cause.explained_by, cause.alike)
     assert ((), 6) == (same.explained_by, same.alike)
     assert by_case == case
+
+
+def test_findings_that_no_rule_explains_come_last() -> None:
+    """A fault whose cause is known is told first."""
+    unknown, known = replace(FINDING, explained_by=()), replace(FINDING, explained_by=("x/a",))
+    assert (known, unknown) == ordered_findings(Tally(findings=(unknown, known)))
 
 
 @pytest.mark.parametrize(("kinds", "op"), [(1, "mul"), (2, "backward")])

@@ -144,6 +144,16 @@ def test_programs_alone_tell_of_an_everyday_bug(bug: str) -> None:
         convicts(report, *MORE[bug][0])
 
 
+def test_one_difference_in_nearly_all_programs_is_one_finding() -> None:
+    """Its rule is broken; of the programs what else they show is compared."""
+    options = {"programs": 60, "source": "prng", "cases": False, "workers": 1}
+    report = check(str(ADAPTERS / "keeping_grads.py"), against="reference", **options)
+    convicts(report, "grad/only-leaves-are-filled")
+    assert ("grad/only-leaves-are-filled",) == report.findings[0].explained_by
+    assert report.totals.diverge >= 50
+    assert len(report.findings) <= 2
+
+
 def test_nearly_all_everyday_bugs_are_told_right() -> None:
     """By cases, and by programs if these meet them; what is on record is a bug here."""
     recorded = {*MISTOLD_BY_CASES, *MISTOLD_BY_PROGRAMS, *UNSEEN_BY_PROGRAMS, *RARE}
