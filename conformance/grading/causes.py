@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from conformance.comparison.tolerance.op_effects import aliases, is_declared, writes
 from conformance.execution.op_reach import speaks_of_gradients
 from conformance.program import reads
 from conformance.program.parsing import parse
 from conformance.report.value import Finding, Verdict
+
+FLAGS = frozenset(["is_leaf", "requires_grad", "retains_grad", "is_view"])
+"""Facts that do not depend on what an operation computes."""
 
 
 def sign_of(finding: Finding) -> tuple[object, ...]:
@@ -18,6 +22,8 @@ def sign_of(finding: Finding) -> tuple[object, ...]:
     """
     shared = finding.blames, finding.flaky, finding.sides
     at = tuple(map(_kind_of, finding.ops[-1:]))
+    if finding.fact in FLAGS and not any(map(speaks_of_gradients, at)):
+        return *shared, finding.fact, finding.expected, finding.actual, tuple(map(family_of, at))
     if finding.fact != "outcome":
         alone = finding.not_reduced or not any(map(speaks_of_gradients, at))
         others = () if alone else others_in(finding.script)
@@ -30,6 +36,17 @@ def sign_of(finding: Finding) -> tuple[object, ...]:
 def others_in(script: str) -> tuple[str, ...]:
     """Return the operations of a script before its last, but for those that make tensors of nothing."""
     return tuple(_kind_of(step.op) for step in parse(script).steps[:-1] if reads(step))
+
+
+def family_of(op: str) -> str:
+    """Return the family of an operation of the op table: it writes, may give a view, or neither. Others are
+    alone.
+    """
+    if writes(op):
+        return "a write"
+    if not is_declared(op):
+        return op
+    return "an op" if aliases(op) == "never" else "a view"
 
 
 def _kind_of(op: str) -> str:

@@ -85,8 +85,13 @@ class Mutant(NamedTuple):
         return not places & {location(first), (first.step, None, "outcome")} and self._wires_alike(first)
 
     def shows(self, first: Divergence) -> bool:
-        """Tell whether the two differ earlier, and not in what differs there."""
+        """Tell whether the two differ earlier, and not in what differs there; that is not so of a fact which
+        was wrong before.
+        """
         places = set(map(location, getattr(self.comparison, "divergences", ())))
+        _, name, fact = location(first)
+        if any(place[1:] == (name, fact) and place[0] < first.step for place in places) and name:
+            return False
         return not places & {location(first), (first.step, None, "outcome")} and self._wires_alike(first)
 
     def _wires_alike(self, first: Divergence) -> bool:

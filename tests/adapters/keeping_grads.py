@@ -1,4 +1,4 @@
-"""PyTorch that keeps the grad of every result, by design: one difference, which nearly every program shows."""
+"""PyTorch that keeps the grads of all results, by design: one difference that nearly all programs show."""
 
 from typing import Any
 

@@ -188,6 +188,26 @@ def test_findings_that_no_rule_explains_come_last() -> None:
     assert (known, unknown) == ordered_findings(Tally(findings=(unknown, known)))
 
 
+def test_flags_are_one_finding_for_all_operations_of_a_family() -> None:
+    """They do not depend on what it computes; values are each operation's own."""
+    flag = replace(FINDING, explained_by=(), fact="requires_grad", expected="True", actual="False")
+    found = [replace(flag, ops=("torch.ones", op)) for op in ("mul_", "neg_", "mul", "__getitem__")]
+    assert [2, 1, 1] == [each.alike // FINDING.alike for each in by_cause(found)]
+    assert 4 == len(by_cause([replace(each, fact="value") for each in found]))
+
+
+def test_a_rule_without_which_a_fact_was_wrong_before_is_no_likely_cause() -> None:
+    """The flag was set, and a write drops it: without grad/flag-at-creation it would never have been."""
+    text = "a = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    a.mul_(2.0)\n"
+    right = run(parse(text), load("reference"))
+    flag = POSITION["requires_grad"]
+    facts = right[1].facts["a"]
+    dropped = right[1]._replace(facts={"a": (*facts[:flag], False, *facts[flag + 1 :])})
+    other = replace(right, observations=(right[0], dropped))
+    because = diagnose(right, other, compare(right, other).first, {}).because
+    assert "requires_grad/flag-at-creation" != because[0]
+
+
 @pytest.mark.parametrize(("kinds", "op"), [(1, "mul"), (2, "backward")])
 def test_what_a_call_does_itself_is_one_finding_whatever_came_before(kinds: int, op: str) -> None:
     """A backward does what other calls left to it, which are told apart; of custom functions it is one."""

@@ -72,6 +72,12 @@ def _declared(name: str) -> list[Op]:
 
 
 @cache
+def is_declared(op: str) -> bool:
+    """Tell whether an operation is one of the op table."""
+    return bool(_declared(base(op)))
+
+
+@cache
 def keeps_values(op: str) -> bool:
     """Tell whether a gradient may depend on elements of operands or result."""
     name = base(op)
