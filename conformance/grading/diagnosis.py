@@ -7,7 +7,7 @@ programs that differ are diagnosed. Whether a case convicts a rule is not asked 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -200,7 +200,8 @@ def diagnose(
     ``fired`` least often so far are likelier.
 
     ``drawn`` is the other side's trace of the program before it was reduced: of the rules that explain the
-    difference those come first that explain most of it. Of others, those without which least else differs
+    difference those come first that explain most of it. One may explain it that holds elsewhere in the
+    program, if none does that is left out throughout. Of others, those without which least else differs
     come first, but for those that change nothing which is wrong. Without ``off`` rules the reference was run.
     """
     grades: dict[str, int] = {}
@@ -211,6 +212,9 @@ def diagnose(
         grade = _grade(reference, mutant, first, wrong)
         if grade is not None:
             grades[rule], apart[rule] = grade, mutant.apart(first.step)
+    if min(grades.values(), default=_FACT_ALONE) > _SAME_FACT:
+        for rule, mutant in _broken_there(reference, other, first, off or {}):
+            grades[rule], apart[rule] = _SAME_STEP, mutant.apart(first.step)
     exact = [rule for rule, grade in grades.items() if grade <= _SAME_STEP]
     exact = exact or [rule for rule, grade in grades.items() if grade == _SAME_FACT]
     instead_of, instead = (
@@ -248,6 +252,16 @@ def _also_without(rule: str, other: Trace, off: Mapping[int, tuple[str, ...]] | 
     if not off:
         return mutant_of(other, rule)
     return _following(other, {step: (*off.get(step, ()), rule) for step in range(len(other.program))})
+
+
+def _broken_there(
+    reference: Trace, other: Trace, first: Divergence, off: Mapping[int, tuple[str, ...]]
+) -> Iterator[tuple[str, Mutant]]:
+    """Yield the rules without which, at the step of a difference alone, the reference does the same there."""
+    for rule in sorted(reference[first.step].fired & RULES.keys()):
+        mutant = _following(other, {**off, first.step: (*off.get(first.step, ()), rule)})
+        if mutant.agrees_until > first.step:
+            yield rule, mutant
 
 
 _GRADES = range(7)

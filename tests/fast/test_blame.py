@@ -171,6 +171,15 @@ def test_a_fault_that_shows_now_and_then_is_followed() -> None:
     assert isinstance(mutant.comparison, Agree)
 
 
+def test_a_rule_that_is_broken_where_it_differs_alone_explains_it() -> None:
+    """The write before was counted, so that no rule explains it which is left out throughout."""
+    program = parse("a = torch.ones(2, requires_grad=True)\nb = a.exp()\nb.relu_()\nb.mul_(a)\n")
+    right = run(program, load("reference"))
+    rule = "version/write-bumps"
+    other = run_without(program, load("reference"), "each", {3: (rule,)})
+    assert (rule,) == diagnose(right, other, compare(right, other).first, {}).explained_by
+
+
 def test_findings_of_one_cause_are_one() -> None:
     """The fewest rules that explain all are kept; what none explains goes by fact and operation."""
     explained = [replace(FINDING, explained_by=rules) for rules in (("x/a", "x/b"), ("x/b",), ("x/c", "x/b"))]
