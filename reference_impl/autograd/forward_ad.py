@@ -77,6 +77,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
         )
+    _need_level(level, "_make_dual")
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if array_of(x).dtype.kind not in DIFFERENTIABLE:
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")
@@ -93,7 +94,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """A view of the tensor without its tangent, and the tangent; outside a level the tensor and None."""
     if STATE.level is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
+    _need_level(level, "_fw_primal")
     return UnpackedDualTensor(without_tangent(tensor), STATE.level.tangent(tensor))
+
+
+def _need_level(level: int | None, name: str) -> None:
+    if level:
+        raise RuntimeError(f"Invalid level given to {name}")
 
 
 class _set_fwd_grad_enabled(ContextDecorator):

@@ -65,6 +65,8 @@ class SavedVariable:
             return tensor
         unpacked = alias(tensor)
         unpacked._node, unpacked._output_nr = node, self.output_nr
+        if STATE.level is not None:
+            STATE.level.pass_on(tensor, unpacked)
         return unpacked
 
     def check_version(self) -> None:

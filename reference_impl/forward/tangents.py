@@ -27,6 +27,7 @@ from reference_impl.core.access import (
     alias_type,
     array_of,
     is_inference,
+    node_of,
     set_flag,
     set_memory,
     storage_of,
@@ -35,7 +36,7 @@ from reference_impl.core.access import (
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import gradient_edge
 from reference_impl.core.kernel import METADATA, Kernel, all_inference
-from reference_impl.core.record import real_part
+from reference_impl.core.record import OpNode, real_part
 from reference_impl.core.tensor import Tensor, alias, wrap
 
 TANGENT, VIEW = "_tangent", "_forward_view"
@@ -87,9 +88,11 @@ class DualLevel:
                 out_tangent = _jvp(kernel, before, tangents, attributes, out)
             if kernel.mutates and tangents[0] is not None and by("forward/writes-reach-tangents"):
                 tangents[0].copy_(out_tangent)
+                self._give_saved(out, kernel, tangents[0])
                 return out
         if by("forward/ops-carry-tangents"):
             self.give(out, out_tangent, in_place=kernel.mutates)
+            self._give_saved(out, kernel, out_tangent)
         return out
 
     def _take_view(
@@ -166,6 +169,19 @@ class DualLevel:
             with self.pause():
                 tangent = zeros_laid_out(x, array_of(tangent).dtype).copy_(tangent)
         self._keep(x, tangent)
+
+    def _give_saved(self, out: Tensor, kernel: Kernel, tangent: Tensor) -> None:
+        """Give the tangent to the result as the op's node saved it, too: a backward may be differentiated."""
+        node = node_of(out)
+        if not (kernel.result and isinstance(node, OpNode) and node.kernel is kernel):
+            return
+        if (saved := node.values[kernel.result]) is not None:
+            self._keep(saved.tensor, tangent)
+
+    def pass_on(self, x: Tensor, unpacked: Tensor) -> None:
+        """Give a saved tensor that was unpacked the tangent that it was saved with."""
+        if (tangent := self.tangent(x)) is not None:
+            self._keep(unpacked, tangent)
 
     def _keep(self, x: Tensor, tangent: Tensor) -> None:
         x.__dict__[TANGENT] = tangent

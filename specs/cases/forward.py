@@ -221,3 +221,32 @@ def a_jvp_writes_the_tangent_that_forward_writes():
             DoubledAside.apply(d.clone())
         with refused("forward/jvp-fits-the-outputs"):
             DoubledInACopy.apply(d.clone())
+
+
+def tangents_promote_as_their_tensors_do():
+    """The tangent of a result has the dtype of the result, whichever operands have tangents.
+
+    Rule: forward/ops-carry-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        e = fw.make_dual(y, torch.tensor([1.0, 2.0], dtype=torch.float64))
+        tangent = fw.unpack_dual(d * y).tangent
+        assert tangent.dtype is torch.float64 and tangent.tolist() == [3.0, -4.0]
+        assert fw.unpack_dual(e * d).tangent.tolist() == [4.0, 0.0]
+        assert fw.unpack_dual(2 * d).tangent.dtype is torch.float32
+
+
+def tangents_can_be_turned_off():
+    """Blocks without tangents nest; each ends with what was before it. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        with fw._set_fwd_grad_enabled(False):
+            assert fw.unpack_dual(d * 2).tangent is None
+            with fw._set_fwd_grad_enabled(True):
+                assert fw.unpack_dual(d * 2).tangent.tolist() == [2.0, -2.0]
+            assert fw.unpack_dual(d * 2).tangent is None
+        assert fw.unpack_dual(d * 2).tangent.tolist() == [2.0, -2.0]

@@ -7,6 +7,7 @@ from specs.cases._functions import (
     Flat,
     Forgotten,
     Marked,
+    MarkedSame,
     MarksNumber,
     Pair,
     Same,
@@ -177,3 +178,19 @@ def a_refused_function_leaves_the_hooks():
         Written.apply(z)
     with refused("view/stale-tag-refused"):
         z.register_hook(lambda g: -g)
+
+
+def a_marked_input_is_left_as_it_is():
+    """An input that comes back marked is detached in the result, and goes on as before.
+
+    Rule: function/non-differentiable.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = MarkedSame.apply(y)
+    assert z.requires_grad is False and z.grad_fn is None
+    assert y.requires_grad is True and y.is_leaf is False
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    w = MarkedSame.apply(x)
+    assert w.requires_grad is False and x.requires_grad is True

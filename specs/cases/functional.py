@@ -82,6 +82,29 @@ def strict_mode_wants_histories():
     with refused("functional/strict-needs-dependence"):
         f.jacobian(lambda a: a * 2, x, create_graph=True, strict=True)
     assert f.jacobian(lambda a: a.detach(), x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert f.vjp(lambda a, b: a * 2, (x, y), torch.ones(2))[1][1].tolist() == [0.0, 0.0]
+    assert f.jvp(lambda a, b: b.detach(), (x, y), (x, y))[1].tolist() == [0.0, 0.0]
+
+
+def strict_products_with_a_hessian_want_histories():
+    """Of the output, of its gradient, and on each input of the gradient; else there are zeros.
+
+    Rules: functional/strict-needs-a-history, functional/strict-needs-dependence.
+    """
+    x = torch.tensor([1.0, 2.0])
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    f = torch.autograd.functional
+    v = torch.ones(2)
+    with refused("functional/strict-needs-a-history"):
+        f.vhp(lambda a: torch.tensor(1.0), x, v, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.hvp(lambda a: a.detach().sum(), x, v, strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.hvp(lambda a: a.sum(), x, v, strict=True)
+    with refused("functional/strict-needs-dependence"):
+        f.vhp(lambda a, b: (a * a).sum() + (b * w).sum(), (x, x), (v, v), strict=True)
+    out, product = f.vhp(lambda a, b: (a * a).sum() + (b * w).sum(), (x, x), (v, v))
+    assert out.item() == 16.0 and product[0].tolist() == [2.0, 2.0] and product[1].tolist() == [0.0, 0.0]
 
 
 def hessians_are_of_one_number():
@@ -111,3 +134,27 @@ def strategies_of_a_jacobian():
     with refused("functional/strict-one-by-one"):
         f.jacobian(lambda a: a * 2, x, vectorize=True, strict=True)
     assert f.jacobian(lambda a: a * 2, x, vectorize=True).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+def variance_and_mean_have_a_jacobian_each():
+    """They are results of one node; the variance can be differentiated again.
+
+    Rule: functional/no-history-unless-asked-for.
+    """
+    x = torch.tensor([1.0, 3.0, 5.0, 7.0], requires_grad=True)
+    f = torch.autograd.functional
+    v, m = torch.var_mean(x, 0, correction=0)
+    assert v.grad_fn is m.grad_fn and v.item() == 5.0 and m.item() == 4.0
+    variance, mean = f.jacobian(lambda a: torch.var_mean(a, 0, correction=0), x)
+    assert variance.tolist() == [-1.5, -0.5, 0.5, 1.5] and mean.tolist() == [0.25, 0.25, 0.25, 0.25]
+    out, product = f.vjp(lambda a: torch.var_mean(a, 0, correction=0)[0], x)
+    assert out.requires_grad is False and product.tolist() == [-1.5, -0.5, 0.5, 1.5]
+    w = torch.tensor([1.0, 3.0, 5.0])
+    assert f.jacobian(torch.var_mean, w)[0].tolist() == [-2.0, 0.0, 2.0]
+    assert f.hvp(lambda a: torch.var_mean(a)[0], w, torch.tensor([3.0, 0.0, 0.0]))[1].tolist() == [
+        2.0,
+        -1.0,
+        -1.0,
+    ]
+    deviation, mean = f.jacobian(lambda a: torch.std_mean(a, correction=0), torch.tensor([1.0, 3.0]))
+    assert deviation.tolist() == [-0.5, 0.5] and mean.tolist() == [0.5, 0.5]

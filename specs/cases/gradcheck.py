@@ -3,6 +3,13 @@
 import torch
 
 from specs.case import refused, warned
+from specs.cases._functions_checked import (
+    CubedWithWrongTangent,
+    OnesForUndefined,
+    SingleGradient,
+    SumOrOne,
+    SumOrTwice,
+)
 from specs.cases._functions_forward import TripledTangent
 
 
@@ -79,3 +86,46 @@ def what_can_be_checked():
     with refused("gradcheck/inputs-do-not-overlap"):
         check(lambda a: a * 2, (one.expand(2),))
     assert x.grad is None
+
+
+def undefined_gradients_count_as_zeros():
+    """A backward that is given None for a gradient, since it asked for no zeros, takes it for zeros; so does
+    a jvp. What makes something else of it is found, unless it is not looked for.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert not check(OnesForUndefined.apply, (x,), raise_exception=False)
+    assert check(OnesForUndefined.apply, (x,), check_undefined_grad=False)
+    assert check(SumOrOne.apply, (x, y), check_forward_ad=True)
+    assert not check(SumOrTwice.apply, (x, y), check_forward_ad=True, raise_exception=False)
+    assert check(lambda a: (a * 2, a * 3), (x,))
+
+
+def gradients_have_the_dtype_of_their_inputs():
+    """A leaf that takes any dtype may get a gradient of another, which does not pass.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y.grad_dtype = None
+    check = torch.autograd.gradcheck
+    assert check(SingleGradient.apply, (x,))
+    assert not check(SingleGradient.apply, (y,), raise_exception=False)
+
+
+def second_derivatives_are_checked_either_way():
+    """Backward through the backward, and with check_fwd_over_rev forward through it; a saved result has its
+    tangent there.
+
+    Rules: gradcheck/may-answer-false, forward/jvp-computes-tangents.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradgradcheck
+    assert check(lambda a: a.exp() * a, (x,), check_fwd_over_rev=True)
+    assert check(CubedWithWrongTangent.apply, (x,))
+    assert not check(CubedWithWrongTangent.apply, (x,), check_fwd_over_rev=True, raise_exception=False)
+    assert not check(lambda a: a.detach() * a * a, (x,), raise_exception=False)

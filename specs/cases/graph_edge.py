@@ -71,6 +71,10 @@ def what_has_no_edge():
     c = torch.tensor([1.0, 2.0])
     with refused("edge/needs-requires-grad"):
         torch.autograd.graph.get_gradient_edge(c)
+    with torch.inference_mode():
+        i = torch.tensor([1.0, 2.0])
+    with refused("edge/needs-requires-grad"):
+        torch.autograd.graph.get_gradient_edge(i)
     with torch.no_grad():
         v = x.view(2)
     with refused("edge/needs-a-node"):

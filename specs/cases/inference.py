@@ -393,3 +393,24 @@ def backward_runs_in_inference_mode():
     with torch.inference_mode():
         g = torch.autograd.grad(y, x, create_graph=True)[0]
     assert g.tolist() == [2.0, 4.0] and g.requires_grad is False and g.is_inference() is True
+
+
+def kernels_that_take_a_view_ask_for_the_version():
+    """A normal tensor that was an inference tensor has none: in inference mode ops whose kernels take a view
+    of an operand are refused it, after they have computed; others are not.
+
+    Rules: inference/has-no-version, inference/assigned-data-decides.
+    """
+    with torch.inference_mode():
+        a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    a.data = torch.tensor([[5.0, 6.0], [7.0, 8.0]])
+    with torch.inference_mode():
+        with refused("inference/has-no-version"):
+            a.flip(0)
+        with refused("inference/has-no-version"):
+            a.masked_fill(torch.tensor([True, False]), 0.0)
+        with refused("inference/has-no-version"):
+            a.index_select(0, torch.tensor([0]))
+        b = a.masked_fill(a.gt(6.0), 0.0)
+        c = a * 2
+    assert b.tolist() == [[5.0, 6.0], [0.0, 0.0]] and c.tolist() == [[10.0, 12.0], [14.0, 16.0]]

@@ -158,6 +158,24 @@ def reading_where_is_written_refuses():
     assert m.tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
+def reading_beside_what_is_written_is_allowed():
+    """Views of one memory that share no element are operands like any others, be they rows, columns or empty.
+
+    Rules: write/returns-its-tensor, write/partial-overlap-refused.
+    """
+    b = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    c = b[:2]
+    d = c.add_(b[2:])
+    assert d is c
+    assert b.tolist() == [4.0, 6.0, 3.0, 4.0]
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    m[:, 0].add_(m[:, 1])
+    assert m.tolist() == [[3.0, 2.0], [7.0, 4.0]]
+    b[:0].mul_(b[1:1])
+    with refused("write/partial-overlap-refused"):
+        b[1:].add_(b[:3])
+
+
 def real_part_lies_where_the_complex_number_is_written():
     """Also where it came as a gradient: that of a real operand is a view of the complex one.
 

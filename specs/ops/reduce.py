@@ -19,8 +19,7 @@ from specs.ops.helpers import axes_of, axis_of, reduced
 def _unreduced(g, x_shape, dim, keepdim):
     """A reduction's gradient, expanded over the reduced dimensions."""
     if not keepdim and x_shape and dim:
-        dims = dim if len(dim) == 1 else sorted(d % len(x_shape) for d in dim)
-        for d in dims:
+        for d in sorted(d % len(x_shape) for d in dim):
             g = g.unsqueeze(d)
     return g.expand(x_shape)
 
