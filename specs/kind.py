@@ -109,6 +109,9 @@ OptNumber = Annotated[Any, Kind("opt_number", "a Python number, or None", (*NUMB
 Rounding = Annotated[str, Kind("rounding", "floor or trunc", (str,))]
 Reduction = Annotated[str, Kind("reduction", "none, mean or sum", (str,))]
 Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
+Statistic = Annotated[
+    Any, Kind("statistic", "a tensor that the forward pass computed for the backward", tensor=True)
+]
 Value = Annotated[Any, Kind("value", "a number or nested lists of them", (*NUMBERS, *SEQUENCE))]
 
 

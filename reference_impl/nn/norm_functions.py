@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.dtypes import bfloat16, float16
+from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
+from specs.active_rules import set_aside
+from specs.ops import layers
 
 
 def _given(
@@ -21,6 +24,12 @@ def _given(
     """Weight and bias, ones and zeros where there is none."""
     like: dict[str, Any] = {"dtype": x.dtype, "device": x.device}
     return ones(shape, **like) if weight is None else weight, zeros(shape, **like) if bias is None else bias
+
+
+def _statistics(x: Tensor, axes: tuple[int, ...], eps: float) -> dict[str, Tensor]:
+    """The statistics of the input as it is now, for the backward pass; nothing of them is recorded."""
+    with set_aside(), no_grad():
+        return layers.statistics(x.detach(), axes, eps)
 
 
 def _need_shape(x: Tensor, shape: tuple[int, ...], lead: str, *given: Tensor | None) -> None:
@@ -54,7 +63,8 @@ def layer_norm(
     """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*, ", weight, bias)
-    return input._layer_norm(*_given(input, weight, bias, shape), dims=len(shape), eps=eps)
+    found = _statistics(input, tuple(range(-len(shape), 0)), eps)
+    return input._layer_norm(*_given(input, weight, bias, shape), dims=len(shape), eps=eps, **found)
 
 
 def rms_norm(
@@ -97,7 +107,7 @@ def batch_norm(
         axes = (0, *range(2, array.ndim))
         _move(running_mean, array.mean(axes), momentum)
         _move(running_var, array.var(axes, ddof=1), momentum)
-    return input._batch_norm(weight, bias, eps=eps)
+    return input._batch_norm(weight, bias, eps=eps, **_statistics(input, layers.channels(input), eps))
 
 
 def _move(estimate: Tensor, new: Any, momentum: float) -> None:
@@ -152,9 +162,9 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(given.shape)} and input of shape {list(input.shape)}"
             )
-    return input.contiguous()._group_norm(
-        *_given(input, weight, bias, (channels,)), groups=num_groups, eps=eps
-    )
+    x = input.contiguous()
+    found = _statistics(layers.in_groups(x, num_groups), (2,), eps)
+    return x._group_norm(*_given(x, weight, bias, (channels,)), groups=num_groups, eps=eps, **found)
 
 
 def local_response_norm(

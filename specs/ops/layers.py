@@ -2,6 +2,8 @@
 
 Generated programs call layer_norm alone, by its function; the others are compared with torch call by call.
 PyTorch saves what a layer's backward needs whatever requires grad, so each formula of it names all of that.
+A layer's ``mean`` and ``rstd``, one over the standard deviation, are those of the forward pass, also where
+the operand has changed since without being told, as through ``.data``.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from specs.errors import refuse
-from specs.kind import Count, Scalar, Tensor
+from specs.kind import Count, Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.helpers import minus
 
@@ -31,16 +33,31 @@ def _mean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.asarray(x.sum(axes, keepdims=True) / x.dtype.type(count))
 
 
-def _parts(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+def statistics(x: Any, axes: tuple[int, ...], eps: float) -> dict[str, Any]:
+    """The mean and one over the standard deviation, as tensors."""
+    mean = x.mean(axes, True)
+    return {"mean": mean, "rstd": _rstd_of(x.sub(mean), axes, eps)}
+
+
+def _rstd_of(apart: Any, axes: tuple[int, ...], eps: float) -> Any:
+    return apart.mul(apart).mean(axes, True).add_scalar(eps).rsqrt()
+
+
+def _held(now: Any, then: Any) -> Any:
+    """A statistic with the value that it had, and the derivatives that it has."""
+    return now.add(then.sub(now.detach()))
+
+
+def _parts(x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> tuple[Any, Any]:
     """The standardised operand, and one over the standard deviation, as tensors."""
-    apart = x.sub(x.mean(axes, True))
-    rstd = apart.mul(apart).mean(axes, True).add_scalar(eps).rsqrt()
+    apart = x.sub(_held(x.mean(axes, True), mean))
+    rstd = _held(_rstd_of(apart, axes, eps), rstd)
     return apart.mul(rstd), rstd
 
 
-def _through(g: Any, x: Any, axes: tuple[int, ...], eps: float) -> Any:
+def _through(g: Any, x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
     """The gradient through standardising, of that of its result."""
-    hat, rstd = _parts(x, axes, eps)
+    hat, rstd = _parts(x, axes, eps, mean, rstd)
     return rstd.mul(g.sub(g.mean(axes, True)).sub(hat.mul(g.mul(hat).mean(axes, True))))
 
 
@@ -53,21 +70,25 @@ def _summed(g: Any, axes: tuple[int, ...]) -> Any:
 
 
 @op(node="NativeLayerNormBackward0", dtypes="same", **_FACTS)
-def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar) -> Any:
+def _layer_norm(
+    x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar, mean: Statistic, rstd: Statistic
+) -> Any:
     """The last dimensions with mean 0 and variance 1, scaled and shifted."""
     return np.ascontiguousarray(_standardised(x, _trailing(dims), eps) * weight + bias)
 
 
 _layer_norm.wrt(
-    x=lambda g, x, weight, bias, dims, eps: _through(g.mul(weight), x, _trailing(dims), eps).contiguous(),
-    weight=lambda g, x, weight, bias, dims, eps: _summed(
-        g.mul(_parts(x, _trailing(dims), eps)[0]), tuple(range(g.ndim - dims))
+    x=lambda g, x, weight, bias, dims, eps, mean, rstd: (
+        _through(g.mul(weight), x, _trailing(dims), eps, mean, rstd).contiguous()
+    ),
+    weight=lambda g, x, weight, bias, dims, eps, mean, rstd: _summed(
+        g.mul(_parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
     ),
     bias=lambda g, x, weight, bias, dims: _summed(g, tuple(range(g.ndim - dims))),
 )
 
 
-def _channels(x: Any) -> tuple[int, ...]:
+def channels(x: Any) -> tuple[int, ...]:
     """The dimensions besides that of the channels."""
     return (0, *range(2, x.ndim))
 
@@ -78,16 +99,22 @@ def _beside(v: Any, ndim: int) -> Any:
 
 
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
-def _batch_norm(x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar) -> Any:
+def _batch_norm(
+    x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar, mean: Statistic, rstd: Statistic
+) -> Any:
     """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
-    scaled = _standardised(x, _channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+    scaled = _standardised(x, channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
     return np.ascontiguousarray(scaled)
 
 
 _batch_norm.wrt(
-    x=lambda g, x, weight, eps: _through(g.mul(_beside(weight, x.ndim)), x, _channels(x), eps).contiguous(),
-    weight=lambda g, x, weight, eps: g.mul(_parts(x, _channels(x), eps)[0]).sum(_channels(x)),
-    bias=lambda g, x, weight: g.sum(_channels(g)),
+    x=lambda g, x, weight, eps, mean, rstd: (
+        _through(g.mul(_beside(weight, x.ndim)), x, channels(x), eps, mean, rstd).contiguous()
+    ),
+    weight=lambda g, x, weight, eps, mean, rstd: (
+        g.mul(_parts(x, channels(x), eps, mean, rstd)[0]).sum(channels(x))
+    ),
+    bias=lambda g, x, weight: g.sum(channels(g)),
 )
 
 
@@ -110,33 +137,37 @@ _batch_norm_known.wrt(
         g.mul(_beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
     ),
     weight=lambda g, x, weight, mean, variance, eps: (
-        g.mul(x.sub(_beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(_channels(x))
+        g.mul(x.sub(_beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(channels(x))
     ),
-    bias=lambda g, x, weight: g.sum(_channels(g)),
+    bias=lambda g, x, weight: g.sum(channels(g)),
 )
 
 
-def _in_groups(x: Any, groups: int) -> Any:
+def in_groups(x: Any, groups: int) -> Any:
     return x.reshape((x.shape[0], groups, math.prod(x.shape[1:]) // groups))
 
 
 @op(node="NativeGroupNormBackward0", dtypes="same", **_FACTS)
-def _group_norm(x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: Scalar) -> Any:
+def _group_norm(
+    x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: Scalar, mean: Statistic, rstd: Statistic
+) -> Any:
     """Groups of channels of each sample with mean 0 and variance 1, scaled and shifted by channel."""
-    hat = _standardised(_in_groups(x, groups), (2,), eps).reshape(x.shape)
+    hat = _standardised(in_groups(x, groups), (2,), eps).reshape(x.shape)
     return hat * _beside(weight, x.ndim) + _beside(bias, x.ndim)
 
 
 _group_norm.wrt(
-    x=lambda g, x, weight, groups, eps: (
-        _through(_in_groups(g.mul(_beside(weight, x.ndim)), groups), _in_groups(x, groups), (2,), eps)
+    x=lambda g, x, weight, groups, eps, mean, rstd: (
+        _through(
+            in_groups(g.mul(_beside(weight, x.ndim)), groups), in_groups(x, groups), (2,), eps, mean, rstd
+        )
         .reshape(x.shape)
         .contiguous()
     ),
-    weight=lambda g, x, weight, groups, eps: g.mul(
-        _parts(_in_groups(x, groups), (2,), eps)[0].reshape(x.shape)
-    ).sum(_channels(x)),
-    bias=lambda g, x, weight: g.sum(_channels(g)),
+    weight=lambda g, x, weight, groups, eps, mean, rstd: g.mul(
+        _parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
+    ).sum(channels(x)),
+    bias=lambda g, x, weight: g.sum(channels(g)),
 )
 
 

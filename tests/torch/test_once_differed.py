@@ -552,6 +552,15 @@ with torch.no_grad():
     b.tanh_()
 c.backward(a)
 """,
+    "layer_norm keeps the statistics of what it was given": """
+import torch
+a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+b = torch.tensor([1.0, 2.0], requires_grad=True)
+c = torch.nn.functional.layer_norm(a, (2,), b)
+c.data = a
+c -= 2.0
+c.backward(torch.tensor([[3.0, 1.0], [-2.0, 2.0]]))
+""",
     "what layer_norm returns, and its gradient, lie row by row": """
 a = torch.tensor([[1.0, -1.0], [0.0, 3.0]], requires_grad=True)
 b = a.t()
