@@ -133,8 +133,14 @@ for _name in _FROM_NN:
 for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
-give_addresses(__name__, {"amp": "GradScaler autocast"}, optim.grad_scaler)
-autocast = optim.grad_scaler.autocast
+give_addresses(
+    __name__, {"amp": "GradScaler autocast custom_bwd custom_fwd is_autocast_available"}, optim.grad_scaler
+)
+autocast = optim.autocast.autocast
+is_autocast_enabled, get_autocast_dtype = (
+    optim.autocast.is_autocast_enabled,
+    optim.autocast.get_autocast_dtype,
+)
 give_addresses(f"{__name__}.cuda", {"amp": "GradScaler autocast"}, optim.grad_scaler.FOR_CUDA)
 
 det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet

@@ -51,6 +51,11 @@ def stand_in_as_torch(cuda: bool = True) -> None:
     STATE.begin()
 
 
+def has_cast() -> bool:
+    """Tell whether autocast was enabled in this process."""
+    return STATE.autocast.watches
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds in the reference the submodules of ``torch`` that are not loaded yet."""
 

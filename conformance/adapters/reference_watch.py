@@ -18,9 +18,13 @@ from reference_impl.core.access import raw_state, view_of
 from reference_impl.namespace import non_differentiable
 from reference_impl.namespace.casts import CASTS
 from reference_impl.nn.parameter import Parameter
+from reference_impl.optim import grad_scaler
 
 LEAVES_TORCH = ("numpy", "item", "tolist", "__float__", "__int__", "__array__", "__format__")
 """Methods whose result is no tensor: what is computed from it has no history."""
+
+SILENT = "unscale_"
+"""The call that writes to tensors and counts no write."""
 
 Told = Callable[[str, list[Any], list[Any]], None]
 """Called with an op's name, the tensors that it gives and those that it takes."""
@@ -92,6 +96,7 @@ class Watcher:
             setattr(TENSOR, name, function)
             if hasattr(reference_impl, name):
                 setattr(reference_impl, name, function)
+        grad_scaler.divide_silently = self._function(SILENT, grad_scaler.divide_silently)
         for name in ("tensor", "as_tensor", "from_numpy"):
             setattr(reference_impl, name, self._function(f"torch.{name}", getattr(reference_impl, name)))
         made, called = Parameter.__init__, Function.apply.__func__  # type: ignore[attr-defined]  # of a class method

@@ -59,13 +59,14 @@ def explain_on_torch(
         script.write_bytes(source)
         common = script, name, arguments, seconds, megabytes
 
-        def here(by: str) -> tuple[Explanation, list[Any]]:
+        def here(by: str) -> tuple[Explanation, list[Any], bool]:
             records = Path(folder, "ours")
             records.unlink(missing_ok=True)
             ours, code, complaint = run("child", records, *common, by)
             draws = [record["draw"] for record in ours if "draw" in record]
             ours = [record for record in ours if "draw" not in record]
-            return put_together(name, source, ours, code, complaint, seconds), draws
+            cast = any(record.get("autocast") for record in ours)
+            return put_together(name, source, ours, code, complaint, seconds), draws, cast
 
         def on_torch(draws: list[Any]) -> tuple[Explanation, dict[str, Any]]:
             records = Path(folder, "theirs")
@@ -77,20 +78,24 @@ def explain_on_torch(
             there = put_together(name, source, theirs, code, complaint, 2 * seconds, reasons=False)
             return there, next((record for record in theirs if "end" in record), {})
 
-        found, draws = here(release)
+        found, draws, cast = here(release)
         there, end = on_torch(draws)
         if not end.get("cuda", True) and _differ(found, there, end):
-            found, draws = here(f"{release} {WITHOUT_CUDA}")
+            found, draws, cast = here(f"{release} {WITHOUT_CUDA}")
             there, end = on_torch(draws)
         if found.ending == "not modelled":
             note = f"{found.note.partition(';')[0]}, so this is torch {release} alone: facts without because"
             return Beside(there, (), 0, 0, note)
         lost_at = _lost_at(end)
+        if cast:  # each kernel rounds to half precision in its own way
+            lost_at = lost_at or 0
         compared = BothSides(found, there, lost_at)
         if draws and any(d.fact in ("value", "grad") for d in compared.differ):
             compared = BothSides(found, there, lost_at, on_torch(nudged(draws))[0])
     notes = compared.notes()
-    if lost_at is not None:
+    if lost_at is not None and not end.get("lost"):
+        notes.insert(0, "values are not compared: kernels under autocast round in their own ways")
+    elif lost_at is not None:
         notes.insert(0, f"values are not compared from the first {end['lost']} on")
     endings = _endings(found, there)
     if endings and there.error and LACKS_CUDA.search(there.error.message):

@@ -15,7 +15,7 @@ from conformance.adapters.reference_state import (
     subject_of,
     subject_of_warning,
 )
-from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
+from conformance.adapters.reference_watch import SILENT, Watcher, base_of, mode_rule, raw_needs_grad
 from conformance.explanation.lacking import imported_wholly, not_modelled
 from conformance.explanation.lines import Emit, LineTracer, words_of_exception
 from conformance.explanation.peek import Peek
@@ -192,6 +192,8 @@ class Tracer(LineTracer):
     def _is_quiet(self, marks: Sequence[str]) -> bool:
         """Tell whether the line can have changed no tensor that was there before it."""
         self.shared = self.shared or any("numpy" in mark for mark in marks)
+        if any(how == SILENT for how, *_ in self.flows):
+            return False
         if self.ran or self.shared or self.threads != threading.active_count():
             return False
         return all(mark.partition("/")[0] in QUIET_CHAPTERS or mark in QUIET for mark in marks)

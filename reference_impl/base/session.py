@@ -24,6 +24,20 @@ class PrintOptions:
     sci_mode: bool | None = None
 
 
+@dataclass(slots=True)
+class Autocast:
+    """The dtypes to which ops are cast, by the kind of their device."""
+
+    dtypes: dict[str, Any] = field(default_factory=dict)
+    caches: bool = True
+    depth: int = 0
+    """The number of open blocks."""
+    casts: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """The leaves that were cast, by id, each with its cast."""
+    watches: bool = False
+    """True once any op was to be cast in this process."""
+
+
 @dataclass(slots=True, eq=False)
 class Session:
     """Modes, open calls and settings, by the wing of the reference that owns them."""
@@ -70,6 +84,8 @@ class Session:
     level: Any = None
     """The dual level, or None."""
 
+    autocast: Autocast = field(default_factory=Autocast)
+
     # checkpoint
     checkpoint_debug: list[bool | None] = field(default_factory=list)
     early_stop: list[bool] = field(default_factory=list)
@@ -110,6 +126,7 @@ class Session:
         self.enabled, self.inference, self.place = True, False, None
         self.anomaly = self.level = None
         self.unordered_sums.clear()
+        self.autocast = Autocast(watches=self.autocast.watches)
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
             self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,

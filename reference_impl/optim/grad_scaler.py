@@ -1,10 +1,9 @@
-"""``torch.amp``: scaling of losses and gradients; autocast where it is switched off."""
+"""``torch.amp``: scaling of losses and gradients."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,11 +11,16 @@ import numpy as np
 
 from reference_impl.base.dtypes import float32
 from reference_impl.base.modes import no_grad
-from reference_impl.base.not_modelled import NoSuchName
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import cuda
 from reference_impl.namespace.factories import tensor
+from reference_impl.optim.autocast import (  # noqa: F401  as in PyTorch
+    autocast,
+    custom_bwd,
+    custom_fwd,
+    is_autocast_available,
+)
 from reference_impl.optim.optimizer import Optimizer
 
 READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
@@ -72,8 +76,7 @@ class GradScaler:
             raise RuntimeError("unscale_() is being called after step().")
         grads = [x.grad for group in optimizer.param_groups for x in group["params"] if x.grad is not None]
         self._infinite[id(optimizer)] = any(not np.isfinite(array_of(g)).all() for g in grads)
-        for array in map(array_of, grads):
-            array *= array.dtype.type(1.0 / self._scale)  # NB: PyTorch counts no write here
+        divide_silently(grads, self._scale)
         self._stages[id(optimizer)] = UNSCALED
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
@@ -132,27 +135,10 @@ class GradScaler:
             setattr(self, name if name.startswith("_") else f"_{name}", value)
 
 
-class autocast:
-    """Casts to half precision, where it is enabled, which is not modelled."""
-
-    def __init__(
-        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
-    ) -> None:
-        if enabled:
-            raise NoSuchName("torch.autocast", None)
-
-    def __enter__(self) -> autocast:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing: nothing was switched on."""
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return function(*args, **kwargs)
-
-        return called
+def divide_silently(grads: list[Tensor], scale: float) -> None:
+    """Divide gradients in place; NB: PyTorch counts no write here."""
+    for array in map(array_of, grads):
+        array *= array.dtype.type(1.0 / scale)
 
 
 class _CudaGradScaler(GradScaler):

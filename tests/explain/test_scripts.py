@@ -68,7 +68,6 @@ MISSING = {
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
     "torch.nn.Linear(1, 1).share_memory()": "torch.nn.Module.share_memory",
-    "with torch.autocast('cpu'): pass": "torch.autocast",
 }  # fmt: skip
 
 
