@@ -30,10 +30,11 @@ The contract in detail:
   `perform`, `mode` and `dtype` raise NotImplementedError for what the implementation lacks: the program is
   compared up to there, and a case is unsupported. From `facts` it means that nothing is shown of that value.
 * `args` and `kwargs` are as PyTorch takes them, by position or by name as a user would write them; the
-  receiver of a method comes first. Tensors are the implementation's own values, None is None, and a device is
-  a str. The step's results are what PyTorch returns: one value, or a tuple where it returns one; what is
-  returned for a step that binds no name is dropped. `autograd-conformance ops` lists the keywords that may
-  come; whoever lacks some claims `"sum(dim)"` instead of `"sum"`.
+  receiver of a method comes first. Tensors are the implementation's own objects (Python's numbers, text and
+  lists are none: a class around them is), None is None, and a device is a str. The step's results are what
+  PyTorch returns: one value, or a tuple where it returns one; what is returned for a step that binds no name
+  is dropped. `autograd-conformance ops` lists the keywords that may come; whoever lacks some claims
+  `"sum(dim)"` instead of `"sum"`.
 * Facts are plain Python: `value` is a number for a 0-d tensor and nested lists for others, `shape` a tuple
   (or list) of ints, `dtype` PyTorch's name without `torch.`, `version` the raw counter. `grad` is None or a
   dict with names of GRAD_FACTS (or a tuple in their order); leave it out where it cannot be told. A fact

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, MEANINGS, MOVING
-from conformance.comparison.compare import Diverge, Incomparable, compare
+from conformance.comparison.compare import Diverge, Divergence, Incomparable, compare
 from conformance.comparison.refusals import as_claimed
 from conformance.execution.run import run
 from conformance.grading.cases import lacks
@@ -41,6 +41,8 @@ PROGRAMS = {
 
 
 EMPTY = " (where grads begin at 0, nobody can tell if a gradient has come: leave `grad` out while it is 0)"
+
+PLAIN = " (numbers, text and lists of Python are no tensors: give objects of your own)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,16 @@ def _tried(spec: str, what: str, text: str) -> Tried:
         first = found.first
         name = f"{first.name}.{first.fact}" if first.name else first.fact
         values = f"PyTorch {words.value(first.expected)}, here {words.value(first.actual)}"
-        hint = EMPTY if (first.fact, first.expected) == ("grad", None) and _is_zero(first.actual) else ""
-        return Tried("differs", what, f"after {statement(program[first.step])}: {name}: {values}{hint}")
+        step = statement(program[first.step])
+        return Tried("differs", what, f"after {step}: {name}: {values}{_hint(first)}")
     return Tried("ok", what, f"{found.compared} facts compared, {found.unseen} unseen")
+
+
+def _hint(first: Divergence) -> str:
+    """Return what a difference comes from that new adapters often show, if it is one."""
+    if first.fact == "bound" and first.expected == "tensor" and first.actual not in ("None", "unbound"):
+        return PLAIN
+    return EMPTY if (first.fact, first.expected) == ("grad", None) and _is_zero(first.actual) else ""
 
 
 def _is_zero(grad: object) -> bool:

@@ -38,6 +38,12 @@ a.fill_(b)
 c = torch.tensor(2.0)
 d = a.cos()
 """
+ZEROS = """
+a = torch.tensor(0.5, requires_grad=True)
+b = a.abs()
+c, = torch.autograd.grad(b, a, create_graph=True)
+d, = torch.autograd.grad(c, a)
+"""
 REFUSED = """
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = x.exp()
@@ -78,6 +84,14 @@ def test_integers_that_require_grad_are_traced_as_they_are():
     program, adapter = parse(INTEGERS), load_here(f"{REGIONS}:jit_trace")
     expected = run(program, load("reference"))
     assert isinstance(compare(expected, as_claimed(run(program, adapter), expected, "outside")), Agree)
+
+
+def test_zeros_without_memory_are_not_read_of_functional_torch():
+    """The second derivative of abs has none, and its values are refused as eager torch refuses them."""
+    pytest.importorskip("torch")
+    program, adapter = parse(ZEROS), load_here("conformance.targets.torch_func:vjp")
+    expected = run(program, load("reference"))
+    assert isinstance(compare(expected, as_claimed(run(program, adapter), expected, "none")), Agree)
 
 
 def test_refusals_are_not_judged_where_steps_are_done_at_once():

@@ -74,6 +74,12 @@ def test_grads_that_begin_at_zero_are_told_with_what_to_do(tmp_path):
     assert "0 of 15 programs agree: it runs, and differs from PyTorch in all" == found.said
 
 
+def test_a_number_in_the_place_of_a_tensor_is_told_with_what_to_do(tmp_path):
+    """An engine that counts its tensors hands out numbers, which Python could not tell from any other."""
+    found = changed(tmp_path, "return Value(float(data))", "return 7")
+    assert "here int (numbers, text and lists of Python are no tensors" in found.lines[0].why
+
+
 def test_a_broken_adapter_is_told(tmp_path):
     found = changed(tmp_path, '"value": value.data', '"valeu": value.data')
     assert 3 == found.exit_code
