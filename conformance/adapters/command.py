@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 from conformance.adapters.errors import MISNAMED, AdapterError
-from conformance.adapters.waiting import Patience
+from conformance.execution.waiting import Patience
 from conformance.execution.wire import LARGEST, WireError
 
 TAIL = 4_000

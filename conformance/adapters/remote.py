@@ -19,9 +19,9 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import BROKEN, AdapterError
 from conformance.adapters.interpreter import interpreter_of
-from conformance.adapters.waiting import Patience
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
+from conformance.execution.waiting import Patience
 from conformance.execution.wire import LARGEST, LENGTH, WireError, decode, in_whole_characters
 from conformance.program import Program
 

@@ -29,6 +29,7 @@ from typing import Any
 from conformance.execution.flight_recorder import GIVEN_UP, FlightRecorder, record_to
 from conformance.execution.interruption import interrupted
 from conformance.execution.starting import ProcessesKilled, begin, folder_of_this_process, is_abandoned
+from conformance.execution.waiting import Patience, doing_of_process
 from conformance.program import Program
 
 STARTING = 120.0
@@ -51,9 +52,7 @@ PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
 """The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
 
 FROM_OUTSIDE = ("SIGKILL", "exit code 255")
-"""The ends that programs hardly ever have: the system sends SIGKILL, and the other one is told of any process
-whose server has ended.
-"""
+"""Ends that programs hardly ever have: the system sends SIGKILL, and without its server a process ends so."""
 
 TWICE, OFTEN, MOST_DEATHS = 2, 4, 20
 """The deaths alike that make a result, those that do where it may be the machine's fault, the most in all."""
@@ -143,15 +142,15 @@ class _Worker:
     chunk: Batch = field(default_factory=list)
     done: int = 0
     begun: int = -1
-    since: float = 0.0
+    patience: Patience | None = None
 
     def overdue(self, timeout: float) -> bool:
         """Tell whether the current item, or the program in it, has taken too long."""
         begun = self.recorder.begun()
-        now = time.monotonic()
-        if begun != self.begun:
-            self.begun, self.since = begun, now
-        return now - self.since > (STARTING if not begun else timeout)
+        if self.patience is None or begun != self.begun:
+            seconds = timeout if begun else STARTING
+            self.begun, self.patience = begun, Patience(seconds, self.process.pid, doing_of_process)
+        return self.patience.left() < 0
 
     def end(self) -> str:
         """Kill it if need be and say how it ended."""
@@ -281,7 +280,7 @@ def _hand_out(pool: _Pool, waiting: deque[Batch], alone: deque[Batch], workers: 
 
 
 def _give(worker: _Worker, chunk: Batch) -> None:
-    worker.chunk, worker.since = chunk, time.monotonic()
+    worker.chunk, worker.patience = chunk, None
     with contextlib.suppress(BrokenPipeError, ConnectionError):
         worker.pipe.send(chunk)
 

@@ -25,8 +25,8 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
-from conformance.adapters.waiting import Patience
 from conformance.execution.region import trace_of
+from conformance.execution.waiting import Patience
 from conformance.execution.wire import LENGTH, WireError, encode
 from conformance.grading.cases import case_of, run_case_on, runs_as_it_stands
 from specs import ops

@@ -6,10 +6,11 @@ import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from conformance.adapters.waiting import AT_MOST, Doing, Patience, doing_of
+from conformance.execution.waiting import AT_MOST, Doing, Patience, doing_of, doing_of_process
 
 
 def glances(doing: list[Doing], seconds: float = 10.0) -> list[float]:
@@ -42,16 +43,17 @@ SLEEPING = "import time; time.sleep(60)"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of processes in /proc")
+@pytest.mark.parametrize("tell", [doing_of, doing_of_process])
 @pytest.mark.parametrize(("text", "wants"), [(SPINNING, True), (SLEEPING, False)])
-def test_the_system_tells_what_a_group_does(text: str, wants: bool) -> None:
+def test_the_system_tells_what_processes_do(text: str, wants: bool, tell: Callable[[int], Doing]) -> None:
     """One that computes gets on, however slowly; one that sleeps does not."""
     process = subprocess.Popen([sys.executable, "-S", "-c", text], process_group=0)
     try:
-        while doing_of(process.pid)[0] is not wants:
+        while tell(process.pid)[0] is not wants:
             assert process.poll() is None
-        assert doing_of(process.pid)[1] >= 0.0
+        assert tell(process.pid)[1] >= 0.0
     finally:
         process.kill()
         process.wait()
-    assert (False, 0.0) == doing_of(process.pid)
+    assert (False, 0.0) == tell(process.pid)
     assert doing_of(os.getpgrp())[0]

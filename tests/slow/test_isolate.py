@@ -71,7 +71,7 @@ def test_a_process_can_be_watched_while_it_writes(tmp_path: Path) -> None:
     """An item is overdue or not, whatever the program beside it, of which half may be written."""
     path = tmp_path / "record"
     path.write_bytes(struct.pack("<qqqq", 5, 0, 100, 1).ljust(1 << 16, b"\x80"))
-    worker = _Worker(None, None, FlightRecorder(str(path)))  # type: ignore[arg-type]
+    worker = _Worker(multiprocessing.current_process(), None, FlightRecorder(str(path)))  # type: ignore[arg-type]
     assert not worker.overdue(60)
     assert worker.begun == 1
     worker.recorder.close()
