@@ -6,6 +6,7 @@ be tried.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -34,6 +35,7 @@ from specs.fact import FACTS, UNSEEN
 from specs.rule import RULES
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
+ADAPTERS_PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
 ALL = frozenset((*FACTS, "warnings", "calls", "topology"))
 """Everything that a subject may show beside its refusals."""
 PROGRAMS = 40
@@ -234,6 +236,41 @@ def test_who_tells_refusals_holds_rules_that_refusals_show(
     assert report.exit_code == 0
     assert "retain/needs-requires-grad" in held
     assert not held & {"grad/accumulates", "retain/fills-grad", "version/write-bumps", "view/shares-storage"}
+
+
+def graded_as_documented(folder: Path, leaf: str) -> Report:
+    """Grade the adapter of docs/adapters.md, which shows values and, in this way, leaves."""
+    found = re.search(r"```python\n(# mine.py\n.*?)```", ADAPTERS_PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    own = '"is_leaf": not value._prev'
+    assert own in found[1]
+    mine = folder / "mine.py"
+    mine.write_text(found[1].replace(own, leaf), encoding="utf-8")
+    return check(str(mine), against="reference", programs=20, source="prng", workers=1)
+
+
+def test_the_documented_adapter_holds_what_it_shows(tmp_path: Path) -> None:
+    """It shows leaves; grads, versions and detach() it does not show."""
+    report = graded_as_documented(tmp_path, '"is_leaf": not value._prev')
+    assert report.exit_code == 0
+    assert held_in(report, ("leaf",)) == {"leaf/op-result-is-no-leaf"}
+    assert held_in(report, (*CHAPTERS, "detach")) == set()
+
+
+def test_a_misspelt_fact_holds_nothing(tmp_path: Path) -> None:
+    """The adapter is broken, and the report names the fact that is meant."""
+    report = graded_as_documented(tmp_path, '"is_leef": not value._prev')
+    assert report.exit_code == 3
+    assert report.count(Status.HELD) == 0
+    assert "'is_leef' is no fact, did you mean 'is_leaf'" in report.broken[0]
+
+
+def test_a_wrong_shape_holds_nothing(tmp_path: Path) -> None:
+    """Every program differs, and no rule is held for that."""
+    report = graded_as_documented(tmp_path, '"shape": (1,)')
+    assert report.exit_code == 1
+    assert report.totals.diverge == 20
+    assert report.count(Status.HELD) == 0
 
 
 def test_hiding_does_not_help_the_wrong() -> None:
