@@ -160,7 +160,7 @@ legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-define
 )
 autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
 
-__getattr__ = loading(__name__, "distributions")  # other names of PyTorch's are refused by name
+__getattr__ = loading(__name__, "distributions", "func")  # other names of PyTorch's are refused by name
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",

@@ -117,6 +117,7 @@ ARROWS = {
         "nn": {"base", "core", "fidelity", "namespace", "autograd"},
         "optim": {"base", "core", "namespace", "nn"},
         "linalg": {"base", "core", "namespace", "autograd"},
+        "func": {"base", "core", "namespace", "autograd", "nn"},
         "distributions": {"base", "core", "namespace", "nn"},
         "utils": {"base", "core", "namespace", "nn", "autograd"},
         "mutants": {"base", "core", "autograd"},

@@ -1,0 +1,281 @@
+"""``torch.func``: gradients of functions, Jacobians, maps over a batch, and modules as functions.
+
+NB: a transform runs on ordinary leaves, and `vmap` calls the function for each element. Results and their
+histories are PyTorch's, the names of nodes within a `vmap` are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from reference_impl import autograd
+from reference_impl.base.modes import enable_grad
+from reference_impl.core.graph import AccumulateGrad
+from reference_impl.core.tensor import Tensor
+from reference_impl.func.functional_call import functional_call, stack_module_state
+from reference_impl.func.trees import flat, like
+from reference_impl.namespace import composite
+from reference_impl.namespace.factories import ones_like, zeros_like
+from reference_impl.namespace.missing import loading
+
+
+def _own(x: Any) -> Any:
+    """Return the tensor by which a transform differentiates: a view with the history there is, or a leaf."""
+    return x.view_as(x) if x.requires_grad else x.data.requires_grad_()
+
+
+def _without(x: Any, own: Sequence[Tensor]) -> Any:
+    """Return a result without a history that leads to nothing but a transform's own leaves."""
+    if not isinstance(x, Tensor) or x.grad_fn is None:
+        return x.detach() if any(x is leaf for leaf in own) and x.is_leaf else x
+    todo, met = [x.grad_fn], set()
+    while todo:
+        node = todo.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if isinstance(node, AccumulateGrad) and not any(node.variable is leaf for leaf in own):
+            return x
+        todo += [target for target, _ in node.next_functions]
+    return x.detach()
+
+
+def _chosen(args: Sequence[Any], argnums: int | tuple[int, ...]) -> tuple[int, ...]:
+    several = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for at in several:
+        if not -len(args) <= at < len(args):
+            raise RuntimeError(f"Got argnum={at}, but only {len(args)} positional inputs")
+    return tuple(at % len(args) for at in several)
+
+
+def _watched(args: Sequence[Any], argnums: Any) -> tuple[list[Any], list[Tensor]]:
+    """Return the arguments with own tensors in those places, and the own tensors."""
+    given, own = list(args), []
+    for at in _chosen(args, argnums):
+        leaves = [_own(x) for x in flat(args[at])]
+        given[at] = like(args[at], leaves)
+        own += leaves
+    return given, own
+
+
+def _filled(grads: Sequence[Any], own: Sequence[Tensor]) -> list[Tensor]:
+    return [zeros_like(x) if g is None else _without(g, own) for g, x in zip(grads, own, strict=True)]
+
+
+def _shaped(values: Sequence[Any], args: Sequence[Any], argnums: Any) -> Any:
+    """Return one value for each own tensor in the shape of the arguments."""
+    rest, shaped = list(values), []
+    for at in _chosen(args, argnums):
+        count = len(flat(args[at]))
+        shaped.append(like(args[at], rest[:count]))
+        rest = rest[count:]
+    return shaped[0] if isinstance(argnums, int) else tuple(shaped)
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """Return a function that gives the gradient of ``func`` and its value."""
+
+    @wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        with enable_grad():
+            given, own = _watched(args, argnums)
+            out = func(*given, **kwargs)
+            aux = None
+            if has_aux:
+                if not (isinstance(out, tuple) and len(out) == 2):
+                    raise RuntimeError(
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if "
+                        f"has_aux is True, got {out}"
+                    )
+                out, aux = out
+            if not isinstance(out, Tensor):
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a tensor, got unsupported type "
+                    f"{type(out)}"
+                )
+            if out.dim() != 0:
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                    f"{out.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                )
+            grads = _grads((out,), own)
+        result = _shaped(_filled(grads, own), args, argnums)
+        value = _without(out, own)
+        return (result, (value, _kept(aux, own))) if has_aux else (result, value)
+
+    return both
+
+
+def _kept(tree: Any, own: Sequence[Tensor]) -> Any:
+    leaves = flat(tree)
+    return like(tree, [_without(x, own) for x in leaves]) if leaves else tree
+
+
+def _grads(outs: Sequence[Tensor], own: Sequence[Tensor], vectors: Sequence[Any] | None = None) -> Any:
+    pairs = [
+        (x, None if vectors is None else v)
+        for x, v in zip(outs, vectors or outs, strict=True)
+        if x.requires_grad
+    ]
+    if not pairs:
+        return [None] * len(own)
+    return autograd.grad(
+        [x for x, _ in pairs], own, [v for _, v in pairs], create_graph=True, allow_unused=True
+    )
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """Return a function that gives the gradient of a scalar ``func`` by the arguments in ``argnums``."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        result, value = both(*args, **kwargs)
+        return (result, value[1]) if has_aux else result
+
+    return gradient
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return what ``func`` gives, and a function that multiplies by its Jacobian from the left."""
+    everything = tuple(range(len(primals)))
+    with enable_grad():
+        given, own = _watched(primals, everything)
+        out = func(*given)
+        out, aux = out if has_aux else (out, None)
+    outs = flat(out)
+
+    def pulled(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        grads = _grads(outs, own, flat(cotangents))
+        shaped = _shaped(_filled(grads, own), primals, everything)
+        return shaped
+
+    value = _kept(out, own)
+    return (value, pulled, _kept(aux, own)) if has_aux else (value, pulled)
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
+    """Return what ``func`` gives, and the product of its Jacobian with ``tangents``, by double backward."""
+    everything = tuple(range(len(primals)))
+    with enable_grad():
+        given, own = _watched(primals, everything)
+        out = func(*given)
+        out, aux = out if has_aux else (out, None)
+        outs = flat(out)
+        seeds = [zeros_like(x, requires_grad=True) for x in outs]
+        grads = _grads(outs, own, seeds)
+        pairs = [
+            (g, t) for g, t in zip(grads, flat(tangents), strict=True) if g is not None and g.requires_grad
+        ]
+        products: Any = [None] * len(seeds)
+        if pairs:
+            products = autograd.grad(
+                [g for g, _ in pairs], seeds, [t for _, t in pairs], create_graph=True, allow_unused=True
+            )
+    own = [*own, *seeds]
+    pushed = [zeros_like(x) if p is None else _without(p, own) for p, x in zip(products, outs, strict=True)]
+    value, tangent = _kept(out, own), like(out, pushed)
+    return (value, tangent, _kept(aux, own)) if has_aux else (value, tangent)
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """Return a function that gives the Jacobian of ``func``, row by row."""
+
+    @wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        with enable_grad():
+            given, own = _watched(args, argnums)
+            out = func(*given, **kwargs)
+            out, aux = out if has_aux else (out, None)
+            blocks = [_rows(x, own) for x in flat(out)]
+        shaped = like(out, [_shaped(block, args, argnums) for block in blocks])
+        return (shaped, _kept(aux, own)) if has_aux else shaped
+
+    return jacobian
+
+
+def _rows(out: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
+    """Return the Jacobian of one output by each own tensor, of shape ``(*out.shape, *own.shape)``."""
+    flat_out = out.reshape((-1,))
+    columns: list[list[Tensor]] = [[] for _ in own]
+    for at in range(out.numel()):
+        vector = zeros_like(flat_out)
+        vector[at] = 1
+        grads = _grads((out,), own, (vector.detach().reshape(tuple(out.shape)),))
+        for column, g in zip(columns, _filled(grads, own), strict=True):
+            column.append(g)
+    return [
+        composite.stack(column).reshape((*out.shape, *x.shape))
+        for column, x in zip(columns, own, strict=True)
+    ]
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:  # fmt: skip
+    """Return a function that gives the Jacobian of ``func``; NB: by rows, as `jacrev`."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """Return a function that gives the second derivatives of ``func``."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """Return a function that calls ``func`` for each element along a dimension, and stacks what it gives."""
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        dims = [in_dims] * len(args) if isinstance(in_dims, int) else list(in_dims)
+        pairs = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
+        sizes = {x.shape[d] for pair in pairs for x, d in pair if d is not None}
+        if not sizes:
+            raise ValueError(
+                f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): at least one "
+                "input must have a non-None dim"
+            )
+        if len(sizes) > 1:
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                f"{sorted(sizes)} for the mapped dimension"
+            )
+        outs = []
+        for at in range(*sizes):
+            picked = [
+                like(arg, [x if d is None else x.select(d, at) for x, d in pair])
+                for arg, pair in zip(args, pairs, strict=True)
+            ]
+            outs.append(func(*picked, **kwargs))
+        columns = zip(*map(flat, outs), strict=True)
+        wanted = [out_dims] * len(flat(outs[0])) if isinstance(out_dims, int) else list(out_dims)
+        return like(outs[0], [composite.stack(c, d) for c, d in zip(columns, wanted, strict=True)])
+
+    return mapped
+
+
+def _along(arg: Any, dim: Any) -> list[tuple[Any, int | None]]:
+    """Return the tensors of an argument, each with the dimension that is mapped over."""
+    leaves = flat(arg)
+    if dim is None or isinstance(dim, int):
+        return [(x, dim) for x in leaves]
+    dims = list(dim.values()) if isinstance(dim, dict) else list(dim)
+    parts = list(arg.values()) if isinstance(arg, dict) else list(arg)
+    return [pair for part, d in zip(parts, dims, strict=True) for pair in _along(part, d)]
+
+
+__getattr__ = loading(__name__)
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "ones_like",
+    "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
