@@ -104,8 +104,11 @@ def write_index(cards: Path) -> None:
     rows = [_row(path.stem, json.loads(path.read_text())) for path in sorted(cards.glob("*.json"))]
     head = ["target", "version", "rules held", "of claimed", "by design", "programs", "agree", "findings"]
     table = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
-    text = "Made by `python -m conformance.targets`; see [how to read a scorecard](../scorecard.md)."
-    (cards / "README.md").write_text("\n".join(["# Scorecards", "", text, "", *table, ""]))
+    text = [
+        "Made by `python -m conformance.targets`; see [how to read a scorecard](../scorecard.md). A target",
+        "that was not graded anew keeps its last scorecard, also where seeds draw other programs since.",
+    ]
+    (cards / "README.md").write_text("\n".join(["# Scorecards", "", *text, "", *table, ""]))
 
 
 def _row(name: str, report: dict[str, Any]) -> list[str]:
