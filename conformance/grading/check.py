@@ -223,8 +223,10 @@ def _device(side: Any) -> str:
 
 
 def ordered_findings(tally: Tally) -> tuple[Finding, ...]:
-    """Return the findings, those that blame the suite first, and last those that no rule explains."""
-    found = sorted(tally.findings, key=lambda finding: not (finding.explained_by or finding.is_of_case))
+    """Return the findings, those that blame the suite first, then cases, then what most programs show, and of
+    equals what a rule explains.
+    """
+    found = sorted(tally.findings, key=lambda each: (not each.is_of_case, -each.alike, not each.explained_by))
     return tuple(sorted(found, key=lambda finding: -finding.blames))
 
 

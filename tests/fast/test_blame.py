@@ -191,10 +191,11 @@ def test_findings_of_one_cause_are_one() -> None:
     assert by_case == case
 
 
-def test_findings_that_no_rule_explains_come_last() -> None:
-    """A fault whose cause is known is told first."""
+def test_what_most_programs_show_is_told_first() -> None:
+    """And of equals what a rule explains."""
     unknown, known = replace(FINDING, explained_by=()), replace(FINDING, explained_by=("x/a",))
-    assert (known, unknown) == ordered_findings(Tally(findings=(unknown, known)))
+    frequent = replace(unknown, alike=FINDING.alike + 1)
+    assert (frequent, known, unknown) == ordered_findings(Tally(findings=(unknown, known, frequent)))
 
 
 def test_flags_are_one_finding_for_all_operations_of_a_family() -> None:
