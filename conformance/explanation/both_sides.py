@@ -24,7 +24,7 @@ COMPARED = (
 FUSED = frozenset({
     "CdistBackward0", "DistBackward0", "GluBackward0", "MkldnnRnnLayerBackward0", "NanToNumBackward0",
     "PixelShuffleBackward0", "Rot90Backward0", "ScaledDotProductFlashAttentionForCpuBackward0",
-    "SoftMarginLossBackward0",
+    "SoftMarginLossBackward0", "WeightNormInterfaceBackward0",
 })  # fmt: skip
 """Nodes of kernels that the reference composes of other ops: the names of its nodes are others."""
 NUDGE, SWAY = 1e-6, 10

@@ -84,6 +84,10 @@ class Session:
     level: Any = None
     """The dual level, or None."""
 
+    parametrizations_cached: int = 0
+    """The number of open blocks in which a parametrized tensor is computed once."""
+    parametrized: dict[tuple[int, str], Any] = field(default_factory=dict)
+    """The tensors that were computed in such a block, by the id of their module and their name."""
     autocast: Autocast = field(default_factory=Autocast)
 
     # checkpoint
@@ -126,6 +130,7 @@ class Session:
         self.enabled, self.inference, self.place = True, False, None
         self.anomaly = self.level = None
         self.unordered_sums.clear()
+        self.parametrizations_cached, self.parametrized = 0, {}
         self.autocast = Autocast(watches=self.autocast.watches)
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,

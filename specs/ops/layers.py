@@ -78,9 +78,9 @@ def _layer_norm(
 
 
 _layer_norm.wrt(
-    x=lambda g, x, weight, bias, dims, eps, mean, rstd: (
-        _through(g.mul(weight), x, _trailing(dims), eps, mean, rstd).contiguous()
-    ),
+    x=lambda g, x, weight, bias, dims, eps, mean, rstd: _through(
+        g.mul(weight), x, _trailing(dims), eps, mean, rstd
+    ).contiguous(),
     weight=lambda g, x, weight, bias, dims, eps, mean, rstd: _summed(
         g.mul(_parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
     ),
@@ -108,11 +108,11 @@ def _batch_norm(
 
 
 _batch_norm.wrt(
-    x=lambda g, x, weight, eps, mean, rstd: (
-        _through(g.mul(_beside(weight, x.ndim)), x, channels(x), eps, mean, rstd).contiguous()
-    ),
-    weight=lambda g, x, weight, eps, mean, rstd: (
-        g.mul(_parts(x, channels(x), eps, mean, rstd)[0]).sum(channels(x))
+    x=lambda g, x, weight, eps, mean, rstd: _through(
+        g.mul(_beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
+    ).contiguous(),
+    weight=lambda g, x, weight, eps, mean, rstd: g.mul(_parts(x, channels(x), eps, mean, rstd)[0]).sum(
+        channels(x)
     ),
     bias=lambda g, x, weight: g.sum(channels(g)),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import refuse_by
@@ -51,4 +52,14 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         at += x.numel()
 
 
-__getattr__ = loading(__name__, "rnn")
+_LATER = ("weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm")
+"""Names of a module that needs `Module`, which needs this one."""
+_missing = loading(__name__, "rnn", "parametrize", "parametrizations")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        from reference_impl.nn.utils import normalized_weights
+
+        return getattr(normalized_weights, name)
+    return _missing(name)

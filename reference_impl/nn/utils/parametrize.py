@@ -1,0 +1,204 @@
+"""``torch.nn.utils.parametrize``: parameters that are computed from others whenever they are read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from reference_impl.base.modes import no_grad
+from reference_impl.base.session import STATE
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.missing import loading
+from reference_impl.nn.containers import ModuleDict, ModuleList
+from reference_impl.nn.module import Module
+from reference_impl.nn.parameter import Parameter
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Compute each parametrized tensor once within the block."""
+    STATE.parametrizations_cached += 1
+    try:
+        yield
+    finally:
+        STATE.parametrizations_cached -= 1
+        if not STATE.parametrizations_cached:
+            STATE.parametrized.clear()
+
+
+class ParametrizationList(ModuleList):
+    """The parametrizations of one tensor, with what it is computed from: ``original``, or ``original0`` and
+    so on.
+    """
+
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
+        if not modules:
+            raise ValueError("ParametrizationList requires one or more modules.")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        with no_grad():
+            new: Any = original
+            for module in reversed(list(self)):
+                if hasattr(module, "right_inverse"):
+                    try:
+                        new = module.right_inverse(new)
+                    except NotImplementedError:
+                        continue
+        self.is_tensor = isinstance(new, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(new)
+        if self.is_tensor:
+            with no_grad():
+                _set(original, new)
+            _register(self, "original", original)
+        else:
+            for at, part in enumerate(new):
+                kept = Parameter(part, original.requires_grad) if isinstance(original, Parameter) else part
+                kept.requires_grad_(original.requires_grad)
+                _register(self, f"original{at}", kept)
+        if not unsafe:
+            _same_form(self(), original)
+
+    def right_inverse(self, value: Any) -> None:
+        """Set what the tensor is computed from, so that it becomes ``value``."""
+        with no_grad():
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(
+                        f"parametrization {type(module).__name__} does not implement right_inverse."
+                    )
+                value = module.right_inverse(value)
+            for own, new in zip(self.originals(), [value] if self.is_tensor else value, strict=True):
+                _set(own, new)
+
+    def originals(self) -> list[Tensor]:
+        """Return what the tensor is computed from."""
+        if self.is_tensor:
+            return [self.original]
+        return [getattr(self, f"original{at}") for at in range(self.ntensors)]
+
+    def forward(self) -> Tensor:
+        first, *others = list(self)
+        x: Tensor = first(*self.originals())
+        for module in others:
+            x = module(x)
+        return x
+
+
+def _set(x: Tensor, value: Tensor) -> None:
+    """Give a tensor new data, of another shape perhaps, or values in its own memory."""
+    if x.shape == value.shape:
+        x.data.copy_(value)
+    else:
+        x.data = value
+
+
+def _same_form(x: Any, original: Tensor) -> None:
+    if not isinstance(x, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
+    for what, is_, was in (("dtype", x.dtype, original.dtype), ("shape", x.shape, original.shape)):
+        if is_ != was:
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` "
+                f"flag is enabled.\nunparametrized {what}: {was}\nparametrized {what}: {is_}"
+            )
+
+
+def _register(module: Module, name: str, x: Tensor) -> None:
+    if isinstance(x, Parameter):
+        module.register_parameter(name, x)
+    else:
+        module.register_buffer(name, x)
+
+
+def _property(name: str) -> property:
+    def read(self: Any) -> Tensor:
+        parametrization = self.parametrizations[name]
+        if not STATE.parametrizations_cached:
+            return parametrization()
+        key = id(self), name
+        if key not in STATE.parametrized:
+            STATE.parametrized[key] = parametrization()
+        return STATE.parametrized[key]
+
+    def write(self: Any, value: Tensor) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    return property(read, write)
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """Have a parameter or buffer computed by a module, from what was there before."""
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        many: Any = module.parametrizations[tensor_name]
+        if not unsafe:
+            _same_form(parametrization(getattr(module, tensor_name)), getattr(module, tensor_name))
+        if hasattr(parametrization, "right_inverse"):
+            with no_grad():
+                _set(many.original, parametrization.right_inverse(getattr(module, tensor_name)))
+        many.append(parametrization)
+        return module
+    if tensor_name not in module._parameters and tensor_name not in module._buffers:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
+            f"'{tensor_name}'"
+        )
+    original: Any = getattr(module, tensor_name)
+    parametrizations = ParametrizationList([parametrization], original, unsafe)
+    delattr(module, tensor_name)
+    if not is_parametrized(module):
+        kind = type(module)
+        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), {"__deepcopy__": _deepcopied})
+        module.parametrizations = ModuleDict()
+    setattr(type(module), tensor_name, _property(tensor_name))
+    module.parametrizations[tensor_name] = parametrizations
+    return module
+
+
+def _deepcopied(self: Any, memo: dict[int, Any]) -> Any:
+    if id(self) not in memo:
+        memo[id(self)] = made = self.__new__(type(self))
+        made.__dict__ = copy.deepcopy(self.__dict__, memo)
+    return memo[id(self)]
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Tell whether a module has a parametrization, or one of that name."""
+    found = module.__dict__.get("_modules", {}).get("parametrizations")
+    if not isinstance(found, ModuleDict):
+        return False
+    return len(found) > 0 if tensor_name is None else tensor_name in found
+
+
+def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
+    """Make a tensor a parameter or buffer again: what was computed, or what it was computed from."""
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    many: Any = module.parametrizations[tensor_name]
+    if many.is_tensor:
+        original = many.original
+        if leave_parametrized:
+            with no_grad():
+                _set(original, getattr(module, tensor_name))
+    elif leave_parametrized:
+        computed = getattr(module, tensor_name).detach()
+        original = Parameter(computed) if many.original0.requires_grad else computed
+    else:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms "
+            "of a sequence of tensors."
+        )
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    if not is_parametrized(module):
+        delattr(module, "parametrizations")
+        module.__class__ = type(module).__bases__[0]
+    _register(module, tensor_name, original)
+    return module
+
+
+__getattr__ = loading(__name__)
