@@ -103,16 +103,17 @@ def inputs(dtype: str) -> Iterator[Input]:
     """The inputs of every op in that dtype."""
     for recipe in recipes():
         if not dtype.startswith("complex") or (recipe.op.complex and "c" not in recipe.refused):
-            yield from _of_recipe(recipe, dtype)
+            yield from of_recipe(recipe, dtype)
     if dtype in ("float32", "float64"):
-        yield from _of_expressions(dtype, "same graph", "same values", "branches of formulas")
-        yield from _of_expressions(dtype, "differentiated once", once=True)
-        yield from _of_expressions(dtype, "before 2.14", release="2.13.0")
+        yield from of_expressions(dtype, "same graph", "same values", "branches of formulas")
+        yield from of_expressions(dtype, "differentiated once", once=True)
+        yield from of_expressions(dtype, "before 2.14", release="2.13.0")
     elif dtype.startswith("complex"):
-        yield from _of_expressions(dtype, "complex numbers")
+        yield from of_expressions(dtype, "complex numbers")
 
 
-def _of_recipe(recipe: Recipe, dtype: str) -> Iterator[Input]:
+def of_recipe(recipe: Recipe, dtype: str) -> Iterator[Input]:
+    """Calls of one spelling, on operands of every shape and of the values that its op tries."""
     tensors = [at for at, kind in enumerate(recipe.kinds) if kind in ("tensor", "either")]
     seen = set()
     for (first, other), plain in product(SHAPES, (False, True)):
@@ -200,7 +201,8 @@ def expressions(block: str) -> list[tuple[str, list[Shape]]]:
     return found
 
 
-def _of_expressions(dtype: str, *blocks: str, **facts: Any) -> Iterator[Input]:
+def of_expressions(dtype: str, *blocks: str, **facts: Any) -> Iterator[Input]:
+    """The expressions below those headings, on three rows of values."""
     for text, shapes in (each for block in blocks for each in expressions(block)):
         for name in ("usual", "ties", "whole"):
             operands = tuple(values(name, at, shape, dtype) for at, shape in enumerate(shapes))

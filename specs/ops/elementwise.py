@@ -152,11 +152,11 @@ for dividing in (div, div_number):
 
 @op(internal=True, inplace=True, node="DivBackward1", factor="y", alone=alone.with_tensor("div"), **_QUOTIENT)
 def div_scalar(x: Tensor, y: Number):
-    """Quotient by a number, inside formulas."""
+    """Quotient by a real number, inside formulas."""
     return np.true_divide(x, y)
 
 
-div_scalar.wrt(x=lambda g, y: g.div_scalar(conj(y)))
+div_scalar.wrt(x=lambda g, y: g.div_scalar(y))
 
 
 @op(internal=True, node="AddBackward1", alone=alone.with_tensor("add"))

@@ -79,10 +79,6 @@ def _mean_backward(g, x_shape, dim, keepdim):
 mean_dim.wrt(x=_mean_backward)
 
 
-def _has_zero(x):
-    return _zeros(x) > 0
-
-
 def _zeros(x):
     return x.eq(0).sum().item()
 
@@ -127,7 +123,7 @@ def _cumprod_backward(g, x, out, dim):
         return g
     dim %= x.ndim
     x, out = conj(x), conj(out)
-    if _has_zero(x):
+    if _zeros(x):
         return _cumprod_backward_at_zero(g, x, dim)
     return out.mul(g).flip((dim,)).cumsum(dim).flip((dim,)).div(x)
 
@@ -185,7 +181,7 @@ def _prod_dim_backward(g, x, out, dim, keepdim):
     x = x.to(g.dtype)
     if not keepdim:
         g, out = g.unsqueeze(dim), out.unsqueeze(dim)
-    return _times_others(g, x, dim % x.ndim) if _has_zero(x) else g.mul(conj(out.div(x)))
+    return _times_others(g, x, dim % x.ndim) if _zeros(x) else g.mul(conj(out.div(x)))
 
 
 prod_dim.wrt(x=_prod_dim_backward)
