@@ -2,6 +2,8 @@
 
 import torch
 
+from specs.case import refused
+
 
 def the_grad_fn_becomes_the_write():
     """After y.mul_(3) y's grad_fn is a MulBackward0 on top of the AddBackward0 before it.
@@ -172,3 +174,52 @@ def copy_sums_and_casts_for_its_source():
     assert y.dtype == torch.float64 and y.requires_grad is True
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0] and x.grad.dtype == torch.float32
+
+
+def a_view_of_a_leaf_of_two_dimensions_is_refused():
+    """A row, an element and a turned leaf are views of it as a slice is.
+
+    Rule: write/view-of-leaf-refused.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    v = x.t()
+    with refused("write/view-of-leaf-refused"):
+        v.mul_(2)
+    v = x[0]
+    with refused("write/view-of-leaf-refused"):
+        v.mul_(2)
+    v = x[1, 1]
+    with refused("write/view-of-leaf-refused"):
+        v.zero_()
+    assert x.tolist() == [[1.0, 2.0], [3.0, 4.0]] and x._version == 0
+
+
+def a_result_saved_through_a_view_has_its_history():
+    """The root of a part, taken in place, can be differentiated twice.
+
+    Rules: double/create-graph-records, write/rewrites-the-base.
+    """
+    x = torch.tensor([4.0, 16.0], requires_grad=True)
+    y = x * 1
+    v = y[:1]
+    v.sqrt_()
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [0.25, 1.0]
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert h.tolist() == [-0.03125, 0.0]
+
+
+def a_view_of_a_view_without_recording_is_refused():
+    """The mode in which a view was made counts for a view of a view too.
+
+    Rules: write/no-grad-view-refused, view/no-grad-tag.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 2
+    v = y.view(4)
+    with torch.no_grad():
+        w = v[:2]
+    with refused("write/no-grad-view-refused"):
+        w.mul_(2)
+    v.mul_(2)
+    assert y.tolist() == [[4.0, 8.0], [12.0, 16.0]]
