@@ -142,6 +142,7 @@ MEMORY = {
     "window": "the first operand after the target is the same window on the memory, or shares none of it; "
     "a target that shows an element twice is refused",
     "mask": "as window, but such a target is only deprecated",
+    "alone": "no operand shares memory with the target; a target that shows an element twice is refused",
     "apart": "no operand shares memory with the target; a target that shows an element twice is deprecated",
     "value": "the value is taken out of its memory first; such a target is refused",
     "constant": "one number goes everywhere, so nothing can go wrong",

@@ -120,12 +120,12 @@ def _is_same_window(target: Tensor, source: Tensor) -> bool:
 def _check_memory(memory: str, operands: tuple[Any, ...]) -> None:
     """Refuse a write whose result would depend on the order in which elements are visited."""
     target = operands[0]
-    if (memory == "window" or memory == "value") and not target._array.flags.c_contiguous:
+    if memory in ("window", "value", "alone") and not target._array.flags.c_contiguous:
         if has_internal_overlap(target._array):
             refuse_by("write/overlap-refused")
         if overlaps_itself(target._array):
             raise Unspecified("the target shows an element twice, and which write to it is the last is open")
-    apart = memory == "apart"
+    apart = memory in ("apart", "alone")
     for other in operands[1:] if apart else operands[1:2]:
         if not isinstance(other, Tensor) or other._storage is not target._storage:
             continue
