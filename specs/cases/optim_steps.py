@@ -53,6 +53,28 @@ def adam_corrects_its_means():
     assert u.tolist() == [7.5] and u.grad.tolist() == [4.0]
 
 
+def amsgrad_divides_by_the_largest():
+    """A small gradient after a large one is divided by the large one's size; without amsgrad by its own.
+
+    Rules: optim/step-is-not-recorded, optim/step-is-a-write.
+    """
+    w = torch.tensor([1.0], requires_grad=True)
+    o = torch.optim.Adam([w], lr=0.5, betas=(0.0, 0.0), eps=0.0, amsgrad=True)
+    w.grad = torch.tensor([4.0])
+    o.step()
+    assert w.tolist() == [0.5]
+    w.grad = torch.tensor([1.0])
+    o.step()
+    assert w.tolist() == [0.375]
+    v = torch.tensor([1.0], requires_grad=True)
+    p = torch.optim.Adam([v], lr=0.5, betas=(0.0, 0.0), eps=0.0)
+    v.grad = torch.tensor([4.0])
+    p.step()
+    v.grad = torch.tensor([1.0])
+    p.step()
+    assert v.tolist() == [0.0]
+
+
 def every_parameter_is_stepped_and_cleared():
     """Not the first alone, by the step, by filling with zeros, nor by dropping.
 

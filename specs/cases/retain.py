@@ -242,6 +242,19 @@ def retain_grad_twice_is_once():
     assert y.grad.tolist() == [1.0, 1.0]
 
 
+def retain_grad_of_a_view_twice_is_once():
+    """Nor does it for a view, also where its history was made anew. Rule: retain/twice-is-once."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    v = y[:1]
+    v.retain_grad()
+    v.retain_grad()
+    y.mul_(3)
+    v.retain_grad()
+    v.sum().backward()
+    assert v.grad.tolist() == [1.0] and x.grad.tolist() == [6.0, 0.0]
+
+
 def the_flag_outlives_detach_in_place():
     """detach_() leaves retains_grad True. Rule: retain/outlives-detach-in-place."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
