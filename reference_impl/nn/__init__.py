@@ -27,6 +27,7 @@ from reference_impl.nn.layers import (
     Dropout2d,
     Dropout3d,
     Embedding,
+    EmbeddingBag,
     Flatten,
     Identity,
     Linear,
@@ -56,7 +57,8 @@ __getattr__ = loading(__name__, "modules")
 __all__ = [
     "GRU", "LSTM", "RNN", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Conv1d",
     "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Dropout", "Dropout1d",
-    "Dropout2d", "Dropout3d", "Embedding", "Flatten", "GRUCell", "GroupNorm", "Identity", "InstanceNorm1d",
+    "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag",
+    "Flatten", "GRUCell", "GroupNorm", "Identity", "InstanceNorm1d",
     "InstanceNorm2d", "LSTMCell", "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict",
     "ModuleList", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList", "RMSNorm",
     "RNNBase", "RNNCell",

@@ -50,6 +50,7 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     threshold,
 )
 from reference_impl.nn.attention_functions import scaled_dot_product_attention  # noqa: F401
+from reference_impl.nn.embedding_bags import embedding_bag  # noqa: F401
 from reference_impl.nn.loss_functions import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,

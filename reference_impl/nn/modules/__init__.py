@@ -24,7 +24,7 @@ FILES = {
         "AdaptiveMaxPool1d AdaptiveMaxPool2d"
     ),
     "rnn": "RNN LSTM GRU RNNBase RNNCell LSTMCell GRUCell",
-    "sparse": "Embedding",
+    "sparse": "Embedding EmbeddingBag",
     "transformer": (
         "Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer"
     ),
