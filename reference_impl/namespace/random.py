@@ -18,6 +18,9 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import new_leaf, shape_of
 from specs.layout import laid_out_like
 
+STATE_BYTES = 5056
+"""The length of PyTorch's state of a generator; the rest of what is shorter is not read."""
+
 
 class Generator:
     """A seedable source of random numbers, on numpy's generator."""
@@ -42,8 +45,9 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """The state as a uint8 tensor."""
-        return wrap(np.frombuffer(pickle.dumps(self._numpy.bit_generator.state), np.uint8).copy())
+        """The state as a uint8 tensor, as long as PyTorch's."""
+        state = pickle.dumps(self._numpy.bit_generator.state).ljust(STATE_BYTES, b"\0")
+        return wrap(np.frombuffer(state, np.uint8).copy())
 
     def set_state(self, state: Tensor) -> None:
         """Restore a state from `get_state`."""

@@ -19,6 +19,7 @@ def test_a_seed_fixes_what_follows() -> None:
     first = ours.randn(3)
     state = ours.get_rng_state()
     second = ours.rand(3)
+    assert state.shape == torch.get_rng_state().shape
     ours.set_rng_state(state)
     assert second.equal(ours.rand(3))
     ours.manual_seed(1)
