@@ -153,6 +153,7 @@ deg2rad.wrt(x=lambda g: g.mul_scalar(_DEGREE))
 )
 def logaddexp(x: Tensor, y: Tensor):
     """``log(exp(x) + exp(y))``, without overflow on the way."""
+    np.broadcast(x, y)  # shapes are looked at before a kernel is found
     need_kernel("logaddexp", x, "biu")
     if x.dtype.kind != "c":
         return np.logaddexp(x, y)

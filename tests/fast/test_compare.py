@@ -226,6 +226,22 @@ def test_what_shaking_takes_over_an_edge_need_not_be_finite(x, y, moved, alike):
     assert not within_reach(x, None, moved)
 
 
+@pytest.mark.parametrize(
+    ("y", "moved", "alike"),
+    [
+        (1, (0, 1), True),
+        (1, (0, 0), False),
+        (2, (0, 1), False),
+        (1, (), False),
+        (True, (0, 1), False),
+        (1, (0.0, 1.0), False),
+    ],
+)  # fmt: skip
+def test_an_integer_is_one_that_rounding_makes_of_a_number(y, moved, alike):
+    """A number just below 1 that is cut off may be 0 or 1, if perturbing shows both."""
+    assert within_reach(0, y, moved) is alike
+
+
 def test_nothing_exact_is_perturbed():
     """Perturbing leaves a program without rounding as it is."""
     program = parse(

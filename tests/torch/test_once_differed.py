@@ -544,6 +544,18 @@ with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t)
     c, = torch.autograd.grad(b, a, a, create_graph=True)
 d = c.grad_fn
 """,
+    "an integer is made of a number just below it": """
+a = torch.tensor([[-2.0, 2.0]])
+b = torch.nn.functional.softmax(a, dim=1)
+c = b.sum()
+h = torch.tensor([1, 2])
+h.fill_(c)
+""",
+    "logaddexp looks at shapes before it looks for a kernel": """
+b = torch.tensor([[1, 0, 0], [1, 0, 0]])
+k = b.t()
+q = k.logaddexp(b)
+""",
     "layer_norm saves its bias, too": """
 a = torch.tensor([1.0, -1.0, 0.0], requires_grad=True)
 b = torch.tensor([4.0, -1.0, 2.0], requires_grad=True)

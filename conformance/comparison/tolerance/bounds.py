@@ -260,7 +260,7 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
     """Tell whether nested numbers are equal, or no farther apart than SLACK times what ``moved`` the first.
 
     A number that is moved over the edge of a function's domain may be any other; one that is moved by its own
-    size may be infinite.
+    size may be infinite. An integer, made of a number that was rounded, may be any between those it became.
     """
     if isinstance(x, list):
         if not all(isinstance(each, list) and len(each) == len(x) for each in (y, *moved)):
@@ -268,7 +268,11 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
         return all(within_reach(a, b, others) for a, b, *others in zip(x, y, *moved, strict=True))
     if near(x, y, NO_TOLERANCE):
         return True
-    if not all(type(each) is type(x) for each in (y, *moved)) or not isinstance(x, float | complex):
+    if not all(type(each) is type(x) for each in (y, *moved)):
+        return False
+    if type(x) is int:
+        return min((x, *moved)) <= y <= max((x, *moved))
+    if not isinstance(x, float | complex):
         return False
     if isinstance(x, complex):
         parts = ([part(each) for each in (x, y, *moved)] for part in (_REAL, _IMAGINARY))
