@@ -21,6 +21,8 @@ BESIDE = ("fidelity/*.py", "base/device.py", "base/grad_dtype.py")
 
 NEEDS_MORE = {
     "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",
+    "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
+    "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
 }
