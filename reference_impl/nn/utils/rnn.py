@@ -82,7 +82,8 @@ def pack_padded_sequence(
             )
     else:
         at = np.argsort(-sizes, kind="stable")
-        order, unsorted = wrap(at.copy()), wrap(np.argsort(at))
+        order = wrap(at.copy())
+        unsorted = order.new_zeros(order.shape).scatter_(0, order, wrap(np.arange(batch)))
         input, sizes = input.index_select(0 if batch_first else 1, order), sizes[at]
     x = input.transpose(0, 1) if batch_first else input
     counts = [int((sizes > t).sum()) for t in range(int(sizes[0]))]
