@@ -33,7 +33,7 @@ def seen(x: Any) -> tuple[str, tuple[int, ...], Any]:
 
 
 def measured(namespace: Any, expression: str, shapes: list[tuple[int, ...]]) -> tuple[list[Any], list[str]]:
-    """Values and graphs: of the result, of its gradients, and of the gradients of those."""
+    """Values and graphs: of the result, of its gradients, and of theirs, or why these are refused."""
     operands = {
         name: namespace.tensor(
             np.resize(np.roll(NUMBERS, -5 * n), shape), dtype=namespace.float32
@@ -45,18 +45,21 @@ def measured(namespace: Any, expression: str, shapes: list[tuple[int, ...]]) -> 
         out = eval(expression, {"torch": namespace, "F": namespace.nn.functional, **operands})
         g = namespace.ones_like(out).mul_(1.5).requires_grad_()
         grads = namespace.autograd.grad(out, list(operands.values()), g, create_graph=True, allow_unused=True)
-        twice = [
-            namespace.autograd.grad(
-                grad.sin().sum(), [g, *operands.values()], allow_unused=True, retain_graph=True
-            )
-            for grad in grads
-            if grad is not None and grad.requires_grad
-        ]
+        twice, refused = [], []
+        for grad in grads:
+            if grad is not None and grad.requires_grad:
+                inputs = [g, *operands.values()]
+                try:
+                    root = grad.sin().sum()
+                    twice.append(namespace.autograd.grad(root, inputs, allow_unused=True, retain_graph=True))
+                except RuntimeError as error:
+                    refused.append(str(error))
     values = [seen(out), *[seen(grad) for grad in grads if grad is not None]]
     zeros = [namespace.zeros_like(x) for x in (g, *operands.values())]
     for gradients in twice:
         values += [seen(z if x is None else x) for x, z in zip(gradients, zeros, strict=True)]
-    return values, [tree(out.grad_fn), *[tree(grad.grad_fn) for grad in grads if grad is not None]]
+    graphs = [tree(out.grad_fn), *[tree(grad.grad_fn) for grad in grads if grad is not None]]
+    return values, [*graphs, *refused]
 
 
 @pytest.mark.parametrize(("expression", "shapes"), [*rows("same graph"), *rows("same values")])
