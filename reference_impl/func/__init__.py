@@ -113,7 +113,19 @@ def _kept(tree: Any, own: Sequence[Tensor]) -> Any:
     return like(tree, [_without(x, own) for x in leaves]) if leaves else tree
 
 
-def _grads(outs: Sequence[Tensor], own: Sequence[Tensor], vectors: Sequence[Any] | None = None) -> Any:
+def _recorded(func: Callable[..., Any], primals: Any, has_aux: bool) -> tuple[list[Tensor], Any, Any]:
+    """Return the own tensors by which ``func`` can be differentiated, its result and what comes beside."""
+    given, own = _watched(primals, tuple(range(len(primals))))
+    out = func(*given)
+    return (own, *out) if has_aux else (own, out, None)
+
+
+def _grads(
+    outs: Sequence[Tensor],
+    own: Sequence[Tensor],
+    vectors: Sequence[Any] | None = None,
+    retain_graph: bool | None = None,
+) -> Any:
     pairs = [
         (x, None if vectors is None else v)
         for x, v in zip(outs, vectors or outs, strict=True)
@@ -122,7 +134,12 @@ def _grads(outs: Sequence[Tensor], own: Sequence[Tensor], vectors: Sequence[Any]
     if not pairs:
         return [None] * len(own)
     return autograd.grad(
-        [x for x, _ in pairs], own, [v for _, v in pairs], create_graph=True, allow_unused=True
+        [x for x, _ in pairs],
+        own,
+        [v for _, v in pairs],
+        retain_graph=retain_graph,
+        create_graph=True,
+        allow_unused=True,
     )
 
 
@@ -140,17 +157,14 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return what ``func`` gives, and a function that multiplies by its Jacobian from the left."""
-    everything = tuple(range(len(primals)))
     with enable_grad():
-        given, own = _watched(primals, everything)
-        out = func(*given)
-        out, aux = out if has_aux else (out, None)
+        own, out, aux = _recorded(func, primals, has_aux)
     outs = flat(out)
 
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        grads = _grads(outs, own, flat(cotangents))
-        shaped = _shaped(_filled(grads, own), primals, everything)
-        return shaped
+        # NB: the history is recorded in any case, and dropped where nothing outside has one.
+        grads = _grads(outs, own, flat(cotangents), retain_graph)
+        return _shaped(_filled(grads, own), primals, tuple(range(len(primals))))
 
     value = _kept(out, own)
     return (value, pulled, _kept(aux, own)) if has_aux else (value, pulled)
@@ -160,11 +174,8 @@ def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """Return what ``func`` gives, and the product of its Jacobian with ``tangents``, by double backward."""
-    everything = tuple(range(len(primals)))
     with enable_grad():
-        given, own = _watched(primals, everything)
-        out = func(*given)
-        out, aux = out if has_aux else (out, None)
+        own, out, aux = _recorded(func, primals, has_aux)
         outs = flat(out)
         seeds = [zeros_like(x, requires_grad=True) for x in outs]
         grads = _grads(outs, own, seeds)

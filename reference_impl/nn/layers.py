@@ -100,6 +100,13 @@ class Bilinear(Module):
         )
 
 
+def _fill_rows(weight: Tensor, padding_idx: int | None) -> None:
+    init.normal_(weight)
+    if padding_idx is not None:
+        with no_grad():
+            weight.select(0, padding_idx).fill_(0)
+
+
 class Embedding(Module):
     """A lookup table of rows by index; the row ``padding_idx`` starts with zeros and gets no gradient."""
 
@@ -134,10 +141,7 @@ class Embedding(Module):
 
     def reset_parameters(self) -> None:
         """Fill with normal numbers, and the padding with zeros."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight.select(0, self.padding_idx).fill_(0)
+        _fill_rows(self.weight, self.padding_idx)
 
     @classmethod
     def from_pretrained(
@@ -195,10 +199,7 @@ class EmbeddingBag(Module):
 
     def reset_parameters(self) -> None:
         """Fill with normal numbers, and the padding with zeros."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight.select(0, self.padding_idx).fill_(0)
+        _fill_rows(self.weight, self.padding_idx)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **more: Any) -> EmbeddingBag:

@@ -122,3 +122,16 @@ def test_a_module_keeps_its_own_tensors(name):
     out = t.func.functional_call(model, {"0.weight": t.eye(2) * 2}, (t.ones(1, 2),))
     assert out.tolist() == [[4.0, 4.0]]
     assert layer.weight is tied.weight is before
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_a_pullback_runs_again_unless_it_is_told_not_to(name):
+    """Without ``retain_graph`` it frees what was saved."""
+    t = SIDES[name]
+    x = t.tensor([1.0, 2.0])
+    value, pulled = t.func.vjp(lambda a: a * a, x)
+    assert [1.0, 4.0] == value.tolist()
+    for keep in (True, False):
+        assert [2.0, 4.0] == pulled(t.ones(2), retain_graph=keep)[0].tolist()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        pulled(t.ones(2))
