@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from reference_impl.base.modes import enable_grad, no_grad
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.optim.optimizer import Optimizer
@@ -101,7 +102,7 @@ class LBFGS(Optimizer):
 
     def _direction(self, g: Tensor, state: dict[str, Any], size: int) -> Tensor:
         """Minus the gradient times an estimate of the inverse Hessian, by the two-loop recursion."""
-        if state["n_iter"] == 1:
+        if state["n_iter"] == 1 or not by("optim/updates-by-its-algorithm"):
             state |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1.0}
             return g.neg()
         changes, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]

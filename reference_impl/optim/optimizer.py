@@ -76,8 +76,9 @@ class Optimizer:
             warn("optim/same-parameter-twice-warns")
         if any(set(params) & set(other["params"]) for other in self.param_groups):
             refuse_by("optim/one-group-each")
-        more = {name: value for name, value in self.defaults.items() if name not in group}
-        self.param_groups.append(group | {"params": params} | more)
+        own = group if by("optim/groups-have-their-own-settings") else {}
+        more = {name: value for name, value in self.defaults.items() if name not in own}
+        self.param_groups.append(own | {"params": params} | more)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear the gradients, or fill them with zeros."""
@@ -166,7 +167,8 @@ class Optimizer:
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
         self.state = defaultdict(dict)
-        self.state |= {params[number]: dict(state) for number, state in state_dict["state"].items()}
+        if by("optim/state-comes-back"):
+            self.state |= {params[number]: dict(state) for number, state in state_dict["state"].items()}
 
 
 def _on_devices(updates: list[Update]) -> bool:

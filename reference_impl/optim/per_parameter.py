@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.base.dtypes import default, float32, float64
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
 from reference_impl.optim.optimizer import Optimizer, Update, check_path
@@ -54,7 +55,8 @@ class PerParameter(Optimizer):
                 x.mul_(1 - group["lr"] * group["weight_decay"])
             elif group.get("weight_decay"):
                 g = g.add(x, alpha=group["weight_decay"])
-            self.one(x, g, state, group)
+            if by("optim/updates-by-its-algorithm"):
+                self.one(x, g, state, group)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Make the state of a parameter that has none."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import wraps
 from typing import Any
 
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.optim.optimizer import Optimizer
 
@@ -28,7 +29,7 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
     """Give a group of parameters its learning rate; one that is a tensor is filled."""
     if isinstance(group["lr"], Tensor):
         group["lr"].fill_(rate)
-    else:
+    elif by("optim/schedules-set-the-rate"):
         group["lr"] = rate
 
 

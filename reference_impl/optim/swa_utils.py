@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from reference_impl.base.modes import no_grad
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
 from reference_impl.nn.module import Module
@@ -75,7 +76,7 @@ class AveragedModel(Module):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
-        self.module = deepcopy(model)
+        self.module = deepcopy(model) if by("optim/averages-are-their-own") else model
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer("n_averaged", tensor(0, device=device))
