@@ -91,7 +91,7 @@ class Watch:
             if replaced is not None:
                 if len(replaced) != len(outputs):
                     refuse_by("nn/backward-pre-hook-returns-as-many", got=len(replaced), want=len(outputs))
-                outputs = replaced
+                outputs = replaced if by("nn/backward-hooks-replace") else outputs
         self.outputs = outputs
         if not self.before and by("nn/backward-hook-fires-without-inputs"):
             warn("nn/backward-hook-fires-without-inputs")
@@ -111,6 +111,6 @@ class Watch:
             if replaced is not None:
                 if len(replaced) != len(given):
                     refuse_by("nn/backward-hook-returns-as-many", got=len(replaced), want=len(given))
-                given = replaced
+                given = replaced if by("nn/backward-hooks-replace") else given
         self.outputs = None
         return tuple(given[at] for at in self.before)

@@ -55,7 +55,7 @@ class _Modules(Module):
         modules.insert(index, module)
         self._put(modules)
 
-    def pop(self, key: Any = -1) -> Module:
+    def pop(self, key: Any) -> Module:
         """Remove a module and return it."""
         module: Module = self[key]
         del self[key]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base.not_modelled import refuse_unless_default
+from reference_impl.base.rules import by
 from reference_impl.core.hooks import Hooks, RemovableHandle, attach
 
 
@@ -43,7 +44,7 @@ def before(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
                         f"but got {given}."
                     )
                 args, kwargs = given
-        elif (given := hook(module, args)) is not None:
+        elif (given := hook(module, args)) is not None and by("nn/forward-hooks-replace"):
             args = given if isinstance(given, tuple) else (given,)
     return args, kwargs
 
@@ -55,5 +56,6 @@ def after(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: An
             replaced = hook.hook(module, args, kwargs, result)
         else:
             replaced = hook(module, args, result)
-        result = result if replaced is None else replaced
+        if replaced is not None and by("nn/forward-hooks-replace"):
+            result = replaced
     return result

@@ -259,7 +259,6 @@ class Module:
 
     def to(self, *wanted: Any, **more: Any) -> Module:
         """Move all tensors to a device, and cast floating-point ones to a dtype."""
-
         need_float(*wanted, *more.values())
 
         def change(x: Tensor) -> Tensor:
@@ -295,8 +294,9 @@ class Module:
         return self._swap(lambda x: x.cuda(index))
 
     def _state(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        kept = {n: b for n, b in self._buffers.items() if n not in self._transient}
-        for name, tensor in chain(self._parameters.items(), kept.items()):
+        saved = by("nn/buffers-belong-to-the-state")
+        kept = [(n, b) for n, b in self._buffers.items() if saved and n not in self._transient]
+        for name, tensor in chain(self._parameters.items(), kept):
             if tensor is not None:
                 yield prefix + name, tensor
         modules = self._modules

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.base.modes import no_grad
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import zeros
@@ -22,7 +22,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         return zeros(())
     total = composite.stack([g.norm(norm_type) for g in grads]).norm(norm_type)
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
-    for g in grads:
+    for g in grads if by("nn/clipping-bounds-the-norm") else ():
         g.mul_(scale)
     return total
 
