@@ -115,3 +115,19 @@ def the_mode_before_comes_back():
             assert torch.is_anomaly_enabled()
         assert torch.is_anomaly_enabled()
     assert not torch.is_anomaly_enabled()
+
+
+def all_that_a_failing_node_was_made_by_is_told():
+    """From the last derivative back to the first. Rules: anomaly/tells-where, anomaly/nan-refused."""
+    x = torch.tensor([0.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        y = x**2.5
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        (h,) = torch.autograd.grad(g.sum(), x, create_graph=True)
+        with refused("anomaly/nan-refused"), warnings.catch_warnings(record=True, action="always") as told:
+            (h * 0).sum().backward()
+    texts = [str(each.message).split(".")[0].strip() for each in told]
+    assert texts == [
+        "Error detected in PowBackward0",
+        *["Previous calculation was induced by PowBackward0"] * 2,
+    ]

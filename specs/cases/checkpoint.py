@@ -172,3 +172,64 @@ def reentrant_call_takes_no_options():
         checkpoint(lambda a: a * 3, x, debug=True, use_reentrant=True)
     y = checkpoint(lambda a, by: a * by, x, by=3, use_reentrant=False)
     assert y.tolist() == [6.0]
+
+
+def a_second_run_has_the_inputs_flags():
+    """An input that requires no grad does not in the second run either; integers pass.
+
+    Rule: checkpoint/computes-again.
+    """
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = torch.tensor([4.0, 5.0])
+    i = torch.tensor([1, 0])
+    flags = []
+    f = lambda a, b, index: (flags.append((a.requires_grad, b.requires_grad)), (a * b)[index])[1]
+    torch.utils.checkpoint.checkpoint(f, x, y, i, use_reentrant=True).backward(torch.tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [40.0, 5.0] and y.grad is None
+    torch.utils.checkpoint.checkpoint(f, x, y, i, use_reentrant=False).backward(torch.tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [80.0, 10.0] and y.grad is None
+    assert flags == [(True, False)] * 4
+
+
+def segments_of_a_checkpointed_sequence():
+    """All but the last are computed again, and each is handed the result of the one before.
+
+    Rule: checkpoint/computes-again.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    calls = []
+    parts = [lambda a, n=n: (calls.append(n), a * a + n)[1] for n in range(5)]
+    y = torch.utils.checkpoint.checkpoint_sequential(parts, 2, x, use_reentrant=False)
+    assert calls == [0, 1, 2, 3, 4]
+    y.backward()
+    assert calls[5:] == [0, 1]
+    calls.clear()
+    z = torch.utils.checkpoint.checkpoint_sequential(
+        parts, 3, x.detach().requires_grad_(), use_reentrant=True
+    )
+    z.backward()
+    assert calls == [0, 1, 2, 3, 4, 1, 0]
+
+
+def contexts_and_keywords_of_a_checkpoint():
+    """One context for the first run, one for the second; keywords and several results pass.
+
+    Rule: checkpoint/computes-again.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    modes = []
+    f = lambda a, scale=1: (modes.append(torch.is_grad_enabled()), (a * a * scale, a.exp() * a))[1]
+    noted = lambda name: type(
+        "Noted", (), {"__enter__": lambda self: modes.append(name), "__exit__": lambda self, *error: None}
+    )()
+    contexts = lambda: (noted("first"), noted("second"))
+    a, b = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False, scale=3, context_fn=contexts)
+    (a * 10 + b * 0).backward()
+    assert x.grad.tolist() == [120.0] and modes == ["first", True, "second", True]
+    with torch.no_grad():
+        c, d = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+    assert c.requires_grad is False and modes[4:] == [False]
+    with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+        e, _ = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+    (g,) = torch.autograd.grad(e, x)
+    assert g.tolist() == [4.0] and modes[5:] == [True, True]

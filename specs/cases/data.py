@@ -166,3 +166,19 @@ def a_leaf_of_another_width_gets_its_old_grad():
     y = x.sum()
     y.backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def another_dtype_begins_a_new_end():
+    """Data of the same dtype keep the accumulator; with other data later uses end in a new one.
+
+    Rules: data/assign-swaps, leaf/edges-end-in-accumulators.
+    """
+    x = torch.tensor([2.0], requires_grad=True)
+    y = x * 3
+    end = y.grad_fn.next_functions[0][0]
+    x.data = torch.tensor([5.0])
+    assert (x * 1).grad_fn.next_functions[0][0] is end
+    x.data = torch.tensor([5.0], dtype=torch.float64)
+    assert (x * 1).grad_fn.next_functions[0][0] is not end
+    y.backward()
+    assert x.grad.dtype == torch.float32 and (x * 2).dtype == torch.float64

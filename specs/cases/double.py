@@ -292,3 +292,17 @@ def zeros_without_memory_give_no_layout():
     assert z.stride() == (1, 2) and z.clone().stride() == (1, 2)
     assert z.sin().stride() == (2, 1) and z.mul(z).stride() == (2, 1)
     assert h.maximum(x.detach().t()).stride() == (1, 2)
+
+
+def zeros_without_memory_that_are_leaves_refuse_as_leaves():
+    """Recorded, a write is refused for the leaf; under no_grad for the memory that is not there.
+
+    Rules: write/leaf-refused, write/zeros-without-memory.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    (z,) = torch.autograd.grad(x.sgn(), x, torch.ones(1))
+    z.requires_grad_()
+    with refused("write/leaf-refused"):
+        z.add_(1)
+    with torch.no_grad(), refused("write/zeros-without-memory"):
+        z.add_(1)

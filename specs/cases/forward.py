@@ -250,3 +250,41 @@ def tangents_can_be_turned_off():
                 assert fw.unpack_dual(d * 2).tangent.tolist() == [2.0, -2.0]
             assert fw.unpack_dual(d * 2).tangent is None
         assert fw.unpack_dual(d * 2).tangent.tolist() == [2.0, -2.0]
+
+
+def a_result_that_was_saved_has_its_tangent():
+    """So the gradient of what was written in place has one, too.
+
+    Rules: forward/ops-carry-tangents, forward/writes-reach-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 0.5], requires_grad=True)
+    with fw.dual_level():
+        d = fw.make_dual(x, torch.tensor([1.0, -2.0]))
+        y = d * 1
+        y.sigmoid_()
+        (g,) = torch.autograd.grad(y.sum(), d)
+        assert [round(v, 4) for v in fw.unpack_dual(g).tangent.tolist()] == [-0.0909, 0.1151]
+        (h,) = torch.autograd.grad(d.exp().sum(), d)
+        assert fw.unpack_dual(h).tangent.tolist() == (x.exp() * torch.tensor([1.0, -2.0])).tolist()
+
+
+def a_jvp_that_writes_nothing_is_refused():
+    """The tangent of an input that forward wrote is to be written too.
+
+    Rule: forward/jvp-fits-the-outputs.
+    """
+    fw = torch.autograd.forward_ad
+    lazy = type(
+        "Lazy",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: ctx.mark_dirty(x) or x.mul_(2)),
+            "jvp": staticmethod(lambda ctx, t: t),
+        },
+    )
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        with refused("forward/jvp-fits-the-outputs"):
+            lazy.apply(d.clone())
+        assert lazy.apply(torch.tensor([1.0])).tolist() == [2.0]

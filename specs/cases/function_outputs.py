@@ -194,3 +194,35 @@ def a_marked_input_is_left_as_it_is():
     assert x.grad.tolist() == [2.0, 2.0]
     w = MarkedSame.apply(x)
     assert w.requires_grad is False and x.requires_grad is True
+
+
+def a_written_input_loses_its_grad():
+    """A retained grad belongs to the value before the write. Rules: function/dirty-is-rewritten, retain/fills-grad."""
+    x = torch.tensor([1.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.backward()
+    assert y.grad.tolist() == [1.0]
+    z = Written.apply(y)
+    assert z is y and y.grad is None
+
+
+def an_unmarked_result_is_the_very_one():
+    """A result with a history that forward marks as non-differentiable is detached in place.
+
+    Rule: function/non-differentiable.
+    """
+    made = []
+    recorded = torch.enable_grad()(lambda x: x.detach().requires_grad_() * 2)
+    constant = type(
+        "Constant",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(
+                lambda ctx, x: (made.append(recorded(x)), ctx.mark_non_differentiable(made[0]), made[0])[2]
+            ),
+            "backward": staticmethod(lambda ctx, g: g),
+        },
+    )
+    y = constant.apply(torch.tensor([1.0], requires_grad=True))
+    assert made[0] is y and y.requires_grad is False and y.grad_fn is None and y.is_leaf is True

@@ -45,7 +45,7 @@ def every_setting_of_lbfgs():
 
 
 def groups_have_settings_of_their_own():
-    """What a group does not set is the optimizer's; a group that is added later is stepped as well.
+    """The rest is the optimizer's; a group that is added later is stepped as well.
 
     Rule: optim/groups-have-their-own-settings.
     """

@@ -209,3 +209,16 @@ def a_saved_tensor_detached_in_place_is_refused():
     s = y.sum()
     with refused("save/detached-refused"):
         s.backward()
+
+
+def what_has_hooks_and_is_freed_takes_no_others():
+    """It is told that it was freed. Rules: saved_hooks/freed-takes-none, saved_hooks/one-pair-each."""
+    x = torch.tensor([2.0], requires_grad=True)
+    y = x.exp()
+    saved = y.grad_fn._raw_saved_result
+    saved.register_hooks(lambda t: t, lambda t: t)
+    with refused("saved_hooks/one-pair-each"):
+        saved.register_hooks(lambda t: t, lambda t: t)
+    y.backward()
+    with refused("saved_hooks/freed-takes-none"):
+        saved.register_hooks(lambda t: t, lambda t: t)
