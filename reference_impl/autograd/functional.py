@@ -193,9 +193,7 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
     missing = f"Output {at} {OURS}"
     for place in range(out.numel()):
         element = out.reshape((-1,))[place]  # two nodes for each
-        grads = _gradients(
-            (element,), inputs, None if not element.is_complex() else (ones_like(element),), create_graph
-        )
+        grads = _gradients((element,), inputs, create_graph=create_graph)
         for column, g in zip(
             columns, _filled(grads, inputs, strict, create_graph, missing, "jacobian"), strict=True
         ):
