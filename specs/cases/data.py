@@ -175,10 +175,11 @@ def another_dtype_begins_a_new_end():
     """
     x = torch.tensor([2.0], requires_grad=True)
     y = x * 3
-    end = y.grad_fn.next_functions[0][0]
+    ends = []
+    ends.append(y.grad_fn.next_functions[0][0])
     x.data = torch.tensor([5.0])
-    assert (x * 1).grad_fn.next_functions[0][0] is end
+    assert (x * 1).grad_fn.next_functions[0][0] is ends[0]
     x.data = torch.tensor([5.0], dtype=torch.float64)
-    assert (x * 1).grad_fn.next_functions[0][0] is not end
+    assert (x * 1).grad_fn.next_functions[0][0] is not ends[0]
     y.backward()
     assert x.grad.dtype == torch.float32 and (x * 2).dtype == torch.float64
