@@ -87,7 +87,7 @@ def backward(
         if grad_tensors is not None:
             refuse_by("backward/grad-variables-twice")
         grad_tensors = grad_variables
-    targets = _tuple(inputs) if inputs is not None else ()
+    targets = _targets(inputs) if inputs is not None else ()
     if inputs is not None and not targets:
         refuse_by("backward/inputs-empty")
     roots = _tuple(tensors)
@@ -116,8 +116,9 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
-    """Return the gradients of ``outputs`` by ``inputs``, one each, and leave ``grad`` alone.
+) -> Any:
+    """Return the gradients of ``outputs`` by ``inputs``, in a tuple or under the keys of a dict of these, and
+    leave ``grad`` alone.
 
     An unused input is refused, unless ``allow_unused`` (None) or ``materialize_grads`` (zeros) is set.
 
@@ -127,7 +128,7 @@ def grad(
         refuse_by("grad_call/materialize-conflict")
     if allow_unused is None:
         allow_unused = materialize_grads
-    roots, targets = _tuple(outputs), _tuple(inputs)
+    roots, targets = _tuple(outputs), _targets(inputs)
     if not targets and by("grad_call/inputs-counted-first"):
         refuse_by("grad_call/inputs-empty")
     if not only_inputs:
@@ -135,17 +136,23 @@ def grad(
     given = _seed_tuple(grad_outputs, len(roots))
     if is_grads_batched and by("grad_call/batches-go-back-one-by-one"):
         keep = _keeps(retain_graph, create_graph)
-        how = {"create_graph": create_graph, "allow_unused": True}
+        how: dict[str, Any] = {"create_graph": create_graph, "allow_unused": True}
         *rows, last = _rows(roots, given)
         batches = [grad(roots, targets, row, retain_graph=True, **how) for row in rows]
         batches.append(grad(roots, targets, last, retain_graph=keep, **how))
         result = [None if column[0] is None else stack(column) for column in zip(*batches, strict=True)]
-        return _complete(result, targets, allow_unused, materialize_grads, create_graph)
+        return _under(inputs, _complete(result, targets, allow_unused, materialize_grads, create_graph))
     seeds = _seeds(roots, given, create_graph)
     by("grad_call/leaves-grad-alone")
     keep = _keeps(retain_graph, create_graph)
     result = _run(roots, seeds, keep, create_graph, targets, accumulate=False)
-    return _complete(result, targets, allow_unused, materialize_grads, create_graph)
+    return _under(inputs, _complete(result, targets, allow_unused, materialize_grads, create_graph))
+
+
+def _under(inputs: Any, grads: tuple[Tensor | None, ...]) -> Any:
+    """Put gradients under the keys of a dict of inputs."""
+    named = type(inputs) is dict and by("grad_call/named-inputs-name-the-result")
+    return dict(zip(inputs, grads, strict=True)) if named else grads
 
 
 def _complete(
@@ -175,12 +182,14 @@ def _keeps(retain_graph: bool | None, create_graph: bool) -> bool:
 def _tuple(tensors: Any) -> tuple[Any, ...]:
     if isinstance(tensors, (Tensor, GradientEdge)):
         return (tensors,)
-    if isinstance(tensors, dict):
-        return tuple(tensors.values())
     if not hasattr(tensors, "__iter__"):
         refuse_by("backward/not-iterable", type=type(tensors).__name__)
         return ()
     return tuple(tensors)
+
+
+def _targets(inputs: Any) -> tuple[Any, ...]:
+    return tuple(inputs.values()) if type(inputs) is dict else _tuple(inputs)
 
 
 def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:

@@ -95,7 +95,7 @@ class Node:
         for at, g in enumerate(grads):
             if g is not None and not isinstance(g, Tensor):
                 raise TypeError(f"argument {at} is not a Variable")
-        given = self.apply(list(grads), RunningTask())
+        given = self.apply(list(grads), RunningTask()) if by("backward/nodes-can-be-called") else [None]
         return given[0] if len(given) == 1 else tuple(given)
 
     def tensor_pre_hooks(self) -> Iterable[tuple[int, Hooks]]:

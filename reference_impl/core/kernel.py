@@ -36,6 +36,7 @@ class Kernel:
 
     __slots__ = (
         "attributes",
+        "beyond_programs",
         "boolean",
         "compute",
         "computes_first",
@@ -70,6 +71,7 @@ class Kernel:
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"
+        self.beyond_programs = op.internal
         self.prepare = preparer(op)
         self.compute = op.compute
         self.computes_first = op.memory in ("value", "constant") or len(op.operands) == 1

@@ -95,7 +95,7 @@ class OpNode(Node):
                 unsaved = True
         out: list[Tensor | None] = [None] * len(self.edges)
         values[0] = given = _undefined_passed_on(grads) if kernel.multi else grads[0]
-        if given is None:
+        if given is None or (kernel.beyond_programs and not by("op/derivatives-beyond-programs")):
             return out
         wanted = kernel.op.joint and any(task.should_compute_output(self, at) for at in range(len(out)))
         for fn, pick, at in kernel.formulas:

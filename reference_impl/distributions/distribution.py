@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 from reference_impl.base.modes import enable_grad, no_grad
+from reference_impl.base.rules import by
 from reference_impl.base.size import Size
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
@@ -80,7 +82,7 @@ class Distribution:
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Draw values without history."""
-        with no_grad():
+        with no_grad() if by("functional/samples-have-no-history") else nullcontext():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 
 from reference_impl import autograd
 from reference_impl.base.modes import enable_grad
+from reference_impl.base.rules import by
 from reference_impl.core.graph import AccumulateGrad
 from reference_impl.core.tensor import Tensor
 from reference_impl.func.functional_call import functional_call, stack_module_state
@@ -39,7 +40,7 @@ def _without(x: Any, own: Sequence[Tensor]) -> Any:
         if isinstance(node, AccumulateGrad) and not any(node.variable is leaf for leaf in own):
             return x
         todo += [target for target, _ in node.next_functions]
-    return x.detach()
+    return x.detach() if by("functional/transforms-leave-no-history") else x
 
 
 def _chosen(args: Sequence[Any], argnums: int | tuple[int, ...]) -> tuple[int, ...]:

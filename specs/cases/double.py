@@ -304,5 +304,6 @@ def zeros_without_memory_that_are_leaves_refuse_as_leaves():
     z.requires_grad_()
     with refused("write/leaf-refused"):
         z.add_(1)
-    with torch.no_grad(), refused("write/zeros-without-memory"):
-        z.add_(1)
+    with torch.no_grad():
+        with refused("write/zeros-without-memory"):
+            z.add_(1)

@@ -197,7 +197,7 @@ def a_marked_input_is_left_as_it_is():
 
 
 def a_written_input_loses_its_grad():
-    """A retained grad belongs to the value before the write. Rules: function/dirty-is-rewritten, retain/fills-grad."""
+    """A retained grad was of the value before. Rules: function/dirty-is-rewritten, retain/fills-grad."""
     x = torch.tensor([1.0], requires_grad=True)
     y = x * 2
     y.retain_grad()

@@ -126,7 +126,7 @@ def functions_are_given_inputs_of_their_own():
 def transforms_of_functions():
     """Gradients with values and what comes beside, products, and Jacobians by rows and by columns.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: functional/transforms-leave-no-history.
     """
     t = torch.func
     x = torch.tensor([1.0, 2.0])
@@ -165,13 +165,14 @@ def transforms_of_functions():
 def maps_and_calls_of_functions():
     """A map runs along dimensions of inputs, and stacks along one of outputs; a call swaps parameters.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: functional/transforms-leave-no-history.
     """
     t = torch.func
     m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     v = torch.tensor([1.0, 10.0, 100.0])
     _, pull = t.vjp(lambda a: a * 2, v)
-    assert _rounded(pull(v)) == [[2.0, 20.0, 200.0]]
+    assert _rounded(pull(v)) == [[2.0, 20.0, 200.0]] and pull(v)[0].requires_grad is False
+    assert t.vjp(lambda a: a * 2, v)[0].requires_grad is False
     assert t.vmap(lambda a: a.sum())(m).tolist() == [6.0, 15.0]
     assert t.vmap(lambda a: a.sum(), in_dims=1)(m).tolist() == [5.0, 7.0, 9.0]
     assert t.vmap(lambda a, b: a * b, in_dims=(0, None))(m, v).tolist() == [

@@ -52,6 +52,7 @@ def a_grad_dtype_counts_for_graphs_that_are_there():
 
     Rules: grad/any-dtype, grad/own-dtype.
     """
+    made = []
     doubled = type(
         "Doubled",
         (torch.autograd.Function,),
@@ -61,7 +62,8 @@ def a_grad_dtype_counts_for_graphs_that_are_there():
         },
     )
     x = torch.tensor([1.0], requires_grad=True)
-    y, z, w = doubled.apply(x), doubled.apply(x), doubled.apply(x)
+    made += [doubled.apply(x), doubled.apply(x), doubled.apply(x)]
+    y, z, w = made
     y.backward()
     assert x.grad.dtype == torch.float32
     x.grad = None

@@ -35,7 +35,7 @@ def clipping_bounds_the_norm_of_all():
 def parameters_in_one_vector():
     """And back: their data are parts of the vector, and they stay the leaves that they are.
 
-    Rules: data/assign-swaps, nn/parameter-requires-grad.
+    Rules: data/assign-swaps, nn/assigned-parameters-are-found.
     """
     m = torch.nn.Linear(2, 1)
     m.load_state_dict({"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])})

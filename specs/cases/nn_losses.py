@@ -13,7 +13,7 @@ def _graded(loss, x):
 def losses_of_differences():
     """Their mean, their sum or each; with a delta or beta, on it, below and above.
 
-    Rule: nn/loss-is-the-mean.
+    Rules: nn/loss-is-the-mean, op/derivatives-beyond-programs.
     """
     x = torch.tensor([1.0, 2.5, -1.0, 4.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([1.5, 2.0, 1.0, 4.0], dtype=torch.float64)
@@ -117,7 +117,7 @@ def losses_of_classes():
 def losses_of_two_classes():
     """From probabilities or from logits, with weights of elements and of the positive class.
 
-    Rule: nn/loss-is-the-mean.
+    Rules: nn/loss-is-the-mean, op/derivatives-beyond-programs.
     """
     p = torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64, requires_grad=True)
     x = torch.tensor([-1.0, 0.0, 2.0], dtype=torch.float64, requires_grad=True)
@@ -160,7 +160,7 @@ def losses_of_two_classes():
 def losses_of_pairs_and_distributions():
     """Of rankings, similarities, triplets, counts and variances, with margins and without.
 
-    Rule: nn/loss-is-the-mean.
+    Rules: nn/loss-is-the-mean, op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, 2.0], [0.5, -1.0]], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([[2.0, 1.0], [0.5, 2.0]], dtype=torch.float64)

@@ -16,7 +16,7 @@ def _derivatives(out, *inputs):
 def derivatives_of_powers_and_logarithms():
     """Of powers by numbers and tensors, of roots, exponentials and logarithms.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([0.5, 3.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
@@ -59,7 +59,7 @@ def derivatives_of_powers_and_logarithms():
 
 
 def derivatives_of_trigonometric_functions():
-    """Of angles, of hyperbolas, and of their inverses. Rule: backward/gradient-is-upstream."""
+    """Of angles, of hyperbolas, and of their inverses. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([0.5, -0.25], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
     assert _derivatives(x.sin(), x) == [[0.87758, 1.93782], [-0.84147, 1.9177], [1.5403, 3.75517]]
@@ -97,7 +97,7 @@ def derivatives_of_trigonometric_functions():
 def derivatives_of_products_and_quotients():
     """Sums with factors, remainders, what lies between two, and products that are added.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([0.5, 3.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([2.0, -1.5], dtype=torch.float64, requires_grad=True)
@@ -198,7 +198,7 @@ def derivatives_of_products_and_quotients():
 def derivatives_within_bounds():
     """Within and outside of bounds that are numbers or tensors, crossed bounds included.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64, requires_grad=True)
     low = torch.tensor([2.5, 1.5, 3.5, 5.0], dtype=torch.float64, requires_grad=True)

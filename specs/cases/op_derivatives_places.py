@@ -14,7 +14,7 @@ def _derivatives(out, *inputs):
 
 
 def derivatives_of_moved_elements():
-    """Repeated, rolled, turned, padded, folded, cut and joined. Rule: backward/gradient-is-upstream."""
+    """Repeated, rolled, turned, padded, folded, cut and joined. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     y = x * x
     assert _derivatives(y.repeat(2, 1), x) == [
@@ -122,7 +122,7 @@ def derivatives_of_moved_elements():
 def derivatives_of_picked_elements():
     """By indices, masks and positions; what is picked twice gets the sum of both gradients.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     y = x * x
@@ -188,7 +188,7 @@ def derivatives_of_picked_elements():
 def derivatives_of_placed_elements():
     """Added, copied, filled in and reduced at indices: both what was there and what is placed has a share.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     s = torch.tensor([[2.0, 4.0], [-1.0, 0.5]], dtype=torch.float64, requires_grad=True)

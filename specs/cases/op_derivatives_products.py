@@ -14,7 +14,7 @@ def _derivatives(out, *inputs):
 
 
 def derivatives_of_added_products():
-    """beta weighs what is added, alpha the product. Rule: backward/gradient-is-upstream."""
+    """beta weighs what is added, alpha the product. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([0.5, 3.0], dtype=torch.float64, requires_grad=True)
     a = torch.tensor([[1.0, 2.0], [-1.0, 0.5]], dtype=torch.float64, requires_grad=True)
@@ -72,7 +72,7 @@ def derivatives_of_added_products():
 def derivatives_of_matrix_products():
     """Of vectors, matrices and batches of these, in each pairing; of sums that are written as letters.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([0.5, 3.0], dtype=torch.float64, requires_grad=True)
@@ -195,7 +195,7 @@ def derivatives_of_matrix_products():
 
 
 def derivatives_of_linear_algebra():
-    """Of inverses, determinants, solutions, factors and norms. Rule: backward/gradient-is-upstream."""
+    """Of inverses, determinants, solutions, factors and norms. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
     a = torch.tensor([[2.0, 1.0], [-1.0, 0.5]], dtype=torch.float64, requires_grad=True)
     b = torch.tensor([[0.5, -2.0], [1.0, 3.0]], dtype=torch.float64, requires_grad=True)

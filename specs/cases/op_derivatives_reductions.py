@@ -16,7 +16,7 @@ def _derivatives(out, *inputs):
 def derivatives_of_norms():
     """Of each kind, of all elements and along dimensions; ties share, and zeros get nothing.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     z = torch.tensor([[0.0, 0.0], [3.0, -4.0]], dtype=torch.float64, requires_grad=True)
@@ -73,7 +73,7 @@ def derivatives_of_norms():
 def derivatives_of_spreads():
     """Variances and deviations with each correction, along dimensions or of all; logarithms of sums.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     assert _derivatives(x.var(), x) == [
@@ -151,7 +151,7 @@ def derivatives_of_spreads():
 def derivatives_of_running_products():
     """Products of all, along a dimension and so far, with a zero, two or none; running logarithms of sums.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     z = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], dtype=torch.float64, requires_grad=True)
@@ -200,7 +200,7 @@ def derivatives_of_running_products():
 def derivatives_of_extremes():
     """Of all, where ties share, and along dimensions, where one is picked, in order or by rank.
 
-    Rule: backward/gradient-is-upstream.
+    Rule: op/derivatives-beyond-programs.
     """
     x = torch.tensor([[1.0, 3.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     y = x * x
