@@ -140,8 +140,16 @@ def fill(function: F) -> F:
     name = function.__name__
     if name not in _DEFAULTS:
         raise TypeError(f"the core has no extension point {name!r}")
-    _filled[name] = globals()[name] = function
+    present = filled(name)
+    _filled[name] = function
+    if globals()[name] is present:  # else the core is alone at the moment
+        globals()[name] = function
     return function
+
+
+def filled(name: str) -> Callable[..., Any]:
+    """Return the function in the place of an extension point, also while the core is alone."""
+    return _filled.get(name, _DEFAULTS[name])
 
 
 @contextmanager
@@ -163,5 +171,6 @@ def _switch(functions: dict[str, Callable[..., Any]]) -> None:
 _DEFAULTS = {
     name: value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", None) == __name__ and name not in ("fill", "core_alone", "_switch")
+    if getattr(value, "__module__", None) == __name__
+    and name not in ("fill", "filled", "core_alone", "_switch")
 }

@@ -14,6 +14,7 @@ from typing import Any
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
+from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call
@@ -147,7 +148,7 @@ def _device(given: Any) -> str:
 def _cast(x: Any, dtype: Any) -> Any:
     if isinstance(x, (list, tuple)) and any(isinstance(part, Tensor) for part in x):
         return type(x)(_cast(part, dtype) for part in x)
-    if not _eligible(x) or x.dtype == dtype:
+    if not _eligible(x) or x.dtype == dtype or not by("mode/autocast-casts"):
         return x
     state = STATE.autocast
     lasting = dtype != dtypes.float32 and x.dtype == dtypes.float32 and x.requires_grad and x.is_leaf
@@ -183,7 +184,7 @@ def _put_in_place() -> None:
     if STATE.autocast.watches:
         return
     STATE.autocast.watches = True
-    before = extension_points.runner_for
+    before = extension_points.filled("runner_for")
 
     def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
         run = before(op, types)
@@ -211,13 +212,13 @@ def _of_ops(kernel: Any, operands: Any, attributes: Any) -> Any:
     return kernel.op.body(*operands, **attributes)
 
 
-def _replace(function: Callable[..., Any], by: Callable[..., Any]) -> None:
+def _replace(function: Callable[..., Any], other: Callable[..., Any]) -> None:
     """Put a function in place of another in every module that has it."""
     for address, module in list(sys.modules.items()):
         if address.partition(".")[0] == "reference_impl":
             for name, value in list(vars(module).items()):
                 if value is function:
-                    setattr(module, name, by)
+                    setattr(module, name, other)
 
 
 def _casting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -212,3 +212,18 @@ def hook_of_a_root_that_leads_to_no_input_is_not_called():
     torch.autograd.graph.register_multi_grad_hook([y], lambda gs: 1 / 0)
     y.backward(torch.tensor([1.0, 1.0]), inputs=[u])
     assert x.grad is None and u.grad is None
+
+
+def a_hook_of_any_is_called_once_in_each_backward():
+    """A backward within another counts by itself. Rules: edge/hook-of-any, backward/runs-within-another."""
+    x = torch.tensor([2.0], requires_grad=True)
+    a = x * 3
+    b = x * 5
+    seen = []
+    torch.autograd.graph.register_multi_grad_hook((a, b), lambda g: seen.append(g.item()), mode="any")
+    again = torch.enable_grad()(
+        lambda g: (seen.append("within"), (a * 7 + b).sum().backward(retain_graph=True))[1]
+    )
+    x.register_hook(lambda g: None if "within" in seen else again(g))
+    (a + b).sum().backward(retain_graph=True)
+    assert seen == [1.0, "within", 1.0]
