@@ -236,7 +236,14 @@ def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
     return x._linalg_cross(y, dim=dim)
 
 
+def polygamma(*given: Any) -> Tensor:
+    """The derivative of that order of `digamma`: ``polygamma(n, x)``, or ``x.polygamma(n)``."""
+    x, n = given if isinstance(given[0], Tensor) else reversed(given)
+    return x._polygamma(n)
+
+
 BOTH: dict[str, Any] = {
+    "polygamma": polygamma,
     "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
     "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),
     "multinomial": multinomial, "nan_to_num": nan_to_num, "nanmean": nanmean, "nansum": nansum,

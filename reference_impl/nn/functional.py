@@ -51,6 +51,15 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
 )
 from reference_impl.nn.attention_functions import scaled_dot_product_attention  # noqa: F401
 from reference_impl.nn.embedding_bags import embedding_bag  # noqa: F401
+from reference_impl.nn.image_functions import (  # noqa: F401
+    affine_grid,
+    channel_shuffle,
+    grid_sample,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+)
 from reference_impl.nn.loss_functions import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -61,6 +70,13 @@ from reference_impl.nn.loss_functions import (  # noqa: F401
     mse_loss,
     nll_loss,
     smooth_l1_loss,
+)
+from reference_impl.nn.margin_losses import (  # noqa: F401
+    ctc_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
 )
 from reference_impl.nn.norm_functions import (  # noqa: F401
     batch_norm,
@@ -78,12 +94,13 @@ from reference_impl.nn.pair_losses import (  # noqa: F401
     margin_ranking_loss,
     pairwise_distance,
     poisson_nll_loss,
-    soft_margin_loss,
     triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
 from reference_impl.nn.window_functions import (  # noqa: F401
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     avg_pool1d,
@@ -91,14 +108,11 @@ from reference_impl.nn.window_functions import (  # noqa: F401
     avg_pool3d,
     fold,
     for_each,
-    interpolate,
     max_pool1d,
     max_pool2d,
     max_pool3d,
     pad,
-    pixel_shuffle,
     unfold,
-    upsample,
 )
 
 

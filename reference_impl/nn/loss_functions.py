@@ -35,7 +35,8 @@ def reduction_of_old(size_average: Old, reduce: Old) -> str:
     return reduction
 
 
-def _chosen(size_average: Old, reduce: Old, reduction: str) -> str:
+def chosen_reduction(size_average: Old, reduce: Old, reduction: str) -> str:
+    """Return the reduction that all three arguments ask for."""
     return reduction if size_average is None and reduce is None else reduction_of_old(size_average, reduce)
 
 
@@ -81,7 +82,7 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences."""
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     input, target = _broadcast(input, target)
     if weight is not None:
         losses = input._mse_loss(target, "none").mul(weight)
@@ -102,7 +103,7 @@ def l1_loss(
 ) -> Tensor:
     """Absolute differences."""
     input, target = _broadcast(input, target)
-    return reduce_losses(input.sub(target).abs(), _chosen(size_average, reduce, reduction))
+    return reduce_losses(input.sub(target).abs(), chosen_reduction(size_average, reduce, reduction))
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -123,7 +124,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """`huber_loss` over ``beta``."""
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
@@ -146,7 +147,7 @@ def nll_loss(
 
     ``input`` is ``(N, C, ...)`` or ``(C,)``, ``target`` holds class indices.
     """
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     _constant("nll_loss_forward", weight=weight)
     if input.ndim == 1:
         if target.ndim == 1 and target.numel() != 1:
@@ -189,7 +190,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """`nll_loss` of `log_softmax`; ``target`` holds class indices or class probabilities."""
-    reduction = _check_reduction(_chosen(size_average, reduce, reduction))
+    reduction = _check_reduction(chosen_reduction(size_average, reduce, reduction))
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     axis = 0 if input.ndim == 1 else 1
@@ -246,7 +247,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of two classes, from probabilities."""
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
@@ -271,7 +272,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """`binary_cross_entropy` of the sigmoid, in a form that does not overflow."""
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if target.dtype.numpy.kind in "biu":
@@ -298,7 +299,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too."""
-    reduction = _chosen(size_average, reduce, reduction)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if log_target:
         losses = target.exp().mul(target.sub(input))
     else:

@@ -125,3 +125,47 @@ PoissonNLLLoss.order = (  # type: ignore[attr-defined]
 )  # fmt: skip
 GaussianNLLLoss = _loss("GaussianNLLLoss", _Several, functional.gaussian_nll_loss)
 GaussianNLLLoss.order = ()  # type: ignore[attr-defined]
+
+
+class _Margins(_Loss):
+    """A loss with class weights, and settings before them."""
+
+    order: tuple[str, ...] = ()
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        names = (*self.order, "weight", "size_average", "reduce", "reduction")
+        settings = dict(zip(names, given, strict=False)) | named
+        weight = settings.pop("weight", None)
+        old = (settings.pop("size_average", None), settings.pop("reduce", None))
+        super().__init__(*old, settings.pop("reduction", "mean"), **settings)
+        self.register_buffer("weight", weight)
+
+    weight: Tensor | None
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        how = {"weight": self.weight, "reduction": self.reduction, **self.settings}
+        return type(self).function(input, target, **how)
+
+
+MultiMarginLoss = _loss("MultiMarginLoss", _Margins, functional.multi_margin_loss)
+MultiMarginLoss.order = ("p", "margin")  # type: ignore[attr-defined]
+MultiLabelSoftMarginLoss = _loss("MultiLabelSoftMarginLoss", _Margins, functional.multilabel_soft_margin_loss)
+MultiLabelMarginLoss = _loss("MultiLabelMarginLoss", _Loss, functional.multilabel_margin_loss)
+TripletMarginWithDistanceLoss = _loss(
+    "TripletMarginWithDistanceLoss", _Several, functional.triplet_margin_with_distance_loss
+)
+TripletMarginWithDistanceLoss.order = ()  # type: ignore[attr-defined]
+
+
+class CTCLoss(_Loss):
+    """`functional.ctc_loss` as a module."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(None, None, reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(  # type: ignore[override]  # as PyTorch's has it
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+    ) -> Tensor:
+        how = (self.blank, self.reduction, self.zero_infinity)
+        return functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, *how)

@@ -19,7 +19,7 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The p-norm of the differences of rows."""
-    return x1.sub(x2).add(eps).norm_of_rows(p, -1, keepdim)
+    return x1.sub(x2).add_scalar(eps).norm_of_rows(p, -1, keepdim)
 
 
 def triplet_margin_loss(
@@ -85,14 +85,22 @@ def cosine_embedding_loss(
     return reduce_losses(like.add(cosine.sub(margin).clamp_min(0).where(target.eq(-1), zeros)), reduction)
 
 
-def soft_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
 ) -> Tensor:
-    """``log(1 + exp(-target * input))``.
-
-    NB: several nodes; PyTorch records one.
-    """
-    return reduce_losses(target.neg().mul(input).softplus(), reduction)
+    """`triplet_margin_loss` with a distance of one's own."""
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return reduce_losses(near.add(margin).sub(far).clamp_min(0), reduction)
 
 
 def poisson_nll_loss(

@@ -157,6 +157,19 @@ AdaptiveMaxPool2d = _module(
     "AdaptiveMaxPool2d", functional.adaptive_max_pool2d, _SIZE, _INDICES, first=1, shown=_SHOWN_SIZE
 )
 
+AdaptiveAvgPool3d = _module(
+    "AdaptiveAvgPool3d", functional.adaptive_avg_pool3d, _SIZE, first=1, shown=_SHOWN_SIZE
+)
+PixelUnshuffle = _module(
+    "PixelUnshuffle",
+    functional.pixel_unshuffle,
+    ("downscale_factor", None),
+    first=1,
+    shown="downscale_factor={downscale_factor}",
+)
+ChannelShuffle = _module(
+    "ChannelShuffle", functional.channel_shuffle, ("groups", None), first=1, shown="groups={groups}"
+)
 PixelShuffle = _module(
     "PixelShuffle",
     functional.pixel_shuffle,
@@ -239,18 +252,9 @@ def _padding(name: str, dims: int, mode: str) -> Any:
     return type(name, (_Pad,), about | {"__doc__": f"Padding of {dims} dimensions, {mode}."})
 
 
-ConstantPad1d, ConstantPad2d = (
-    _padding("ConstantPad1d", 1, "constant"),
-    _padding("ConstantPad2d", 2, "constant"),
-)
-ZeroPad1d, ZeroPad2d = _padding("ZeroPad1d", 1, "constant"), _padding("ZeroPad2d", 2, "constant")
-ReflectionPad1d, ReflectionPad2d = (
-    _padding("ReflectionPad1d", 1, "reflect"),
-    _padding("ReflectionPad2d", 2, "reflect"),
-)
-ReplicationPad1d = _padding("ReplicationPad1d", 1, "replicate")
-ReplicationPad2d = _padding("ReplicationPad2d", 2, "replicate")
-CircularPad1d, CircularPad2d = (
-    _padding("CircularPad1d", 1, "circular"),
-    _padding("CircularPad2d", 2, "circular"),
-)
+_MODES = {"Constant": "constant", "Zero": "constant", "Reflection": "reflect", "Replication": "replicate",
+          "Circular": "circular"}  # fmt: skip
+globals().update({
+    f"{name}Pad{dims}d": _padding(f"{name}Pad{dims}d", dims, mode)
+    for name, mode in _MODES.items() for dims in (1, 2, 3)
+})  # fmt: skip

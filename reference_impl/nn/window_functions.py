@@ -1,8 +1,7 @@
-"""Pooling, resizing, padding and unfolding of ``torch.nn.functional``."""
+"""Pooling, padding and unfolding of ``torch.nn.functional``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -190,6 +189,14 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _batched("adaptive_avg_pool2d", input, 2, lambda x: x._adaptive_avg_pool2d(dims=2, how=wanted))
 
 
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of as many windows as asked for, over three dimensions."""
+    wanted = _wanted(input, output_size, 3)
+    if wanted == (1, 1, 1):
+        return input.mean((-1, -2, -3), True)
+    return _batched("adaptive_avg_pool3d", input, 3, lambda x: x._adaptive_avg_pool3d(dims=3, how=wanted))
+
+
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for, along one dimension."""
     (count,) = _wanted(input, output_size, 1)
@@ -201,57 +208,6 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     (count,) = _wanted(input, output_size, 1)
     out, index = adaptive_max_pool2d(input.unsqueeze(-2), (1, count), True)
     return (out.squeeze(-2), index.squeeze(-2)) if return_indices else out.squeeze(-2)
-
-
-# -- resizing ----------------------------------------------------------------------------------------
-_LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
-
-
-def interpolate(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
-) -> Tensor:
-    """Resize the dimensions after the first two: "nearest", or "linear", "bilinear", "trilinear"."""
-    dims = input.ndim - 2
-    if dims not in (1, 2, 3):
-        raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the "
-            "modes: nearest "
-            f"| linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
-        )
-    if antialias or mode in ("bicubic", "area", "nearest-exact"):
-        raise NotModelled(f"torch.nn.functional.interpolate(mode={mode!r}, antialias={antialias})")
-    if mode == "nearest" and align_corners is not None:
-        raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
-            "| trilinear"
-        )
-    if size is None and scale_factor is None:
-        raise ValueError("either size or scale_factor should be defined")
-    if size is not None and scale_factor is not None:
-        raise ValueError("only one of size or scale_factor should be defined")
-    sizes = tuple(input.shape)[2:]
-    if size is not None:
-        wanted, scales = for_each(size, dims), (0,) * dims
-    else:
-        scales = (scale_factor,) * dims if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
-        wanted = tuple(math.floor(n * s) for n, s in zip(sizes, scales, strict=True))
-        scales = (0,) * dims if recompute_scale_factor else scales
-    if mode == "nearest":
-        return getattr(input, f"_nearest{dims}d")(dims=dims, how=(*wanted, *scales))
-    if mode != _LINEAR.get(dims):
-        raise NotImplementedError(
-            f"Got {input.ndim}D input, but {mode} mode needs another number of dimensions"
-        )
-    return getattr(input, f"_linear{dims}d")(dims=dims, how=(*wanted, *scales, int(bool(align_corners))))
-
-
-upsample = interpolate
 
 
 # -- padding and unfolding ---------------------------------------------------------------------------
@@ -273,7 +229,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     dims = len(pad) // 2
-    if dims > 2 or not dims <= input.ndim <= dims + 2:
+    if dims > 3 or not dims <= input.ndim <= dims + 2:
         raise NotModelled(
             f"torch.nn.functional.pad(mode={mode!r}) of {input.ndim}D input by {len(pad)} values"
         )
@@ -312,16 +268,3 @@ def fold(
     x = input if input.ndim == 3 else input.unsqueeze(0)
     out = x._im2col_backward(sizes=for_each(output_size, 2), how=how)
     return out if input.ndim == 3 else out.squeeze(0)
-
-
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Channels rearranged into a larger image.
-
-    NB: several nodes; PyTorch records one.
-    """
-    r = upscale_factor
-    *lead, channels, height, width = input.shape
-    parts = input.reshape((*lead, channels // r**2, r, r, height, width))
-    n = len(lead)
-    order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return parts.permute(order).reshape((*lead, channels // r**2, height * r, width * r))

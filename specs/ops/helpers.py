@@ -6,6 +6,7 @@ Shapes and strides of views are in ``shapes``, conjugates in ``complex``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,15 @@ from specs.layout import by_rows
 
 ROUNDING: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "float", "exact": False, "ulp": 4}
 """Facts of functions of one operand that round and that generated programs do not call."""
+
+
+def without_derivative(name: str) -> Callable[[Any], Any]:
+    """The formula of an operand of a gradient that PyTorch cannot differentiate again."""
+
+    def formula(g: Any) -> Any:
+        refuse("op/no-derivative", what=f"aten::{name}")
+
+    return formula
 
 
 # -- dimensions ------------------------------------------------------------------------------------

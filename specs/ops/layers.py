@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import refuse
 from specs.kind import Count, Scalar, Statistic, Tensor
 from specs.op import op
-from specs.ops.helpers import minus
+from specs.ops.helpers import minus, without_derivative
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
 
@@ -259,12 +258,8 @@ def _hardsigmoid_backward(dy: Tensor, y: Tensor) -> Any:
     return np.where(np.abs(y) < 3, dy / y.dtype.type(6), 0)
 
 
-def _no_derivative(g: Any) -> Any:
-    refuse("op/no-derivative", what="aten::hardsigmoid_backward")
-
-
 _hardsigmoid.wrt(x=lambda g, x: g._hardsigmoid_backward(x))
-_hardsigmoid_backward.wrt(dy=_no_derivative, y=_no_derivative)
+_hardsigmoid_backward.wrt(**dict.fromkeys(("dy", "y"), without_derivative("hardsigmoid_backward")))
 
 
 @op(node="HardswishBackward0", dtypes="float", **_FACTS)

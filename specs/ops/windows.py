@@ -1,4 +1,4 @@
-"""Pooling, resizing, padding and unfolding: a result is made of weighted sums of a few elements each.
+"""Pooling, padding and unfolding: a result is made of weighted sums of a few elements each.
 
 An op of this family is a linear map of the last dimensions. Its gradient is the transposed map, also an op.
 Maximum pooling picks elements. Generated programs do not call these (``internal``).
@@ -26,7 +26,7 @@ Plan = tuple[np.ndarray, np.ndarray]
 """For each element of the result, the positions in the flattened operand, and their weights."""
 
 
-def _product(dimensions: list[Taps], sizes: Sizes) -> Plan:
+def along_each(dimensions: list[Taps], sizes: Sizes) -> Plan:
     """The plan of a map that treats each dimension by itself."""
     strides = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
     most = [max(map(len, taps), default=0) for taps in dimensions]
@@ -71,7 +71,7 @@ def average_plan(sizes: Sizes, how: Sizes) -> Plan:
                 share = 1 / len(inside)
             dimension.append([(n, share) for n in inside])
         taps.append(dimension)
-    at, weights = _product(taps, sizes)
+    at, weights = along_each(taps, sizes)
     return at, weights / divisor if divisor else weights
 
 
@@ -82,37 +82,7 @@ def adaptive_plan(sizes: Sizes, how: Sizes) -> Plan:
     for size, count in zip(sizes, how, strict=True):
         spans = [(n * size // count, -(-(n + 1) * size // count)) for n in range(count)]
         taps.append([[(k, 1 / (b - a)) for k in range(a, b)] for a, b in spans])
-    return _product(taps, sizes)
-
-
-@cache
-def nearest_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
-    """The nearest element; ``how``: the new sizes, then the scales, 0 where the sizes decide."""
-    dims = len(sizes)
-    taps: list[Taps] = []
-    for size, new, scale in zip(sizes, how[:dims], how[dims:], strict=True):
-        share = np.float32(1 / scale if scale else size / new)
-        taps.append([[(min(int(np.floor(np.float32(n) * share)), size - 1), 1.0)] for n in range(new)])
-    return _product(taps, sizes)
-
-
-@cache
-def linear_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
-    """The two elements around each place; ``how`` as for `nearest_plan`, and if corners are aligned."""
-    dims, corners = len(sizes), how[-1]
-    taps: list[Taps] = []
-    for size, new, scale in zip(sizes, how[:dims], how[dims:-1], strict=True):
-        dimension: Taps = []
-        for n in range(new):
-            if corners:
-                place = n * (size - 1) / (new - 1) if new > 1 else 0.0
-            else:
-                place = max((n + 0.5) * (1 / scale if scale else size / new) - 0.5, 0.0)
-            low = min(int(place), size - 1)
-            high, share = min(low + 1, size - 1), place - low
-            dimension.append([(low, 1 - share), (high, share)])
-        taps.append(dimension)
-    return _product(taps, sizes)
+    return along_each(taps, sizes)
 
 
 _PADDED: dict[int, Callable[[int, int], int]] = {
@@ -131,7 +101,7 @@ def padding_plan(sizes: Sizes, how: Sizes) -> Plan:
         [[(place(n, size), 1.0)] for n in range(-how[2 * d], size + how[2 * d + 1])]
         for d, size in enumerate(sizes)
     ]
-    return _product(taps, sizes)
+    return along_each(taps, sizes)
 
 
 @cache
@@ -171,7 +141,7 @@ def _transposed(dy: np.ndarray, plan: Plan, sizes: Sizes) -> np.ndarray:
     return out.reshape((*lead, *sizes))
 
 
-def _linear(name: str, node: str, plan: Callable[[Sizes, Any], Plan], back: str = "") -> tuple[Op, Op]:
+def linear_map(name: str, node: str, plan: Callable[[Sizes, Any], Plan], back: str = "") -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
@@ -202,21 +172,18 @@ def _linear(name: str, node: str, plan: Callable[[Sizes, Any], Plan], back: str 
     return there, transposed
 
 
-average1, average1_back = _linear("_avg_pool2d", "AvgPool2DBackward0", average_plan)
-average3, average3_back = _linear("_avg_pool3d", "AvgPool3DBackward0", average_plan)
-adaptive, adaptive_back = _linear("_adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", adaptive_plan)
-unfold, unfold_back = _linear("_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0")
-nearest1, nearest1_back = _linear("_nearest1d", "UpsampleNearest1DBackward0", nearest_plan)
-nearest2, nearest2_back = _linear("_nearest2d", "UpsampleNearest2DBackward0", nearest_plan)
-nearest3, nearest3_back = _linear("_nearest3d", "UpsampleNearest3DBackward0", nearest_plan)
-linear1, linear1_back = _linear("_linear1d", "UpsampleLinear1DBackward0", linear_plan)
-linear2, linear2_back = _linear("_linear2d", "UpsampleBilinear2DBackward0", linear_plan)
-linear3, linear3_back = _linear("_linear3d", "UpsampleTrilinear3DBackward0", linear_plan)
-reflected1, reflected1_back = _linear("_reflected1d", "ReflectionPad1DBackward0", padding_plan)
-reflected2, reflected2_back = _linear("_reflected2d", "ReflectionPad2DBackward0", padding_plan)
-replicated1, replicated1_back = _linear("_replicated1d", "ReplicationPad1DBackward0", padding_plan)
-replicated2, replicated2_back = _linear("_replicated2d", "ReplicationPad2DBackward0", padding_plan)
-circular, circular_back = _linear("_circular", "CopySlices", padding_plan)
+average1, average1_back = linear_map("_avg_pool2d", "AvgPool2DBackward0", average_plan)
+average3, average3_back = linear_map("_avg_pool3d", "AvgPool3DBackward0", average_plan)
+adaptive, adaptive_back = linear_map("_adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", adaptive_plan)
+unfold, unfold_back = linear_map("_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0")
+reflected1, reflected1_back = linear_map("_reflected1d", "ReflectionPad1DBackward0", padding_plan)
+reflected2, reflected2_back = linear_map("_reflected2d", "ReflectionPad2DBackward0", padding_plan)
+replicated1, replicated1_back = linear_map("_replicated1d", "ReplicationPad1DBackward0", padding_plan)
+replicated2, replicated2_back = linear_map("_replicated2d", "ReplicationPad2DBackward0", padding_plan)
+adaptive3, adaptive3_back = linear_map("_adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward0", adaptive_plan)
+reflected3, reflected3_back = linear_map("_reflected3d", "ReflectionPad3DBackward0", padding_plan)
+replicated3, replicated3_back = linear_map("_replicated3d", "ReplicationPad3DBackward0", padding_plan)
+circular, circular_back = linear_map("_circular", "CopySlices", padding_plan)
 
 
 # -- maximum pooling ---------------------------------------------------------------------------------

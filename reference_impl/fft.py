@@ -1,0 +1,174 @@
+"""``torch.fft``: discrete Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import arange
+from reference_impl.namespace.missing import loading
+from specs.ops.helpers import axis_of
+
+_FORWARD = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
+_INVERSE = {None: 2, "backward": 2, "ortho": 1, "forward": 0}
+
+
+def _norm(norm: str | None, forward: bool) -> int:
+    known = _FORWARD if forward else _INVERSE
+    if norm not in known:
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    return known[norm]
+
+
+def _floating(x: Tensor) -> Tensor:
+    return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.default())
+
+
+def _complex(x: Tensor) -> Tensor:
+    x = _floating(x)
+    return x if x.is_complex() else x.to(dtypes.of(np.result_type(x.dtype.numpy, np.complex64)))
+
+
+def _resized(x: Tensor, dims: Sequence[int], sizes: Sequence[int | None]) -> Tensor:
+    """Cut or pad dimensions at their end."""
+    pads = [0] * (2 * x.ndim)
+    for d, size in zip(dims, sizes, strict=True):
+        if size is not None and size < 1:
+            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        if size is not None and size < x.shape[d]:
+            x = x.narrow(d, 0, size)
+        elif size is not None:
+            pads[2 * (x.ndim - 1 - d) + 1] = size - x.shape[d]
+    return x.constant_pad_nd(tuple(pads), 0) if any(pads) else x
+
+
+def _places(x: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int | None]]:
+    """The dimensions to transform, and their sizes, None to leave one as it is."""
+    if dim is None:
+        dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    dims = [axis_of(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
+    sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
+    return dims, sizes
+
+
+# -- transforms --------------------------------------------------------------------------------------
+def _both_ways(forward: bool) -> Callable[..., Tensor]:
+    def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+        """The transform along a dimension."""
+        x, at = _floating(input), axis_of(dim, input.ndim)
+        x = _resized(x, [at], [n])
+        if x.is_complex():
+            return x._fft_c2c(dims=(at,), norm=_norm(norm, forward), forward=forward)
+        found = x._fft_r2c(dims=(at,), norm=_norm(norm, forward), half=False)
+        return found if forward else found.conj()
+
+    transform.__name__ = "fft" if forward else "ifft"
+    return transform
+
+
+def _all_ways(name: str, forward: bool, default: Any) -> Callable[..., Tensor]:
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
+        """The transform along several dimensions."""
+        x = _complex(input)
+        dims, sizes = _places(x, s, dim)
+        return _resized(x, dims, sizes)._fft_c2c(dims=tuple(dims), norm=_norm(norm, forward), forward=forward)
+
+    transform.__name__ = name
+    return transform
+
+
+def _from_real(name: str, default: Any) -> Callable[..., Tensor]:
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
+        """The half transform of real numbers that says all."""
+        if input.is_complex():
+            raise RuntimeError(f"{name} expects a real input tensor, but got ComplexFloat")
+        x = _floating(input)
+        dims, sizes = _places(x, s, dim)
+        x = _resized(x, dims, sizes)
+        return x._fft_r2c(dims=tuple(dims), norm=_norm(norm, True), half=True)
+
+    transform.__name__ = name
+    return transform
+
+
+def _to_real(name: str, default: Any) -> Callable[..., Tensor]:
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
+        """The real numbers of a half transform."""
+        x = _complex(input)
+        dims, sizes = _places(x, s, dim)
+        size = sizes[-1] or 2 * (x.shape[dims[-1]] - 1)
+        if size < 1:
+            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        x = _resized(x, dims, [*sizes[:-1], size // 2 + 1])
+        return x._fft_c2r(dims=tuple(dims), norm=_norm(norm, False), size=size)
+
+    transform.__name__ = name
+    return transform
+
+
+fft, ifft = _both_ways(True), _both_ways(False)
+fft2, ifft2 = _all_ways("fft2", True, (-2, -1)), _all_ways("ifft2", False, (-2, -1))
+fftn, ifftn = _all_ways("fftn", True, None), _all_ways("ifftn", False, None)
+rfft2, rfftn = _from_real("rfft2", (-2, -1)), _from_real("rfftn", None)
+irfft2, irfftn = _to_real("irfft2", (-2, -1)), _to_real("irfftn", None)
+
+
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The half transform of real numbers along a dimension."""
+    return rfftn(input, None if n is None else (n,), (dim,), norm)
+
+
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The real numbers of a half transform along a dimension."""
+    return irfftn(input, None if n is None else (n,), (dim,), norm)
+
+
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The transform of a half of a symmetric signal."""
+    x, at = _complex(input), axis_of(dim, input.ndim)
+    size = 2 * (x.shape[at] - 1) if n is None else n
+    x = _resized(x, [at], [size // 2 + 1])
+    return x.conj()._fft_c2r(dims=(at,), norm=_norm(norm, True), size=size)
+
+
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The half of a symmetric signal of which that is the transform."""
+    x, at = _floating(input), axis_of(dim, input.ndim)
+    x = _resized(x, [at], [n])
+    return x._fft_r2c(dims=(at,), norm=_norm(norm, False), half=True).conj()
+
+
+# -- frequencies -------------------------------------------------------------------------------------
+def fftfreq(n: int, d: float = 1.0, **how: Any) -> Tensor:
+    """The frequencies of a transform."""
+    found = arange(n, **{"dtype": dtypes.default()} | how)
+    found.narrow(0, (n + 1) // 2, n // 2).copy_(arange(-(n // 2), 0, **{"dtype": found.dtype}))
+    return found.mul_(1 / (n * d))
+
+
+def rfftfreq(n: int, d: float = 1.0, **how: Any) -> Tensor:
+    """The frequencies of a half transform."""
+    return arange(n // 2 + 1, **{"dtype": dtypes.default()} | how).mul_(1 / (n * d))
+
+
+def _rolled(x: Tensor, dim: Any, forward: bool) -> Tensor:
+    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    at = tuple(axis_of(d, x.ndim) for d in dims)
+    return x.roll(tuple(x.shape[d] // 2 if forward else (x.shape[d] + 1) // 2 for d in at), at)
+
+
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """The transform with its zero frequency in the middle."""
+    return _rolled(input, dim, True)
+
+
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """Undo `fftshift`."""
+    return _rolled(input, dim, False)
+
+
+__getattr__ = loading(__name__)
