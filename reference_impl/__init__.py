@@ -114,8 +114,8 @@ __version__ = "0.1.0"
 
 _FROM_NN = (
     "bilinear", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "cosine_similarity", "ctc_loss", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle",
-    "channel_shuffle", "selu",
+    "conv_transpose3d", "cosine_similarity", "ctc_loss", "pairwise_distance",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "selu",
 )  # fmt: skip
 """Functions of ``nn.functional`` that PyTorch has in its root too."""
 
@@ -161,7 +161,9 @@ legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-define
 )
 autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
 
-__getattr__ = loading(__name__, "distributions", "fft", "func")  # other names of PyTorch's are refused by name
+__getattr__ = loading(
+    __name__, "distributions", "fft", "func"
+)  # other names of PyTorch's are refused by name
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",

@@ -51,7 +51,7 @@ def _places(x: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int | None]]:
     if dim is None:
         dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     dims = [axis_of(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
-    sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
+    sizes: list[int | None] = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
     return dims, sizes
 
 
@@ -146,7 +146,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 def fftfreq(n: int, d: float = 1.0, **how: Any) -> Tensor:
     """The frequencies of a transform."""
     found = arange(n, **{"dtype": dtypes.default()} | how)
-    found.narrow(0, (n + 1) // 2, n // 2).copy_(arange(-(n // 2), 0, **{"dtype": found.dtype}))
+    found.narrow(0, (n + 1) // 2, n // 2).copy_(arange(-(n // 2), 0, dtype=found.dtype))
     return found.mul_(1 / (n * d))
 
 

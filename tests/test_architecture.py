@@ -118,7 +118,7 @@ ARROWS = {
         "optim": {"base", "core", "namespace", "nn"},
         "linalg": {"base", "core", "namespace", "autograd"},
         "func": {"base", "core", "namespace", "autograd", "nn"},
-        "distributions": {"base", "core", "namespace", "nn"},
+        "distributions": {"base", "core", "namespace", "autograd", "nn"},
         "utils": {"base", "core", "namespace", "nn", "autograd"},
         "mutants": {"base", "core", "autograd"},
     },

@@ -106,6 +106,8 @@ class GivenNumbers:
             functional.scaled_dot_product_attention,
             lambda query, key, value, attn_mask=None, dropout_p=0.0, *_: dropout_p,
         )
+        for name in ("_standard_gamma", "_sample_dirichlet", "binomial"):
+            setattr(torch, name, self._losing(getattr(torch, name), lambda *_: True))
         for layer in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU):
             layer.forward = self._losing(layer.forward, lambda self, *_: self.dropout and self.training)
 
@@ -136,7 +138,7 @@ class GivenNumbers:
         @functools.wraps(function)
         def losing(*args: Any, **kwargs: Any) -> Any:
             if drops(*args, **{name: value for name, value in kwargs.items() if name in taken}):
-                self._lose(f"{function.__qualname__}()")
+                self._lose(f"{function.__qualname__.removeprefix('_VariableFunctionsClass.')}()")
             return function(*args, **kwargs)
 
         return losing

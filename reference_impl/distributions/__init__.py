@@ -2,11 +2,41 @@
 
 import sys
 
-from reference_impl.distributions import constraints
+from reference_impl.distributions import constraints, transforms
 from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
+from reference_impl.distributions.counts import (
+    Binomial,
+    Cauchy,
+    Geometric,
+    OneHotCategoricalStraightThrough,
+    Poisson,
+)
+from reference_impl.distributions.discrete import Bernoulli, Categorical, Multinomial, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, Independent
+from reference_impl.distributions.gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
 from reference_impl.distributions.kl import kl_divergence, register_kl
+from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
+from reference_impl.distributions.transformed import (
+    Gumbel,
+    HalfNormal,
+    LogNormal,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+    TransformedDistribution,
+)
+from reference_impl.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    IndependentTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.missing import loading
 
@@ -14,12 +44,24 @@ __getattr__ = loading(__name__)
 FILES = {
     "normal": "Normal", "uniform": "Uniform", "exponential": "Exponential", "laplace": "Laplace",
     "bernoulli": "Bernoulli", "categorical": "Categorical", "one_hot_categorical": "OneHotCategorical",
-    "independent": "Independent",
+    "independent": "Independent", "beta": "Beta", "gamma": "Gamma", "chi2": "Chi2", "dirichlet": "Dirichlet",
+    "studentT": "StudentT", "multivariate_normal": "MultivariateNormal", "poisson": "Poisson",
+    "multinomial": "Multinomial",
+    "geometric": "Geometric", "binomial": "Binomial", "cauchy": "Cauchy", "log_normal": "LogNormal",
+    "half_normal": "HalfNormal", "gumbel": "Gumbel", "relaxed_bernoulli": "RelaxedBernoulli",
+    "relaxed_categorical": "RelaxedOneHotCategorical", "mixture_same_family": "MixtureSameFamily",
+    "transformed_distribution": "TransformedDistribution",
 }  # fmt: skip
 """PyTorch's files, and what they define."""
 give_addresses(__name__, FILES, sys.modules[__name__])
 
 __all__ = [
-    "Bernoulli", "Categorical", "Distribution", "Exponential", "Independent", "Laplace", "Normal",
-    "OneHotCategorical", "Uniform", "constraints", "kl_divergence", "register_kl",
+    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2",
+    "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "Gamma", "Geometric",
+    "Gumbel", "HalfNormal", "Independent", "IndependentTransform", "Laplace", "LogNormal",
+    "MixtureSameFamily", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
+    "OneHotCategoricalStraightThrough", "Poisson", "PowerTransform", "RelaxedBernoulli",
+    "RelaxedOneHotCategorical", "SigmoidTransform", "SoftplusTransform", "StudentT", "TanhTransform",
+    "Transform", "TransformedDistribution", "Uniform", "constraints", "identity_transform",
+    "kl_divergence", "register_kl", "transforms",
 ]  # fmt: skip

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.core.tensor import Tensor
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap_beside
 
 
 class Constraint:
@@ -90,8 +93,32 @@ class _IndependentConstraint(Constraint):
         return f"IndependentConstraint({self.base!r}, {self.dims})"
 
 
+class _PositiveDefinite(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        symmetric = value.sub(value.mT).abs().le(1e-6).all(-1).all(-1)
+        positive = np.linalg.eigvalsh(array_of(value.detach()).astype(np.float64)).min(-1) > 0
+        return symmetric.logical_and(wrap_beside(value, np.asarray(positive)))
+
+
+class _LowerCholesky(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        lower = value.tril().eq(value).all(-1).all(-1)
+        return lower.logical_and(value.diagonal(0, -2, -1).gt(0).all(-1))
+
+
+class _NonnegativeInteger(Constraint):
+    def check(self, value: Tensor) -> Tensor:
+        return value.remainder(1).eq(0).logical_and(value.ge(0))
+
+
 greater_than, greater_than_eq, interval = _GreaterThan, _GreaterThanEq, _Interval
 integer_interval, independent = _IntegerInterval, _IndependentConstraint
 real, boolean, simplex, one_hot = _Real(), _Boolean(), _Simplex(), _OneHot()
 real_vector = independent(real, 1)
+positive_definite, lower_cholesky = _PositiveDefinite(), _LowerCholesky()
+nonnegative_integer = _NonnegativeInteger()
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)

@@ -16,7 +16,7 @@ from reference_impl.namespace.random import normal, rand
 from reference_impl.namespace.settings import finfo
 
 
-class _TwoParameters(Distribution):
+class TwoParameters(Distribution):
     """A distribution of two parameters that broadcast, tensors or numbers."""
 
     has_rsample = True
@@ -40,7 +40,7 @@ class _TwoParameters(Distribution):
         return new
 
 
-class Normal(_TwoParameters):
+class Normal(TwoParameters):
     """The normal distribution with mean ``loc`` and standard deviation ``scale``."""
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
@@ -93,7 +93,7 @@ class Normal(_TwoParameters):
         return self.scale.log().add(0.5 + 0.5 * math.log(2 * math.pi))
 
 
-class Laplace(_TwoParameters):
+class Laplace(TwoParameters):
     """The Laplace distribution around ``loc``."""
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
@@ -121,7 +121,7 @@ class Laplace(_TwoParameters):
         return self.scale.mul(2).log().add(1)
 
 
-class Uniform(_TwoParameters):
+class Uniform(TwoParameters):
     """The uniform distribution on ``[low, high)``."""
 
     arg_constraints: ClassVar = {"low": constraints.real, "high": constraints.real}

@@ -23,7 +23,7 @@ class Bernoulli(Distribution):
     """Ones with probability ``probs``, else zeros."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.boolean
+    support: Constraint = constraints.boolean
     _param: Tensor
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -166,6 +166,10 @@ class OneHotCategorical(Distribution):
     def mean(self) -> Tensor:
         return self.probs
 
+    @property
+    def variance(self) -> Tensor:
+        return self.probs.mul(self.probs.neg().add(1))
+
     def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample(sample_shape)
         return functional.one_hot(drawn, self._categorical._num_events).to(self.probs.dtype)
@@ -176,3 +180,48 @@ class OneHotCategorical(Distribution):
 
     def entropy(self) -> Tensor:
         return self._categorical.entropy()
+
+
+class Multinomial(Distribution):
+    """The counts of classes in ``total_count`` draws."""
+
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.total_count, self._categorical = total_count, Categorical(probs, logits)
+        shape = self._categorical._param.size()
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs.mul(self.total_count)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs.mul(self.total_count).mul(self.probs.neg().add(1))
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        drawn = self._categorical.sample((self.total_count, *sample_shape))
+        return functional.one_hot(drawn, self._categorical._num_events).sum(0).type_as(self.probs)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        logits, value = composite.broadcast_tensors(self.logits, value)
+        logits = logits.masked_fill(value.eq(0).logical_and(logits.eq(-math.inf)), 0)
+        ways = value.sum(-1).add(1).lgamma().sub(value.add(1).lgamma().sum(-1))
+        return ways.add(logits.mul(value).sum(-1))

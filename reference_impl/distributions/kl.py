@@ -9,8 +9,11 @@ from typing import Any
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
+from reference_impl.distributions.counts import Poisson
 from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, Independent, sum_rightmost
+from reference_impl.distributions.gammas import Beta, Dirichlet, Gamma
+from reference_impl.distributions.multivariate import MultivariateNormal, log_diagonal, squared_distance
 
 
 def _normals(p: Normal, q: Normal) -> Tensor:
@@ -57,6 +60,39 @@ def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
     return _categoricals(p._categorical, q._categorical)
 
 
+def _gammas(p: Gamma, q: Gamma) -> Tensor:
+    found = q.concentration.mul(p.rate.div(q.rate).log())
+    found = found.add(q.concentration.lgamma().sub(p.concentration.lgamma()))
+    found = found.add(p.concentration.sub(q.concentration).mul(p.concentration.digamma()))
+    return found.add(q.rate.sub(p.rate).mul(p.concentration.div(p.rate)))
+
+
+def _dirichlets(p: Dirichlet, q: Dirichlet) -> Tensor:
+    a, b = p.concentration, q.concentration
+    apart = a.digamma().sub(a.sum(-1).digamma().unsqueeze(-1))
+    found = a.sum(-1).lgamma().sub(b.sum(-1).lgamma()).sub(a.lgamma().sub(b.lgamma()).sum(-1))
+    return found.add(a.sub(b).mul(apart).sum(-1))
+
+
+def _betas(p: Beta, q: Beta) -> Tensor:
+    return _dirichlets(p._dirichlet, q._dirichlet)
+
+
+def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
+        )
+    logs = log_diagonal(q._factor).sub(log_diagonal(p._factor))
+    spread = q._factor._linalg_solve_triangular(p._factor, upper=False).pow(2).sum(-1).sum(-1)
+    apart = squared_distance(q._factor, q.loc.sub(p.loc))
+    return logs.add(spread.add(apart).sub(p.event_shape[0]).mul(0.5))
+
+
+def _poissons(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate.mul(p.rate.log().sub(q.rate.log())).sub(p.rate.sub(q.rate))
+
+
 _CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Normal, Normal): _normals,
     (Laplace, Laplace): _laplaces,
@@ -66,6 +102,11 @@ _CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Categorical, Categorical): _categoricals,
     (OneHotCategorical, OneHotCategorical): _one_hots,
     (Independent, Independent): _independents,
+    (Gamma, Gamma): _gammas,
+    (Dirichlet, Dirichlet): _dirichlets,
+    (Beta, Beta): _betas,
+    (MultivariateNormal, MultivariateNormal): _multivariate_normals,
+    (Poisson, Poisson): _poissons,
 }
 
 

@@ -23,6 +23,7 @@ from reference_impl.namespace import (
     einsum,
     extras,
     geometry,
+    index_functions,
     new_factories,
     node_api,
     non_differentiable,
@@ -115,7 +116,7 @@ def _install_methods() -> None:
 
 def _install_functions() -> None:
     """Install the functions that are no ops, as methods too if they are."""
-    for functions in (non_differentiable, sorting, composite, einsum, extras):
+    for functions in (non_differentiable, sorting, composite, einsum, extras, index_functions):
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])

@@ -13,8 +13,8 @@ FAMILIES = (
     "elementwise", "functions", "pow", "comparison", "reduce", "linear",
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
     "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "linalg", "layers",
-    "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce", "bags", "ctc",
-    "margins",
+    "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce", "bags",
+    "ctc", "margins", "packing",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

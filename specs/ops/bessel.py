@@ -57,7 +57,7 @@ def _special_i1e(x: Tensor) -> Any:
 
 
 def _away_from_zero(x: Any) -> tuple[Any, Any]:
-    """Where ``x`` is hardly zero, and ``x`` with something else in place of zeros."""
+    """A mask of what is hardly zero, and ``x`` with something else in place of zeros."""
     apart = x.abs().gt(float(np.finfo(np.float32).eps))
     return apart, x._where(apart, x.detach().new_full((), float(np.finfo(np.float32).eps)))
 
@@ -100,9 +100,7 @@ def _special_erfcx(x: Tensor) -> Any:
     return _each(_scaled_error, x)
 
 
-_special_erfcx.wrt(
-    x=lambda g, x, out: x.mul_scalar(2).mul(out).sub_scalar(2 / math.sqrt(math.pi)).mul(g)
-)
+_special_erfcx.wrt(x=lambda g, x, out: x.mul_scalar(2).mul(out).sub_scalar(2 / math.sqrt(math.pi)).mul(g))
 
 
 def _log_below(x: float) -> float:
@@ -118,9 +116,7 @@ def _special_log_ndtr(x: Tensor) -> Any:
 
 
 _special_log_ndtr.wrt(
-    x=lambda g, x, out: g.div_scalar(math.sqrt(2 * math.pi)).mul(
-        out.add(x.pow(2).div_scalar(2)).neg().exp()
-    )
+    x=lambda g, x, out: g.div_scalar(math.sqrt(2 * math.pi)).mul(out.add(x.pow(2).div_scalar(2)).neg().exp())
 )
 
 

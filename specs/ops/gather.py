@@ -273,7 +273,14 @@ masked_select.wrt(
 )
 
 
-@op(internal=True, node="MaskedScatterBackward0", dtypes="keep", complex=True, torch_names={"y": "source"})
+@op(
+    internal=True,
+    inplace=True,
+    node="MaskedScatterBackward0",
+    dtypes="keep",
+    complex=True,
+    torch_names={"y": "source"},
+)
 def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
     """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))

@@ -29,7 +29,7 @@ def _spread(dy: np.ndarray, shape: tuple[int, ...], reduction: str) -> np.ndarra
 
 # -- one class each ----------------------------------------------------------------------------------
 def _apart(x: np.ndarray, target: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """How much each class is within the margin of the target, 0 for the target itself; where that stands."""
+    """The lack of each class to the margin of the target, 0 for the target itself, and the place of that."""
     rows, at = np.atleast_2d(x), np.expand_dims(np.atleast_1d(target), 1)
     if ((at < 0) | (at >= rows.shape[1])).any():
         raise RuntimeError("target out of range")
@@ -50,8 +50,15 @@ def _multi_margin(
 
 @op(node="torch::autograd::NotImplemented", **_FACTS)
 def _multi_margin_backward(
-    dy: Tensor, here: Tensor, target: Indices, weight: Tensor, *, p: Scalar, margin: Scalar, reduction: Reduction
-) -> Any:
+    dy: Tensor,
+    here: Tensor,
+    target: Indices,
+    weight: Tensor,
+    *,
+    p: Scalar,
+    margin: Scalar,
+    reduction: Reduction,
+) -> Any:  # fmt: skip
     """The gradient of that."""
     short, at = _apart(here, target, margin)
     share = _spread(dy, here.shape[:-1], reduction).reshape(-1, 1) * weight[at] / short.shape[1]
@@ -78,8 +85,8 @@ def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     chosen = np.zeros((*rows.shape, rows.shape[1]), bool)
     for n, k in zip(*np.nonzero(given), strict=True):
         chosen[n, k, targets[n, k]] = True
-    wanted = chosen.any(1)
-    counts = chosen & given[..., None]
+    wanted: Any = chosen.any(1)
+    counts: Any = chosen & given[..., None]
     here = np.where(counts, rows[:, None, :], 0).sum(-1)  # the score of the k-th target
     short = np.maximum(1 - (here[..., None] - rows[:, None, :]), 0)
     return np.where(given[..., None] & ~wanted[:, None, :], short, 0).astype(rows.dtype)

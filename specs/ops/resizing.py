@@ -11,32 +11,34 @@ from typing import Any
 
 import numpy as np
 
-from specs.ops.windows import Plan, Sizes, Taps, along_each, linear_map
+from specs.ops.windows import WeightedSums, Sizes, Taps, along_each, linear_map
 
 
-def _nearest(sizes: Sizes, how: tuple[Any, ...], shift: float) -> Plan:
+def _nearest(sizes: Sizes, how: tuple[Any, ...], shift: float) -> WeightedSums:
     dims = len(sizes)
     taps: list[Taps] = []
     for size, new, scale in zip(sizes, how[:dims], how[dims:], strict=True):
         share = np.float32(1 / scale if scale else size / new)
-        taps.append([[(min(int(np.floor(np.float32(n + shift) * share)), size - 1), 1.0)] for n in range(new)])
+        taps.append(
+            [[(min(int(np.floor(np.float32(n + shift) * share)), size - 1), 1.0)] for n in range(new)]
+        )
     return along_each(taps, sizes)
 
 
 @cache
-def nearest_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+def nearest_plan(sizes: Sizes, how: tuple[Any, ...]) -> WeightedSums:
     """The nearest element; ``how``: the new sizes, then the scales, 0 where the sizes decide."""
     return _nearest(sizes, how, 0.0)
 
 
 @cache
-def exact_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+def exact_plan(sizes: Sizes, how: tuple[Any, ...]) -> WeightedSums:
     """The element nearest to the middle of the new one; ``how`` as for `nearest_plan`."""
     return _nearest(sizes, how, 0.5)
 
 
 @cache
-def linear_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+def linear_plan(sizes: Sizes, how: tuple[Any, ...]) -> WeightedSums:
     """The two elements around each place; ``how`` as for `nearest_plan`, and if corners are aligned."""
     dims, corners = len(sizes), how[-1]
     taps: list[Taps] = []
@@ -54,7 +56,6 @@ def linear_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
     return along_each(taps, sizes)
 
 
-
 def cubic(t: Any, a: float) -> Any:
     """The weight of an element at distance ``t``, by the cubic kernel with parameter ``a``."""
     t = np.abs(t)
@@ -63,7 +64,7 @@ def cubic(t: Any, a: float) -> Any:
 
 
 @cache
-def cubic_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+def cubic_plan(sizes: Sizes, how: tuple[Any, ...]) -> WeightedSums:
     """The four elements around each place, those outside repeated; ``how`` as for `linear_plan`."""
     dims, corners = len(sizes), how[-1]
     taps: list[Taps] = []
@@ -81,11 +82,11 @@ def cubic_plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
     return along_each(taps, sizes)
 
 
-def _smooth(reach: int, kernel: Callable[[Any], Any]) -> Callable[[Sizes, Any], Plan]:
+def _smooth(reach: int, kernel: Callable[[Any], Any]) -> Callable[[Sizes, Any], WeightedSums]:
     """Make the plan that smooths before it shrinks, by a kernel as wide as the shrinking is strong."""
 
     @cache
-    def plan(sizes: Sizes, how: tuple[Any, ...]) -> Plan:
+    def plan(sizes: Sizes, how: tuple[Any, ...]) -> WeightedSums:
         dims, corners = len(sizes), how[-1]
         taps: list[Taps] = []
         for size, new, scale in zip(sizes, how[:dims], how[dims:-1], strict=True):

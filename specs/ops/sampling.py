@@ -76,9 +76,7 @@ def _slopes(apart: np.ndarray, mode: str) -> np.ndarray:
 
 def _all_taps(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, corners: bool) -> list[_Taps]:
     wide = grid.astype(np.float64)
-    return [
-        _taps(wide[..., -1 - d], size, mode, padding, corners) for d, size in enumerate(x.shape[2:])
-    ]
+    return [_taps(wide[..., -1 - d], size, mode, padding, corners) for d, size in enumerate(x.shape[2:])]
 
 
 def _met(taps: list[_Taps], sizes: tuple[int, ...]) -> Any:
@@ -158,7 +156,8 @@ def _family(dims: int) -> list[Any]:
     names = f"_grid_sampler{dims}d", f"_grid_sampler{dims}d_image", f"_grid_sampler{dims}d_grid"
     nodes = node, *[node.replace("Backward0", "BackwardBackward0")] * 2
     made = []
-    for name, of, function in zip(names, nodes, (forward, image, places), strict=True):
+    functions: Any = (forward, image, places)
+    for name, of, function in zip(names, nodes, functions, strict=True):
         function.__name__ = name
         made.append(op(node=of, torch_names={"x": "input"}, **_FACTS)(function))
     sample, to_image, to_grid = made

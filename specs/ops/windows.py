@@ -22,11 +22,11 @@ _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exa
 Sizes = tuple[int, ...]
 Taps = list[list[tuple[int, float]]]
 """For each position along one dimension, the positions that it is made of, with their weights."""
-Plan = tuple[np.ndarray, np.ndarray]
+WeightedSums = tuple[np.ndarray, np.ndarray]
 """For each element of the result, the positions in the flattened operand, and their weights."""
 
 
-def along_each(dimensions: list[Taps], sizes: Sizes) -> Plan:
+def along_each(dimensions: list[Taps], sizes: Sizes) -> WeightedSums:
     """The plan of a map that treats each dimension by itself."""
     strides = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
     most = [max(map(len, taps), default=0) for taps in dimensions]
@@ -53,7 +53,7 @@ def windows(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 
 
 @cache
-def average_plan(sizes: Sizes, how: Sizes) -> Plan:
+def average_plan(sizes: Sizes, how: Sizes) -> WeightedSums:
     """Windows of equal size; ``how``: kernel, stride and padding of each dimension, and three flags."""
     dims = len(sizes)
     kernel, stride, padding = how[:dims], how[dims : 2 * dims], how[2 * dims : 3 * dims]
@@ -76,7 +76,7 @@ def average_plan(sizes: Sizes, how: Sizes) -> Plan:
 
 
 @cache
-def adaptive_plan(sizes: Sizes, how: Sizes) -> Plan:
+def adaptive_plan(sizes: Sizes, how: Sizes) -> WeightedSums:
     """As many windows as ``how`` says, which overlap where they must."""
     taps: list[Taps] = []
     for size, count in zip(sizes, how, strict=True):
@@ -94,7 +94,7 @@ _PADDED: dict[int, Callable[[int, int], int]] = {
 
 
 @cache
-def padding_plan(sizes: Sizes, how: Sizes) -> Plan:
+def padding_plan(sizes: Sizes, how: Sizes) -> WeightedSums:
     """Elements before and after; ``how``: pairs of counts for each dimension, and the mode."""
     place = _PADDED[how[-1]]
     taps: list[Taps] = [
@@ -105,7 +105,7 @@ def padding_plan(sizes: Sizes, how: Sizes) -> Plan:
 
 
 @cache
-def unfold_plan(sizes: Sizes, how: Sizes) -> Plan:
+def unfold_plan(sizes: Sizes, how: Sizes) -> WeightedSums:
     """Windows as columns; ``how``: kernel, dilation, padding and stride of both dimensions."""
     kernel, dilation, padding, stride = how[:2], how[2:4], how[4:6], how[6:8]
     rows, columns = (
@@ -123,7 +123,7 @@ def unfold_plan(sizes: Sizes, how: Sizes) -> Plan:
 
 
 # -- the maps ----------------------------------------------------------------------------------------
-def _mapped(x: np.ndarray, plan: Plan, dims: int) -> np.ndarray:
+def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
     at, weights = plan
     flat = x.reshape((*x.shape[: x.ndim - dims], -1))
     if at.shape[-1] == 1 and (weights == 1).all():
@@ -131,7 +131,7 @@ def _mapped(x: np.ndarray, plan: Plan, dims: int) -> np.ndarray:
     return (flat[..., at] * weights.astype(x.dtype)).sum(-1)
 
 
-def _transposed(dy: np.ndarray, plan: Plan, sizes: Sizes) -> np.ndarray:
+def _transposed(dy: np.ndarray, plan: WeightedSums, sizes: Sizes) -> np.ndarray:
     at, weights = plan
     lead = dy.shape[: dy.ndim - at.ndim + 1]
     out = np.zeros((math.prod(lead), math.prod(sizes)), dy.dtype)
@@ -141,7 +141,9 @@ def _transposed(dy: np.ndarray, plan: Plan, sizes: Sizes) -> np.ndarray:
     return out.reshape((*lead, *sizes))
 
 
-def linear_map(name: str, node: str, plan: Callable[[Sizes, Any], Plan], back: str = "") -> tuple[Op, Op]:
+def linear_map(
+    name: str, node: str, plan: Callable[[Sizes, Any], WeightedSums], back: str = ""
+) -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a

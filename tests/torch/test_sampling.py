@@ -16,17 +16,19 @@ torch = pytest.importorskip("torch")
 from op_torch import tree  # noqa: E402 -- needs torch
 
 SIZES = [((2, 2, 4, 3), (2, 3, 2, 2)), ((1, 2, 3, 4, 2), (1, 2, 2, 2, 3))]
-HOW = [*itertools.product(("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"), (True, False))]
+HOW = [
+    *itertools.product(("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"), (True, False))
+]
 
 
-def sampled(namespace: Any, sizes: Any, mode: str, padding: str, corners: bool) -> tuple[list[Any], list[str]]:
+def sampled(namespace: Any, sizes: Any, *how: Any) -> tuple[list[Any], list[str]]:
     """The image at the places, both gradients, and the nodes of all three."""
     drawn = np.random.default_rng(5)
     arrays = drawn.normal(size=sizes[0]), drawn.uniform(-1.4, 1.4, sizes[1])
     image, grid = (namespace.tensor(a, dtype=namespace.float64).requires_grad_() for a in arrays)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        out = namespace.nn.functional.grid_sample(image, grid, mode, padding, corners)
+        out = namespace.nn.functional.grid_sample(image, grid, *how)
         grads = namespace.autograd.grad(out.sin().sum(), [image, grid], create_graph=True)
     return [x.tolist() for x in (out, *grads)], [tree(x.grad_fn).partition("(")[0] for x in (out, *grads)]
 
@@ -50,5 +52,5 @@ def test_second_derivatives_of_samples_are_not_modelled() -> None:
     grid = reference_impl.zeros(1, 2, 2, 2, requires_grad=True)
     out = reference_impl.nn.functional.grid_sample(image, grid, align_corners=False)
     (g,) = reference_impl.autograd.grad(out.sum(), grid, create_graph=True)
-    with pytest.raises(NotImplementedError, match="second derivatives of torch.nn.functional.grid_sample"):
+    with pytest.raises(NotImplementedError, match="second derivatives of torch"):
         g.sum().backward()

@@ -54,7 +54,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 _LATER = ("weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm")
 """Names of a module that needs `Module`, which needs this one."""
-_missing = loading(__name__, "rnn", "parametrize", "parametrizations")
+_missing = loading(__name__, "rnn", "parametrize", "parametrizations", "prune")
 
 
 def __getattr__(name: str) -> Any:

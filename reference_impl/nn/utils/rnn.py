@@ -9,7 +9,6 @@ import numpy as np
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace import composite
 from reference_impl.namespace.factories import as_tensor
 from reference_impl.namespace.missing import loading
 
@@ -85,9 +84,8 @@ def pack_padded_sequence(
         order = wrap(at.copy())
         unsorted = order.new_zeros(order.shape).scatter_(0, order, wrap(np.arange(batch)))
         input, sizes = input.index_select(0 if batch_first else 1, order), sizes[at]
-    x = input.transpose(0, 1) if batch_first else input
     counts = [int((sizes > t).sum()) for t in range(int(sizes[0]))]
-    data = composite.cat([x.select(0, t).narrow(0, 0, count) for t, count in enumerate(counts)], 0)
+    data = input._pack_padded(counts=tuple(counts), batch_first=batch_first)
     return PackedSequence(data, wrap(np.array(counts, np.int64)), order, unsorted)
 
 

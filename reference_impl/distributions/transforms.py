@@ -1,0 +1,266 @@
+"""``torch.distributions.transforms``: maps with an inverse and the logarithm of their derivative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.distributions import constraints
+from reference_impl.distributions.constraints import Constraint
+from reference_impl.distributions.distribution import broadcast_all, sum_rightmost
+from reference_impl.namespace.settings import finfo
+from reference_impl.nn import functional
+
+
+class Transform:
+    """A map; the last result is remembered if ``cache_size`` is 1."""
+
+    domain: Constraint = constraints.real
+    codomain: Constraint = constraints.real
+    bijective = True
+
+    def __init__(self, cache_size: int = 0) -> None:
+        self._cache_size = cache_size
+        self._kept: tuple[Any, Any] = (None, None)
+
+    @property
+    def inv(self) -> Transform:
+        """The inverse."""
+        return _Inverse(self)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """Return the map with a memory."""
+        self._cache_size = cache_size
+        return self
+
+    def __call__(self, x: Any) -> Any:
+        if self._cache_size and x is self._kept[0]:
+            return self._kept[1]
+        y = self._call(x)
+        self._kept = (x, y) if self._cache_size else (None, None)
+        return y
+
+    def _inv_call(self, y: Any) -> Any:
+        if self._cache_size and y is self._kept[1]:
+            return self._kept[0]
+        x = self._inverse(y)
+        self._kept = (x, y) if self._cache_size else (None, None)
+        return x
+
+    def _call(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def _inverse(self, y: Any) -> Any:
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The logarithm of the size of the derivative, of ``x`` and its result ``y``."""
+        raise NotImplementedError
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the result."""
+        return shape
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class _Inverse(Transform):
+    def __init__(self, of: Transform) -> None:
+        super().__init__(of._cache_size)
+        self._of = of
+        self.domain, self.codomain = of.codomain, of.domain
+
+    @property
+    def inv(self) -> Transform:
+        return self._of
+
+    def __call__(self, x: Any) -> Any:
+        return self._of._inv_call(x)
+
+    def _inv_call(self, y: Any) -> Any:
+        return self._of(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return self._of.log_abs_det_jacobian(y, x).neg()
+
+    def __repr__(self) -> str:
+        return f"_InverseTransform({self._of!r})"
+
+
+class ExpTransform(Transform):
+    """``exp(x)``."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Any) -> Any:
+        return x.exp()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return x
+
+
+class PowerTransform(Transform):
+    """``x ** exponent``."""
+
+    domain = codomain = constraints.positive
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        (self.exponent,) = broadcast_all(exponent)
+
+    def _call(self, x: Any) -> Any:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.pow(self.exponent.reciprocal())
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return y.mul(self.exponent).div(x).abs().log()
+
+
+class AbsTransform(Transform):
+    """``|x|``, which has no inverse."""
+
+    codomain = constraints.positive
+    bijective = False
+
+    def _call(self, x: Any) -> Any:
+        return x.abs()
+
+    def _inverse(self, y: Any) -> Any:
+        return y
+
+
+class SigmoidTransform(Transform):
+    """``sigmoid(x)``, held away from 0 and 1."""
+
+    codomain = constraints.unit_interval
+
+    def _call(self, x: Any) -> Any:
+        known = finfo(x.dtype)
+        return x.sigmoid().clamp(min=known.tiny, max=1.0 - known.eps)
+
+    def _inverse(self, y: Any) -> Any:
+        known = finfo(y.dtype)
+        y = y.clamp(min=known.tiny, max=1.0 - known.eps)
+        return y.log().sub(y.neg().log1p())
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return functional.softplus(x.neg()).neg().sub(functional.softplus(x))
+
+
+class TanhTransform(Transform):
+    """``tanh(x)``."""
+
+    codomain = constraints.interval(-1.0, 1.0)
+
+    def _call(self, x: Any) -> Any:
+        return x.tanh()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.atanh()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return x.neg().add(math.log(2.0)).sub(functional.softplus(x.mul(-2.0))).mul(2.0)
+
+
+class SoftplusTransform(Transform):
+    """``log(1 + exp(x))``."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Any) -> Any:
+        return functional.softplus(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.neg().expm1().neg().log().add(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return functional.softplus(x.neg()).neg()
+
+
+class AffineTransform(Transform):
+    """``loc + scale * x``."""
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.loc, self.scale, self.event_dim = loc, scale, event_dim
+        if event_dim:
+            self.domain = self.codomain = constraints.independent(constraints.real, event_dim)
+
+    def _call(self, x: Any) -> Any:
+        return x.mul(self.scale).add(self.loc)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.sub(self.loc).div(self.scale)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        shape = tuple(x.shape)
+        if isinstance(self.scale, Tensor):
+            found = self.scale.abs().log()
+        else:
+            found = x.new_full(shape, math.log(abs(self.scale)))
+        if self.event_dim:
+            found = found.expand(shape).reshape((*shape[: -self.event_dim], -1)).sum(-1)
+            shape = shape[: -self.event_dim]
+        return found.expand(shape)
+
+
+class ComposeTransform(Transform):
+    """One map after another."""
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.parts = list(parts)
+        if parts:
+            self.domain, self.codomain = parts[0].domain, parts[-1].codomain
+
+    def _call(self, x: Any) -> Any:
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def _inverse(self, y: Any) -> Any:
+        for part in reversed(self.parts):
+            y = part._inv_call(y)
+        return y
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        found: Any = x.mul(0) if not self.parts else None
+        for part in self.parts:
+            after = part(x)
+            own = part.log_abs_det_jacobian(x, after)
+            found = own if found is None else found.add(own)
+            x = after
+        return found
+
+
+class IndependentTransform(Transform):
+    """A map of elements taken for one of events."""
+
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ) -> None:
+        super().__init__(cache_size)
+        self.base_transform, self.reinterpreted_batch_ndims = base_transform, reinterpreted_batch_ndims
+        self.domain = constraints.independent(base_transform.domain, reinterpreted_batch_ndims)
+        self.codomain = constraints.independent(base_transform.codomain, reinterpreted_batch_ndims)
+
+    def _call(self, x: Any) -> Any:
+        return self.base_transform(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self.base_transform._inv_call(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        found = self.base_transform.log_abs_det_jacobian(x, y)
+        return sum_rightmost(found, self.reinterpreted_batch_ndims)
+
+
+identity_transform = ComposeTransform([])

@@ -1,0 +1,43 @@
+"""Indexing by function: ``index_put``, ``put``, and parts of a tensor replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+
+
+def _places(x: Tensor, indices: Sequence[Any]) -> dict[int, Tensor]:
+    """The index tensors by their places; a mask takes as many dimensions as it has."""
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            "index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type(indices).__name__}"
+        )
+    found: dict[int, Tensor] = {}
+    at = 0
+    for index in indices:
+        if not isinstance(index, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {len(found)} in argument 0, but got {type(index).__name__}"
+            )
+        found[at] = index
+        at += index.ndim if index.dtype.numpy.kind == "b" else 1
+    return found
+
+
+def index_put(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+    """``x`` with values put, or added, at the places that indices name together."""
+    given = _places(x, indices)
+    return x._index_put(values, *given.values(), places=tuple(given), accumulate=accumulate)
+
+
+def index_put_(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Put values, or add them, at the places that indices name together."""
+    given = _places(x, indices)
+    return x._index_put_(values, *given.values(), places=tuple(given), accumulate=accumulate)
+
+
+BOTH: dict[str, Any] = {"index_put": index_put, "index_put_": index_put_}
+"""Functions that are methods too, by name."""
