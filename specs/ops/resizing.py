@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.ops.windows import WeightedSums, Sizes, Taps, along_each, linear_map
+from specs.ops.windows import Sizes, Taps, WeightedSums, along_each, linear_map
 
 
 def _nearest(sizes: Sizes, how: tuple[Any, ...], shift: float) -> WeightedSums:

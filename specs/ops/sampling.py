@@ -183,8 +183,8 @@ def places_of(sizes: tuple[int, ...], corners: bool) -> np.ndarray:
     """The places of all elements of an image, with ones behind them, as rows."""
     axes = []
     for size in sizes:
-        axis = np.linspace(-1, 1, size) if size > 1 else np.zeros(1)
-        axes.append(axis if corners or size < 2 else axis * (size - 1) / size)
+        steps = 2 * np.arange(size) - (size - 1)
+        axes.append(steps / max(size - 1 if corners else size, 1))
     grid = np.meshgrid(*axes, indexing="ij")
     return np.stack([*reversed(grid), np.ones(sizes)], -1).reshape(-1, len(sizes) + 1)
 

@@ -30,7 +30,7 @@ from view_torch import values_of  # noqa: E402 -- needs torch
 ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
     "clamp", "nn", "losses", "linalg", "layers", "scatter_reduce", "bags",
-    "windows", "special",
+    "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "ctc", "margins", "packing",
 }  # fmt: skip
 """Families whose ops are views, write or pick elements, or are compared with torch call by call."""
 FAMILIES = [family for family in ops.FAMILIES if family not in ELSEWHERE]
