@@ -145,6 +145,8 @@ is_autocast_enabled, get_autocast_dtype = (
 give_addresses(f"{__name__}.cuda", {"amp": "GradScaler autocast"}, optim.grad_scaler.FOR_CUDA)
 
 det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet
+pinverse = linalg.pinv
+Tensor.pinverse = pinverse  # type: ignore[attr-defined]
 Tensor.det, Tensor.inverse, Tensor.logdet = det, inverse, logdet  # type: ignore[attr-defined]
 
 

@@ -10,6 +10,7 @@ from reference_impl.linalg.solving import (
     inv,
     matrix_power,
     multi_dot,
+    pinv,
     solve,
     solve_triangular,
     vecdot,
@@ -21,6 +22,6 @@ __getattr__ = loading(__name__)
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm",
-    "matrix_power", "matrix_rank", "multi_dot", "norm", "qr", "slogdet", "solve", "solve_triangular", "svd",
-    "svdvals", "vecdot", "vector_norm",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals", "vecdot", "vector_norm",
 ]  # fmt: skip

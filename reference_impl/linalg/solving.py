@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import eye
@@ -35,6 +37,12 @@ def solve_triangular(
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower or upper triangular factor of positive definite matrices."""
     return A._linalg_cholesky(upper=upper)
+
+
+def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
+    """The pseudo-inverse of matrices."""
+    refuse_unless_default("linalg.pinv", {"atol": atol, "rtol": rtol}, atol=None, rtol=None)
+    return A._linalg_pinv()
 
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:

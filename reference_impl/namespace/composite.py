@@ -18,6 +18,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
+from reference_impl.namespace.index_functions import scaling_source
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
 from specs.signature import clash
@@ -238,8 +239,7 @@ def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             dim, unbiased = None, dim
         if unbiased is not None:
             how["correction"] = int(unbiased)
-        if how:  # numpy's names of the parameters
-            dim, keepdim = how.pop("axis", dim), how.pop("keepdims", keepdim)
+        dim, keepdim = how.pop("axis", dim), how.pop("keepdims", keepdim)  # numpy's names of them
         return function(x, dim, keepdim=keepdim, **how)
 
     return measure
@@ -325,6 +325,7 @@ FUNCTIONS: dict[str, Any] = {
 """Functions that are not methods, by name."""
 
 WRAPPED: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("index_add", "index_add_"), scaling_source),
     "var": _unbiased,
     "std": _unbiased,
     "clamp": _bounded,

@@ -31,6 +31,7 @@ from reference_impl.namespace import (
     random_inplace,
     resize,
     serialization,
+    signal_windows,
     sorting,
 )
 from reference_impl.namespace.casts import CASTS
@@ -128,6 +129,7 @@ def _install_functions() -> None:
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
+    FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])
     for name, function in MISSING.items():

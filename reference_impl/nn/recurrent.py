@@ -147,12 +147,13 @@ class RNNBase(Module):
             steps = list((data.transpose(0, 1) if self.batch_first else data).unbind(0))
         rows = steps[0].shape[0]
         state = self._begun(data, rows, hx, input.sorted_indices if packed else None)
-        steps, state = self._run(steps, state)
+        outs, state = self._run(steps, state)
         if packed:
             state = _each(state, lambda h: _ordered(h, input.unsorted_indices))
             kept = (input.batch_sizes, input.sorted_indices, input.unsorted_indices)
-            return PackedSequence(composite.cat(steps, 0), *kept), state
-        out = composite.stack(steps, 0)
+            return PackedSequence(composite.cat(_side_by_side(outs), 0), *kept), state
+        ways = [composite.stack(out, 0) for out in outs]
+        out = ways[0] if len(ways) == 1 else composite.cat(ways, -1)
         if self.batch_first:
             out = out.transpose(0, 1) if self.mode == "LSTM" else out.transpose_(0, 1)
         if not batched:
@@ -175,7 +176,8 @@ class RNNBase(Module):
                 raise RuntimeError(f"Expected {what} {shape}, got {list(given.shape)}")
         return _each(hx, lambda h: _ordered(h, order))
 
-    def _run(self, steps: list[Tensor], state: State) -> tuple[list[Tensor], State]:
+    def _run(self, steps: list[Tensor], state: State) -> tuple[list[list[Tensor]], State]:
+        """Run all layers; return the steps of the last one in each direction, and the final states."""
         finals: list[State] = []
         directions = 1 + self.bidirectional
         for layer in range(self.num_layers):
@@ -187,16 +189,16 @@ class RNNBase(Module):
                 out, final = self._direction(steps, begin, weights, direction == 1)
                 outs.append(out)
                 finals.append(final)
-            steps = (
-                outs[0] if directions == 1 else [composite.cat(both, -1) for both in zip(*outs, strict=True)]
-            )
-            if self.dropout and self.training and layer < self.num_layers - 1:
+            if layer == self.num_layers - 1:
+                break
+            steps = _side_by_side(outs)
+            if self.dropout and self.training:
                 sizes = [x.shape[0] for x in steps]
                 dropped = functional.dropout(composite.cat(steps, 0), self.dropout, True)
                 steps = list(dropped.split(sizes, 0))
         if self.mode == "LSTM":
-            return steps, tuple(composite.stack(list(part), 0) for part in zip(*finals, strict=True))
-        return steps, composite.stack(finals, 0)
+            return outs, tuple(composite.stack(list(part), 0) for part in zip(*finals, strict=True))
+        return outs, composite.stack(finals, 0)
 
     def _direction(
         self, steps: list[Tensor], state: State, weights: list[Tensor], back: bool
@@ -228,6 +230,11 @@ def _grown(state: State, start: State, have: int, want: int) -> State:
     if isinstance(state, tuple):
         return tuple(_grown(s, b, have, want) for s, b in zip(state, start, strict=True))
     return composite.cat([state, start.narrow(0, have, want - have)], 0)
+
+
+def _side_by_side(outs: list[list[Tensor]]) -> list[Tensor]:
+    """The outputs of both directions at each step."""
+    return outs[0] if len(outs) == 1 else [composite.cat(both, -1) for both in zip(*outs, strict=True)]
 
 
 def _each(state: State, change: Any) -> State:

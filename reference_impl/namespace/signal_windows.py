@@ -1,0 +1,49 @@
+"""Windows of signals: Hann, Hamming, Blackman, Bartlett."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import arange, ones
+
+
+def _window(name: str, shape: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
+    def window(window_length: int, periodic: bool = True, **how: Any) -> Tensor:
+        """The weights of a window, of one period or symmetric."""
+        needs = how.pop("requires_grad", False)
+        if window_length < 2:
+            made = ones(window_length, **how)
+        else:
+            length = window_length + int(periodic)
+            places = arange(length, **how) if "dtype" in how else arange(float(length), **how)
+            made = shape(places, length - 1).narrow(0, 0, window_length)
+        return made.requires_grad_(needs)
+
+    window.__name__ = name
+    return window
+
+
+def _cosines(*weights: float) -> Callable[[Tensor, int], Tensor]:
+    def shape(places: Tensor, last: int) -> Tensor:
+        terms = [
+            places.mul(2 * math.pi * k / last).cos().mul_(weight * (-1) ** k)
+            for k, weight in enumerate(weights)
+        ]
+        made = terms[0]
+        for term in terms[1:]:
+            made = made.add(term)
+        return made
+
+    return shape
+
+
+FUNCTIONS: dict[str, Any] = {
+    "hann_window": _window("hann_window", _cosines(0.5, 0.5)),
+    "hamming_window": _window("hamming_window", _cosines(0.54, 0.46)),
+    "blackman_window": _window("blackman_window", _cosines(0.42, 0.5, 0.08)),
+    "bartlett_window": _window("bartlett_window", lambda n, last: n.mul(2 / last).sub(1).abs().neg().add(1)),
+}
+"""Functions by name."""
