@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from conformance.explanation.causes_of_calls import no_parameters, two_devices, written_aside
+from conformance.explanation.causes_of_calls import no_parameters, two_devices, two_dtypes, written_aside
 from conformance.explanation.history import (
     backwards,
     changes_of,
@@ -20,8 +20,9 @@ from conformance.explanation.history import (
     sources,
 )
 from conformance.explanation.missing_grad import missing_grad
+from conformance.explanation.plain_calls import plain_cure, plain_number
 from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story, TensorState
-from conformance.explanation.ways_out import cure_of, way_out
+from conformance.explanation.ways_out import WAYS_OUT, Cut, cure_of, way_out
 from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
 
@@ -55,11 +56,15 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
     if (missing := missing_grad(found, mishap)) is not None:
         told, cure, tensor = missing
         return replace(mishap, tensors=names_held(found, tensor), sentence=told, cure=cure)
+    if (number := plain_number(found, mishap)) is not None:
+        lines, told, cure = number
+        return replace(mishap, causes=tuple(lines), sentence=told, cure=cure)
     named = names_held(found, mishap.tensor)
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
     cure = rule.cure.format(tensor=named[0] if named else "the tensor") if rule and rule.cure else ""
+    cure = cure or (plain_cure(mishap) if rule is None else "")
     others = [n for operand in mishap.operands for n in names_held(found, operand)[:1]]
     tensors = tuple(dict.fromkeys((*named, *others)))
     return replace(mishap, tensors=tensors, causes=causes, sentence=told, cure=better[0] if better else cure)
@@ -116,11 +121,11 @@ def _freed(found: Story, mishap: Mishap) -> Told:
             f"{first.line} freed it "
             f"in an earlier pass: what line {made} computed is part of the next pass's graph too."
         )
-        cut = _cut_of(_carried(found, first, node.number))
-        cure = (
-            f"Compute it anew in each pass (line {made} in the loop); what is carried from pass to pass is "
-            f"cut {cut}."
-        )
+        cure = f"Compute it anew in each pass (line {made} in the loop)"
+        if any(s.line == made and s.number > first.number for s in found.steps):
+            cut = _cut_of(_carried(found, first, node.number))
+            cure += f"; what is carried from pass to pass is cut {cut}"
+        cure += "."
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."
         return ([made, first.line] if made != first.line else [first.line]), text, cure
@@ -250,6 +255,8 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         return [unrecorded[0], made], text, cure
     dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
     known = names([names_held(found, n)[0] for n in from_])
+    if beside := _cut_beside(found, (number, *from_)):
+        return [beside.step.line, made], way_out(found, beside), f"{beginning(cure_of(beside))}."
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
     if written := [(n, line) for n in (number, *from_) if (line := written_aside(found, n))]:
         n, line = written[0]
@@ -260,6 +267,17 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         cure = f"Leave requires_grad on for what is to be trained, after line {dropped[0]}."
         return [*dropped, made], text, cure
     return [made], text
+
+
+def _cut_beside(found: Story, tensors: Iterable[int]) -> Cut | None:
+    """Return the loss of a history on the line that made one of the tensors, of whatever left torch there."""
+    for tensor in tensors:
+        first = next((s for s in found.steps if tensor in s.names.values()), None)
+        if first is not None and "numpy" in found.text_of(first.line):
+            for flow in first.flows:
+                if flow.lost and flow.how in WAYS_OUT:
+                    return Cut(first, flow)
+    return None
 
 
 def _gradient_of(found: Story, tensor: int) -> int:
@@ -323,5 +341,6 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "optim/needs-leaves": _mode,
     "optim/needs-parameters": no_parameters,
     "device/one-for-all": two_devices,
+    "op/one-dtype": two_dtypes,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""

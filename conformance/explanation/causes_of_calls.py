@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conformance.explanation.history import changes_of, made_at, names_held
-from conformance.explanation.value import Mishap, Story
-from conformance.explanation.words import at, names
+from conformance.explanation.value import Mishap, Story, TensorState
+from conformance.explanation.words import at, beginning, names
 
 CUTS = (".data", "detach")
 """Ways to a tensor's memory past its history."""
@@ -33,6 +33,24 @@ def two_devices(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[l
     return lines, f"{text}.", f"Move {names(move)} there too: {cure}."
 
 
+def two_dtypes(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
+    """Tell which operand has which dtype, since when, and what to cast: data rather than parameters."""
+    step = found.steps[-1]
+    told: list[tuple[str, TensorState, int]] = []
+    for number in dict.fromkeys(mishap.operands):
+        state, known = step.tensors.get(number), names_held(found, number)
+        if state is not None and known:
+            cast = [s.line for s, _ in changes_of(found, number, "dtype")]
+            told.append((known[0], state, (cast or [made_at(found, state).line])[-1]))
+    if len({state.dtype for _, state, _ in told}) < 2:
+        return [mishap.line], ""
+    told.sort(key=lambda one: one[1].requires_grad)
+    text = "; ".join(f"{name} is {state.dtype} since {at(found, line)}" for name, state, line in told)
+    name, wanted = told[0][0], next(s.dtype for _, s, _ in told if s.dtype != told[0][1].dtype)
+    lines = [line for *_, line in told]
+    return lines, f"{text}.", f"Cast {name}: {name} = {name}.to(torch.{wanted})."
+
+
 def no_parameters(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
     """Name the tensors that no module registered, though they look like parameters."""
     step = found.steps[-1]
@@ -54,6 +72,11 @@ def no_parameters(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple
         )
         cure = "Keep layers in nn.ModuleList or nn.ModuleDict, and assign tensors as nn.Parameter(...)."
         return [made_at(found, held[0][1]).line], text, cure
+    frozen = [s.line for n in step.tensors for s, c in changes_of(found, n, "requires_grad") if c.before]
+    if frozen:
+        text = f"{beginning(at(found, frozen[0]))} set requires_grad to False, so nothing is left to train."
+        cure = f"Leave requires_grad on for what is to be trained, after line {frozen[0]}."
+        return [frozen[0]], text, cure
     return [mishap.line], ""
 
 

@@ -128,6 +128,9 @@ def put_together(
             warned.append(_mishap(record, record["warning"]))
         elif "caught" in record:
             caught.append(_mishap(record, record["caught"]))
+        elif "caught_again" in record:
+            place = tuple(record["caught_again"])
+            caught = [replace(c, again=c.again + ((c.line, c.rule) == place)) for c in caught]
         elif "error" in record:
             error = _mishap(record, record["error"])
             caught = [each for each in caught if (each.line, each.rule) != (error.line, error.rule)]

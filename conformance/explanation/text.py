@@ -195,6 +195,9 @@ def mishap_pieces(found: Story, mishap: Mishap, width: int = WIDTH) -> Iterator[
         yield Piece(_wrapped("  here     ", mishap.sentence, width, 0))
     for number, line in enumerate(mishap.causes[:3]):
         yield Piece(_wrapped("  caused at " if not number else "  and at   ", at(found, line), width, 0))
+    if mishap.again:
+        passes = "another pass" if mishap.again == 1 else f"{mishap.again} more passes"
+        yield Piece(_wrapped("  again    ", f"in {passes} of this line", width, 0))
     if mishap.cure:
         yield Piece(_wrapped("  cure     ", mishap.cure, width, 0), "bold")
 

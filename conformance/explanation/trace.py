@@ -66,7 +66,7 @@ class Tracer(LineTracer):
         self.flows: list[tuple[str, list[int], list[int], bool]] = []
         self.warned = False
         """The line has warned, or was refused."""
-        self.refused: set[tuple[int, str]] = set()
+        self.refused: set[tuple[int, str, int]] = set()
         """The lines that were refused, each with the rule."""
         self.shared = False
         """Memory was shared with numpy, which may write to it unseen."""
@@ -215,8 +215,13 @@ class Tracer(LineTracer):
         if self.looking or not isinstance(error, Refusal) or not hasattr(error, "rule"):
             return
         refused = self.line_of(trace), error.rule
-        if refused not in self.refused:
-            self.refused.add(refused)
+        key = (*refused, self.passes[self.at] if self.at else 0)
+        if key in self.refused:
+            return
+        self.refused.add(key)
+        if any(one[:2] == refused for one in self.refused - {key}):
+            self.emit({"caught_again": refused})
+        else:
             self.warned = True
             record = self._told(error, trace)
             self.emit({"caught": record.pop("error"), **record})

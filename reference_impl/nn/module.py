@@ -19,7 +19,7 @@ from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import Watch
 from reference_impl.nn.forward_hooks import after, attach_around, before
 from reference_impl.nn.parameter import Parameter
-from reference_impl.nn.registration import copied_in, need_float, need_name, type_name
+from reference_impl.nn.registration import copied_in, need_float, need_name, refuse_as_property, type_name
 
 _OWN = ("_parameters", "_buffers", "_modules")
 
@@ -59,6 +59,8 @@ class Module:
             owned = self.__dict__.get(kind, {})
             if name in owned:
                 return owned[name]
+        if isinstance(getattr(type(self), name, None), property):
+            refuse_as_property(self, name)
         refuse_name("nn.Module", name, self)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 

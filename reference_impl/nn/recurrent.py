@@ -164,10 +164,8 @@ class RNNBase(Module):
     def _begun(self, data: Tensor, rows: int, hx: State, order: Any) -> State:
         shape = (self.num_layers * (1 + self.bidirectional), rows, self.hidden_size)
         if hx is None:
-            start = zeros(shape, dtype=data.dtype, device=data.device)
-            return (
-                (start, zeros(shape, dtype=data.dtype, device=data.device)) if self.mode == "LSTM" else start
-            )
+            begun = [zeros(shape, dtype=data.dtype, device=data.device) for _ in range(2)]
+            return (begun[0], begun[1]) if self.mode == "LSTM" else begun[0]
         for given, name in zip(
             hx if isinstance(hx, tuple) else (hx,), ("hidden[0]", "hidden[1]"), strict=False
         ):

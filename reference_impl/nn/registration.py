@@ -9,6 +9,7 @@ from typing import Any
 
 from reference_impl.base.dtypes import dtype
 from reference_impl.base.modes import no_grad
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 
@@ -93,3 +94,13 @@ def _copied(name: str, x: Tensor, given: Tensor) -> list[str]:
             f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
         ]
     return []
+
+
+def refuse_as_property(module: Any, name: str) -> None:
+    """Ask a property again that raised an AttributeError, for it may have said what is not modelled."""
+    try:
+        object.__getattribute__(module, name)
+    except NotModelled:
+        raise
+    except AttributeError:
+        return

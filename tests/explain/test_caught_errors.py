@@ -57,6 +57,13 @@ def test_it_has_its_rule_cause_and_cure():
     assert "save/freed-refused" in found.why("line 8")
 
 
+def test_later_passes_are_counted():
+    """An error that is caught once more in each pass is told once, with their number."""
+    found = explain(CAUGHT)
+    assert 2 == found.caught[0].again
+    assert "again    in 2 more passes of this line" in found.why("error")
+
+
 def test_it_is_told_in_a_picture_and_a_page():
     """The moment of its line shows it."""
     found = explain(IN_ORDER)

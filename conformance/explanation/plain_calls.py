@@ -1,0 +1,55 @@
+"""Errors of calls that have no rule: words that everybody meets, and numbers taken for tensors."""
+
+from __future__ import annotations
+
+import re
+
+from conformance.explanation.history import last_with
+from conformance.explanation.value import Mishap, Story
+from conformance.explanation.words import at
+
+CURES: dict[str, str] = {
+    r"^Found dtype (Long|Int|Bool) but expected (Float|Double)": "Give the target as floats: target.float(), "
+    "or target.double() beside doubles.",
+    r"^0D or 1D target tensor expected, multi-target not supported": "Give one class index for each sample, "
+    "of shape (N,): target.squeeze(1) of shape (N, 1), target.argmax(1) of one-hot rows.",
+    r"^expected (scalar type|target dtype to be) Long": "Give class indices as integers: target.long().",
+    r"^Expected floating point type for target with class probabilities": "Give probabilities as floats, "
+    "target.float(); or class indices of shape (N,).",
+    r"^(Target size \(.*\) must be the same as input size|Using a target size .* that is different to the "
+    r"input size)": "Give both the same shape: output.squeeze(1), or target.unsqueeze(1).",
+    r"^result type \w+ can't be cast to the desired output type (Long|Int|Bool)": "Give the target as "
+    "floats: target.float().",
+    r"^Expected input batch_size \(.*\) to match target batch_size": "Give scores of shape (N, classes) and "
+    "indices of shape (N,): scores.reshape(-1, classes) and target.reshape(-1) of sequences.",
+}
+"""Cures of errors, by the beginning of their text."""
+_LACKING = re.compile(r"'(float|int)' object has no attribute '(\w+)'")
+_TO_NUMBERS = ("item", "float", "int", "tolist")
+
+
+def plain_cure(mishap: Mishap) -> str:
+    """Return the cure of an error that has no rule, or nothing."""
+    return next((cure for words, cure in CURES.items() if re.search(words, mishap.message)), "")
+
+
+def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | None:
+    """Return where the number came from of which a failing line asks what tensors have, and the cure; None
+    if that is not the error.
+    """
+    lacking = _LACKING.match(mishap.message)
+    if lacking is None or not 0 < mishap.line <= len(found.source):
+        return None
+    asked = re.search(rf"([A-Za-z_]\w*)\.{lacking[2]}\b", found.source[mishap.line - 1])
+    if asked is None or last_with(found, asked[1]) is not None:
+        return None
+    assigned = re.compile(rf"^\s*{asked[1]}\s*[-+*/]?=[^=]")
+    for step in reversed(found.steps):
+        ways = [flow.how for flow in step.flows if flow.how in _TO_NUMBERS and not flow.gives]
+        if ways and assigned.match(found.source[step.line - 1]):
+            number = f"{asked[1]} is a plain number: {at(found, step.line)} made one with {ways[0]}()"
+            cure = (
+                f"Keep the tensor at line {step.line}, without {ways[0]}(); take the number only to print it."
+            )
+            return [step.line], f"{number}, which left the graph.", cure
+    return None
