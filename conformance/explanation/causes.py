@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+from conformance.explanation.carried import carried_name, cut_of, was_leaf
 from conformance.explanation.causes_of_calls import no_parameters, two_devices, two_dtypes, written_aside
 from conformance.explanation.history import (
     backwards,
@@ -123,8 +124,11 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         )
         cure = f"Compute it anew in each pass (line {made} in the loop)"
         if any(s.line == made and s.number > first.number for s in found.steps):
-            cut = _cut_of(_carried(found, first, node.number))
-            cure += f"; what is carried from pass to pass is cut {cut}"
+            carried = carried_name(found, first, node.number)
+            if was_leaf(found, carried):
+                cure = f"Give the result of line {made} another name: {carried} is the leaf to begin with"
+            else:
+                cure += f"; what is carried from pass to pass is cut {cut_of(carried)}"
         cure += "."
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."
@@ -151,37 +155,6 @@ def _shared(found: Story, first: ExecutedLine, node: int) -> str:
         and not name.startswith("self.")
     ]
     return min(known)[1] if known else ""
-
-
-def _carried(found: Story, first: ExecutedLine, node: int) -> str:
-    """Return the name that took a node's result from the pass that freed it to the next, if there is one."""
-    taken = {t for s in found.steps if s.number > first.number for f in s.flows for t in f.takes}
-    taken |= {n for s in found.steps[-1:] for n in s.names.values()} if not taken else set()
-    for number in sorted(taken & first.tensors.keys()):
-        state = first.tensors[number]
-        if state.node is not None and node in _reached_from(first, state.node):
-            known = [name for name in first.named(number) if not name.startswith("self.")]
-            if known:
-                return min(known, key=lambda name: (name.count("."), len(name)))
-    return ""
-
-
-def _reached_from(step: ExecutedLine, node: int) -> set[int]:
-    stack, met = [node], set()
-    while stack:
-        number = stack.pop()
-        if number not in met and number in step.nodes:
-            met.add(number)
-            stack += [target for target, _ in step.nodes[number].edges if target is not None]
-    return met
-
-
-def _cut_of(name: str) -> str:
-    """Return how to cut the history of what a name holds, a tensor or a tuple of them."""
-    whole, part, _ = name.partition("[")
-    if part:
-        return f"with {whole} = tuple(x.detach() for x in {whole})"
-    return f"with {name} = {name}.detach()" if name else "with detach()"
 
 
 def _modified(found: Story, mishap: Mishap) -> Told:

@@ -82,6 +82,8 @@ def cure_of(cut: Cut) -> str:
         "join tensors with torch.stack() or torch.cat()" if how in COPIES else "compute with torch's ops"
     )
     call = how if how.startswith(".") else f"{how}()"
+    if how != "nn.Parameter" and any(flow.how == "nn.Parameter" for flow in cut.step.flows):
+        call += " and nn.Parameter()"
     return f"stay in the graph at line {line}: {instead}, without {call}"
 
 

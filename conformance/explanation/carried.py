@@ -1,0 +1,43 @@
+"""Names that carry a result from one pass of a loop to the next, and how to cut its history."""
+
+from __future__ import annotations
+
+from conformance.explanation.value import ExecutedLine, Story
+
+
+def carried_name(found: Story, first: ExecutedLine, node: int) -> str:
+    """Return the name that took a node's result from the pass that freed it to the next, if there is one."""
+    taken = {t for s in found.steps if s.number > first.number for f in s.flows for t in f.takes}
+    taken |= {n for s in found.steps[-1:] for n in s.names.values()} if not taken else set()
+    for number in sorted(taken & first.tensors.keys()):
+        state = first.tensors[number]
+        if state.node is not None and node in _reached_from(first, state.node):
+            known = [name for name in first.named(number) if not name.startswith("self.")]
+            if known:
+                return min(known, key=lambda name: (name.count("."), len(name)))
+    return ""
+
+
+def was_leaf(found: Story, name: str) -> bool:
+    """Tell whether a name was that of a leaf which requires grad, before results took it."""
+    first = next((s for s in found.steps if name in s.names), None)
+    state = first.tensors.get(first.names[name]) if first is not None else None
+    return state is not None and state.is_leaf is True and state.requires_grad is True
+
+
+def _reached_from(step: ExecutedLine, node: int) -> set[int]:
+    stack, met = [node], set()
+    while stack:
+        number = stack.pop()
+        if number not in met and number in step.nodes:
+            met.add(number)
+            stack += [target for target, _ in step.nodes[number].edges if target is not None]
+    return met
+
+
+def cut_of(name: str) -> str:
+    """Return how to cut the history of what a name holds, a tensor or a tuple of them."""
+    whole, part, _ = name.partition("[")
+    if part:
+        return f"with {whole} = tuple(x.detach() for x in {whole})"
+    return f"with {name} = {name}.detach()" if name else "with detach()"
