@@ -15,6 +15,10 @@ from specs.active_rules import by, torch_release
 from specs.rule import RULES
 
 
+class Unspecified(NotImplementedError):
+    """Raised where PyTorch's result depends on the processor or on uninitialised memory."""
+
+
 class Refusal(Exception):
     """A refusal by a rule, raised as a subclass that is also the exception class that torch raises.
 

@@ -13,7 +13,7 @@ from typing import Any
 from reference_impl.base.session import STATE
 from specs import active_rules
 from specs.active_rules import by, fired, knocked_out
-from specs.errors import refusal, warning
+from specs.errors import Unspecified, refusal, warning
 
 __all__ = [
     "Unspecified",
@@ -31,10 +31,6 @@ __all__ = [
     "warn_once",
     "warn_or_hold",
 ]  # fmt: skip
-
-
-class Unspecified(NotImplementedError):
-    """Raised where PyTorch's result depends on the processor or on uninitialised memory."""
 
 
 def refuse_by(rule: str, **details: Any) -> None:

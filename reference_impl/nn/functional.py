@@ -5,7 +5,6 @@ modules beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.namespace.factories import zeros
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.random import source
 from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has them here
@@ -50,6 +48,14 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     threshold,
 )
 from reference_impl.nn.attention_functions import scaled_dot_product_attention  # noqa: F401
+from reference_impl.nn.convolution_functions import (  # noqa: F401
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from reference_impl.nn.embedding_bags import embedding_bag  # noqa: F401
 from reference_impl.nn.image_functions import (  # noqa: F401
     affine_grid,
@@ -134,95 +140,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     rows = input.reshape((math.prod(input.shape[:-1]), input.shape[-1]))
     out, shape = bias.addmm(rows, weight.t()), (*input.shape[:-1], weight.shape[0])
     return out._unsafe_view(shape) if by("nn/linear-is-no-view") else out.view(shape)
-
-
-def _need_image(name: str, ndim: int, input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-    """Refuse input of other dimensions or dtype than a convolution takes."""
-    if input.ndim not in (ndim + 1, ndim + 2):
-        raise RuntimeError(
-            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got "
-            "input of size: "
-            f"{list(input.shape)}"
-        )
-    other, what = (weight, "weight") if bias is None else (bias, "bias")
-    if input.dtype != other.dtype:
-        names = [_IN_C.get(x.dtype.name, x.dtype.name) for x in (input, other)]
-        raise RuntimeError(f"Input type ({names[0]}) and {what} type ({names[1]}) should be the same")
-
-
-_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-         "int64": "long int", "int32": "int", "uint8": "unsigned char"}  # fmt: skip
-"""C++'s names of dtypes."""
-
-
-def _convolution(ndim: int) -> Callable[..., Tensor]:
-    def convolve(
-        input: Tensor,
-        weight: Tensor,
-        bias: Tensor | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-    ) -> Tensor:
-        """Convolve ``(N, C, ...)`` or ``(C, ...)`` with a weight of ``(out, C / groups, ...)``."""
-        _need_image(f"conv{ndim}d", ndim, input, weight, bias)
-        if input.ndim == ndim + 1:
-            return convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
-        strides, dilations = for_each(stride, ndim), for_each(dilation, ndim)
-        if padding == "same":
-            if any(s != 1 for s in strides):
-                raise RuntimeError("padding='same' is not supported for strided convolutions")
-            totals = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
-            padding = tuple(total // 2 for total in totals)
-            if any(total % 2 for total in totals):
-                odd = [n for total in reversed(totals) for n in (0, total % 2)]
-                input = input.constant_pad_nd(tuple(odd), 0)
-        pads = (0,) * ndim if padding == "valid" else for_each(padding, ndim)
-        how = {"stride": strides, "padding": pads, "dilation": dilations, "groups": groups}
-        if bias is None:  # its place among the edges stays
-            bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
-        return input._conv_bias(weight, bias, **how)
-
-    return convolve
-
-
-conv1d = _convolution(1)
-conv2d = _convolution(2)
-conv3d = _convolution(3)
-
-
-def _transposed(ndim: int) -> Callable[..., Tensor]:
-    def convolve(
-        input: Tensor,
-        weight: Tensor,
-        bias: Tensor | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        dilation: Any = 1,
-    ) -> Tensor:
-        """The gradient of a convolution as a layer, with a weight of ``(C, out / groups, ...)``."""
-        _need_image(f"conv_transpose{ndim}d", ndim, input, weight, bias)
-        if input.ndim == ndim + 1:
-            x = input.unsqueeze(0)
-            return convolve(x, weight, bias, stride, padding, output_padding, groups, dilation).squeeze(0)
-        settings = {
-            "stride": stride,
-            "padding": padding,
-            "output_padding": output_padding,
-            "dilation": dilation,
-        }
-        if bias is None:
-            bias = zeros(weight.shape[1] * groups, dtype=weight.dtype, device=weight.device)
-        how = {name: for_each(value, ndim) for name, value in settings.items()}
-        return input._conv_transpose(weight, bias, **how, groups=groups)
-
-    return convolve
-
-
-conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

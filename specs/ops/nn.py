@@ -6,11 +6,13 @@ Generated programs do not call these (``internal``): they are compared with torc
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from specs.errors import Unspecified
 from specs.kind import Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
 
@@ -20,7 +22,7 @@ Window = tuple[Any, Any]
 
 
 def _grouped(x: np.ndarray, groups: int, axis: int) -> np.ndarray:
-    return x.reshape((*x.shape[:axis], groups, -1, *x.shape[axis + 1 :]))
+    return x.reshape((*x.shape[:axis], groups, x.shape[axis] // groups, *x.shape[axis + 1 :]))
 
 
 def _padded(x: np.ndarray, padding: Any) -> np.ndarray:
@@ -63,7 +65,7 @@ def _convolved(
     out = np.zeros((x.shape[0], groups, w.shape[1], *out_shape), x.dtype)
     for at, there in _windows(weight.shape[2:], out_shape, stride, dilation):
         out += np.einsum("ngc...,goc->ngo...", xs[there], w[at])
-    return out.reshape((x.shape[0], -1, *out_shape))
+    return out.reshape((x.shape[0], weight.shape[0], *out_shape))
 
 
 @op(internal=True, node="ConvolutionBackward0", dtypes="same")
@@ -136,18 +138,29 @@ def _conv_weight(
 
 
 def _flat(image: np.ndarray) -> np.ndarray:
-    return image.reshape((*image.shape[:3], -1))
+    return image.reshape((*image.shape[:3], math.prod(image.shape[3:])))
 
 
 def _how(stride: Any, padding: Any, dilation: Any, groups: int) -> dict[str, Any]:
     return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
 
 
+def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any) -> None:
+    """Raise `Unspecified` where the operands have other shapes by now: each of PyTorch's kernels has its own
+    words for that, or none.
+    """
+    shape = (x.shape[0], weight.shape[0], *_out_shape(x, weight, stride, padding, dilation))
+    if tuple(g.shape) != shape:
+        raise Unspecified("the gradient of a convolution whose operands have other shapes by now")
+
+
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_input(x, weight, **_how(stride, padding, dilation, groups))
 
 
 def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_weight(x, weight, **_how(stride, padding, dilation, groups))
 
 

@@ -30,3 +30,16 @@ def test_the_gradient_of_what_lies_between_a_base_s_elements(step: str, decision
     """Nobody wrote it, and what the write added is given the sum of it."""
     judged = Participants("reference", "torch").judged(parse(f"{GAPS}{step}\ne.backward(e)\n"), "each")
     assert judged.found.decision is decision
+
+
+def test_the_gradient_of_a_convolution_whose_input_has_another_shape_by_now() -> None:
+    """Each of PyTorch's kernels for it has its own words, or none."""
+    text = """import torch
+a = torch.ones(1, 2, 3, requires_grad=True)
+b = torch.ones(2, 2, 1)
+c = torch.nn.functional.conv1d(a, b, stride=2)
+a.data = c
+c.backward(c)
+"""
+    judged = Participants("reference", "torch").judged(parse(text), "each")
+    assert judged.found.decision is Decision.INCOMPARABLE

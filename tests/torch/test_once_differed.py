@@ -612,6 +612,11 @@ c.backward(c)
 d = b.norm(0)
 d.backward()
 """,
+    "equal elements are normalised to 0 on a device as well": """
+a = torch.tensor([[0.0, 2.0], [3.0, 3.0]], device='cuda')
+b = torch.tensor([1.0, 2.0], device='cuda')
+c = torch.nn.functional.layer_norm(a, (2,), b, b)
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)

@@ -49,7 +49,8 @@ def load(name: str = NAME) -> Any:
     torch.utils.rename_privateuse1_backend(name)
     # CUDA checks the operands of these as it iterates over elements, after their shapes; all others before.
     built.iterate(_declared("device_check: NoCheck"))
-    built.take_over(_declared("structured_delegate:"))
+    # Has a kernel on the CPU and on CUDA, and is made of other ops for a device that PyTorch does not know.
+    built.take_over(_declared("structured_delegate:") + b"\naten::native_layer_norm")
     module: Any = types.ModuleType(f"torch.{name}")
     module.device_count = built.device_count
     module.current_device = built.current_device
