@@ -218,7 +218,8 @@ def load() -> Torch:
         import torch
     except ImportError as error:
         raise AdapterError(
-            f"torch cannot be imported ({error})", "pip install torch, or choose reference"
+            f"torch cannot be imported ({error})",
+            "pip install torch, or compare with the reference: --against reference",
         ) from None
     if version_key(torch.__version__) < version_key(OLDEST):
         raise AdapterError(f"torch {torch.__version__} is too old", f"install torch >= {OLDEST}")

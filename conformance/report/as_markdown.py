@@ -38,8 +38,8 @@ def _lines(report: Report, first: int) -> Iterator[str]:
     yield from _list("Rules that did not hold", _failed(report))
     yield from _list("By design", words.by_design(report))
     yield from _list("Expected, and not found", words.unmet(report))
-    yield from _heading("Divergences", len(report.findings), first)
-    for finding in report.findings[:first]:
+    yield from _heading("Divergences", len(report.told), first)
+    for finding in report.told[:first]:
         yield from (f"#### {_plain(words.heading(finding))}", "")
         rows = words.divergence(finding)
         yield from _table(("", ""), ((_plain(label), _code(text)) for label, text in rows))

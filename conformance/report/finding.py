@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 
@@ -67,6 +68,23 @@ class Finding:
         """The properties that two findings share when they are likely the same defect."""
         ops = () if self.not_reduced else self.ops
         return self.blames, self.flaky, self.fact, self.because, self.explained_by, ops
+
+
+def crashes_told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with those cases as one in which the same side raised the same error: it has little
+    to do with what each of them is about. The shortest counts the others.
+    """
+    told: dict[object, Finding] = {}
+    for finding in findings:
+        crashed = finding.is_of_case and finding.actual.startswith("crashed: ")
+        key: object = (finding.blames, finding.sides, finding.actual) if crashed else len(told)
+        first = told.get(key)
+        if first is None:
+            told[key] = finding
+            continue
+        shortest = min(first, finding, key=lambda one: len(one.script.splitlines()))
+        told[key] = replace(shortest, alike=first.alike + finding.alike)
+    return tuple(told.values())
 
 
 @dataclass(frozen=True, slots=True)

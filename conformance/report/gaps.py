@@ -111,7 +111,7 @@ def left_out(report: Report, first: int, file: Path | None) -> Iterator[tuple[st
         yield "not run", programs
     if report.elsewhere:
         yield "elsewhere", f"{words.finding_counts(report.elsewhere)}: {where}"
-    for found, what, plural in ((report.findings, "finding", "s"), (report.unknown_crashes, "crash", "es")):
+    for found, what, plural in ((report.told, "finding", "s"), (report.unknown_crashes, "crash", "es")):
         if (more := len(found) - first) > 0:
             yield "more", f"{words.counted(more, what, plural)}: {where}, --findings {len(found)} prints them"
     for known in (*words.known_divergences(report), *words.known_crashes(report)):

@@ -46,7 +46,7 @@ def print_report(
     by_chapter = _rules(report) if all_rules else _chapters(report)
     console.print(Text(words.title(report), style="bold"), "", by_chapter, "", _scores(report), "", sep="\n")
     _print_rows(gaps.rules_by_status(report, short=not all_rules), console)
-    shown = report.findings[:first]
+    shown = report.told[:first]
     for finding in shown:
         print_divergence(finding, console)
     for crash in report.unknown_crashes[:first]:

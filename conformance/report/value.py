@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from conformance.report.ending import INTERRUPTED, PROCESSES_KILLED, Ending
 from conformance.report.expectation import Expected, Unmet
-from conformance.report.finding import Crash, Finding, Verdict
+from conformance.report.finding import Crash, Finding, Verdict, crashes_told_once
 
 
 class Status(StrEnum):
@@ -222,6 +222,11 @@ class Report:
         if blamed or self.broken_rules or self.unmet:
             return Verdict.NONCONFORMANCE
         return Verdict.BROKEN_ADAPTER if self.nothing_exercised else Verdict.CONFORMS
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings as people read them: what crashes many cases alike is told once."""
+        return crashes_told_once(self.findings)
 
     @property
     def nothing_exercised(self) -> bool:

@@ -134,7 +134,7 @@ def counts(report: Report) -> dict[str, str]:
         "programs": f"{t.programs:,}{again}: {t.agree:,} agree, {t.diverge:,} diverge, {known}"
         f"{t.incomparable:,} incomparable, {crash_count(t.crashed, report.crashes)}",
         **({"again": _again(t)} if t.placed else {}),
-        **({"findings": finding_counts(report.findings)} if report.findings else {}),
+        **({"findings": finding_counts(report.told)} if report.findings else {}),
         **({"by design": _expectations(report)} if report.expected or report.unmet else {}),
         **({"alike": _cut_short(t)} if t.stepped_over or t.left_off else {}),
         "steps": f"{t.steps:,}, of them refused {share}",
@@ -175,10 +175,12 @@ def _cut_short(t: Totals) -> str:
 
 def finding_counts(findings: Sequence[Finding]) -> str:
     """Return how many findings there are, by programs and by cases."""
-    by_cases = sum(finding.is_of_case for finding in findings)
+    of_cases = [finding for finding in findings if finding.is_of_case]
     programs = programs_and_cases([finding for finding in findings if not finding.is_of_case])
-    by_programs = f"{len(findings) - by_cases:,} by programs ({programs})" if programs else ""
-    return ", ".join(filter(None, (by_programs, f"{by_cases:,} by cases" if by_cases else "")))
+    by_programs = f"{len(findings) - len(of_cases):,} by programs ({programs})" if programs else ""
+    cases = programs_and_cases(of_cases) if any(finding.alike > 1 for finding in of_cases) else ""
+    by_cases = f"{len(of_cases):,} by cases" + (f" ({cases})" if cases else "") if of_cases else ""
+    return ", ".join(filter(None, (by_programs, by_cases)))
 
 
 def by_design(report: Report) -> list[str]:

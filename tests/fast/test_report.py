@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -107,3 +108,20 @@ def test_the_scorecard_names_chapters_and_what_they_rest_on():
         assert words in text
     for line in FINDING.script.splitlines():
         assert line in text
+
+
+def test_cases_that_crash_alike_are_told_once():
+    """What the same error ends has one cause; programs, and other errors, are told by themselves."""
+    crash = replace(FINDING, where="case a/b", actual="crashed: TypeError: no", script="x\n")
+    longer = [replace(crash, where=f"case a/{n}", script="x\n" * n) for n in (3, 2)]
+    other = replace(crash, where="case a/o", actual="crashed: TypeError: other")
+    differs = [replace(crash, where=f"case a/d{n}", actual="expected 1, got 2") for n in range(2)]
+    program = replace(crash, where="program 1")
+    value = report(findings=(*longer, crash, other, *differs, program))
+    assert (
+        replace(crash, alike=crash.alike + sum(one.alike for one in longer)),
+        other,
+        *differs,
+        program,
+    ) == value.told
+    assert "2 findings: --json" in printed(value)
