@@ -47,11 +47,20 @@ def writes_are_chance(
     return op not in copies() or any(type(since.get(name, 0)) is int for name in operands)
 
 
-def given_inference_data(op: str, args: Iterable[Any], since: Mapping[str, Any]) -> frozenset[str]:
-    """Return the name of the tensor that was assigned the data of an inference tensor, if one was: it is one
-    itself from then on, so chance decides how often the results of its operations were written.
+def handed_chance(
+    op: str, args: Iterable[Any], chance: Collection[str], since: Mapping[str, Any]
+) -> frozenset[str]:
+    """Return the name of what a step without a result gave the chance to, if any.
+
+    A tensor that is assigned the data of an inference tensor is one itself from then on. A module hands out
+    parameters that share the counter of what it was given.
     """
-    target, source, *_ = *args, None, None
-    if op == ".data=" and type(source) is Ref and type(since.get(source.name, 0)) is not int:
-        return frozenset([target.name])
-    return frozenset()
+    target, *given = args or (None,)
+    if type(target) is not Ref or op in (".grad=", ".requires_grad="):
+        return frozenset()
+    names = [arg.name for arg in given if type(arg) is Ref]
+    if op == ".data=":
+        passed = any(type(since.get(name, 0)) is not int for name in names)
+    else:
+        passed = target.name not in since and any(name in chance for name in names)
+    return frozenset([target.name]) if passed else frozenset()

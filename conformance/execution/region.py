@@ -16,7 +16,7 @@ from functools import cache
 from textwrap import indent
 from typing import Any
 
-from conformance.execution.birth import given_inference_data, writes_are_chance
+from conformance.execution.birth import handed_chance, writes_are_chance
 from conformance.execution.runner import Runner
 from conformance.execution.trace import DONE, Crashed, Observation, Outcome, Refused, Trace
 from conformance.program import GRAD_MODES, OPAQUE, Program, Step, binds, reads
@@ -155,7 +155,7 @@ class RegionRunner(Runner):
         for step in region.program:
             if writes_are_chance(step.op, reads(step), self._chance, self._since):
                 self._chance.update(binds(step))
-            self._chance |= given_inference_data(step.op, step.args, self._since)
+            self._chance |= handed_chance(step.op, step.args, self._chance, self._since)
         for name in self._chance & self._tensors.keys() & set(region.outputs):
             self._since[name] = self._shown.counted(self._tensors[name])
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.execution.birth import GIVE_GRADIENTS, given_inference_data, writes_are_chance
+from conformance.execution.birth import GIVE_GRADIENTS, handed_chance, writes_are_chance
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, reach_at
 from conformance.execution.shown import PLAIN, Shown, items
@@ -118,8 +118,6 @@ class Runner:
             if stop is not None:
                 stop(self.session)
 
-    # one step
-
     def step(self, step: Step) -> Observation:
         """Perform one step and observe as the density says."""
         op = step[0]
@@ -218,7 +216,7 @@ class Runner:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
             return self._bind(out, result, opaque, op)
         if self._chance:
-            self._chance |= given_inference_data(op, args, self._since)
+            self._chance |= handed_chance(op, args, self._chance, self._since)
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -311,6 +309,7 @@ class Runner:
             env[name] = value
             if opaque and value is not None:
                 self._plain[name] = _OPAQUE
+                self._chance |= {name} if chance else set()
             elif type(value) in PLAIN or type(value) is list:
                 self._plain[name] = (items(value) if type(value) is list else value,)
             else:
@@ -325,8 +324,6 @@ class Runner:
                 else:
                     self._since[name] = 0
         return DONE
-
-    # observing
 
     def look(self, grads: bool = True, touched: dict[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
         """The facts of the live names (or of those ``touched``, which are all alive); `grads` reads those of

@@ -20,11 +20,6 @@ def vector_norm(
 ) -> Tensor:
     """The p-norm of all elements, or of vectors along dimensions."""
     x = x if dtype is None else x.to(dtype)
-    if array_of(x).dtype.kind in "iub":
-        got = {"int64": "Long", "int32": "Int", "bool": "Bool"}.get(str(array_of(x).dtype), "Int")
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {got}"
-        )
     return x.vector_norm(ord, dim, keepdim)
 
 

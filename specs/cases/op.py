@@ -33,6 +33,22 @@ def the_mean_of_integers():
     assert x.sum().tolist() == 3
 
 
+def the_norm_and_the_spread_of_integers():
+    """Integers and bools have none, in whatever order. Rule: op/norm-dtype."""
+    x = torch.tensor([[1, 2], [3, 4]])
+    with refused("op/norm-dtype"):
+        x.norm()
+    with refused("op/norm-dtype"):
+        x.norm(1)
+    with refused("op/norm-dtype"):
+        x.gt(1).norm(2, 0)
+    with refused("op/norm-dtype"):
+        x.var(0)
+    with refused("op/norm-dtype"):
+        x.std()
+    assert x.tolist() == [[1, 2], [3, 4]]
+
+
 def integers_take_no_float_alpha():
     """alpha=0.5 is refused for integers. Rule: op/integer-alpha."""
     x = torch.tensor([1, 2])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from specs import inference_alone as alone
+from specs.errors import refuse
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
 from specs.ops.helpers import axes_of, axis_of, minus, reduced
@@ -29,9 +30,15 @@ def _count(shape: Any, dim: Any) -> int:
     return math.prod(shape[d] for d in dim) if dim and shape else math.prod(shape)
 
 
+def _need_no_integers(name: str, x: np.ndarray) -> None:
+    if x.dtype.kind in "iub":
+        refuse("op/norm-dtype", name=name, dtype=x.dtype)
+
+
 # -- spread ----------------------------------------------------------------------------------------
 def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
     correction = 1 if correction is None else correction
+    _need_no_integers("var", x)
     axes = axes_of(dim, x.ndim)
     rest = max(math.prod(x.shape[a] for a in axes) - correction, 0)
     total = reduced(np.add, x, axes, True)
@@ -86,6 +93,7 @@ def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool =
 
 
 def _p_norm(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    _need_no_integers("norm", x)
     axes, sizes = axes_of(dim, x.ndim), np.abs(x)
     if ord == math.inf:
         return reduced(np.maximum, sizes, axes, keepdim)

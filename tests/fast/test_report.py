@@ -111,7 +111,7 @@ def test_the_scorecard_names_chapters_and_what_they_rest_on():
 
 
 def test_cases_that_crash_alike_are_told_once():
-    """What the same error ends has one cause; programs, and other errors, are told by themselves."""
+    """The same error has one cause; programs, and other errors, are told by themselves."""
     crash = replace(FINDING, where="case a/b", actual="crashed: TypeError: no", script="x\n")
     longer = [replace(crash, where=f"case a/{n}", script="x\n" * n) for n in (3, 2)]
     other = replace(crash, where="case a/o", actual="crashed: TypeError: other")

@@ -617,6 +617,21 @@ a = torch.tensor([[0.0, 2.0], [3.0, 3.0]], device='cuda')
 b = torch.tensor([1.0, 2.0], device='cuda')
 c = torch.nn.functional.layer_norm(a, (2,), b, b)
 """,
+    "how often a gradient was written is chance in a module's parameter too": """
+{Affine}
+
+a = torch.tensor([[1.0, 2.0], [3.0, 4.0], [-1.0, -2.0]])
+b = Affine(a)
+c, = b.parameters()
+d = b(c)
+e = b(c)
+e.backward(d)
+f = c.grad
+b.weight = torch.nn.Parameter(f)
+g, = b.parameters()
+h = Affine(f)
+i, = h.parameters()
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)
