@@ -212,6 +212,27 @@ def names_of(claimed: frozenset[str] | None) -> frozenset[str] | None:
 
 def lacking(limits: Any, step: Step) -> str:
     """Return what a step needs that is not claimed, in words, or nothing."""
+    op, args, kwargs, _, mode = step
+    if op == "cuda":  # of which the number matters
+        return _lacking.__wrapped__(limits, step)
+    return _lacking(
+        limits, Step(op, _kinds(args), tuple((key, _kind(value)) for key, value in kwargs), (), mode)
+    )
+
+
+def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(map(_kind, values))
+
+
+def _kind(value: Any) -> Any:
+    """All of a value that claims speak of: numbers and names are one."""
+    if type(value) in (tuple, list):
+        return _kinds(value)
+    return value if type(value) in (bool, Dtype, Device, Function) else None
+
+
+@cache
+def _lacking(limits: Any, step: Step) -> str:
     op, _, kwargs, _, mode = step
     if limits.ops is not None and op != DELETE:
         claimed = _narrowed(limits.ops)

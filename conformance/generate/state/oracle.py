@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conformance.execution.claims import judges, lacking, lacking_of
+from conformance.execution.claims import DTYPES, judges, lacking, lacking_of
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
@@ -130,19 +130,22 @@ class LimitedOracle(RunnerOracle):
     claimed, or they were refused where no refusals are judged.
     """
 
-    __slots__ = ("_limits", "_step", "beyond")
+    __slots__ = ("_bounded", "_limits", "_step", "beyond")
 
     def __init__(self, runner: Runner, limits: Any) -> None:
         super().__init__(runner)
         self._limits, self._step = limits, self.step
         self.step = self._within
+        self._bounded = limits.shapes == "scalar" or not limits.dtypes >= DTYPES
         self.beyond: set[int] = set()
 
     def _within(self, step: Step) -> Observation:
         if lacking(self._limits, step):
             return _NOT_RUN
         seen = self._step(step)
-        if (type(seen.outcome) is Refused and not judges(self._limits, step)) or self._exceeds(step):
+        if (type(seen.outcome) is Refused and not judges(self._limits, step)) or (
+            self._bounded and self._exceeds(step)
+        ):
             self.beyond.add(len(self.steps) - 1)
         return seen
 
