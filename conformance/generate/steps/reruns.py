@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.execution.claims import FUNCTIONAL as FUNCTIONS
+from conformance.execution.other_ops import FUNCTIONAL as FUNCTIONS
 from conformance.execution.op_reach import CHECKPOINT
 from conformance.generate.state.choices import weighted
 from conformance.generate.state.features import CHECKPOINTS, DOUBLE, FUNCTIONAL
