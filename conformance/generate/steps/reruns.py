@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.execution.other_ops import FUNCTIONAL as FUNCTIONS
 from conformance.execution.op_reach import CHECKPOINT
+from conformance.execution.other_ops import FUNCTIONAL as FUNCTIONS
 from conformance.generate.state.choices import weighted
 from conformance.generate.state.features import CHECKPOINTS, DOUBLE, FUNCTIONAL
 from conformance.generate.state.gen_state import GenState, Kwargs
