@@ -1,5 +1,7 @@
 """Tangents of operands that differ, of what is written, and of marked results; levels."""
 
+import contextlib
+
 import torch
 
 from specs.case import refused
@@ -173,3 +175,24 @@ def levels_and_dual_tensors():
     assert fw.enter_dual_level() == 0
     fw.exit_dual_level()
     assert _tangent(x) is None
+
+
+def a_written_view_hands_its_tangent_to_its_base():
+    """Also where a custom function wrote it. Rules: forward/jvp-computes-tangents, forward/level-ends."""
+    fw = torch.autograd.forward_ad
+    written = type(
+        "Written",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x, y: ctx.mark_dirty(y) or y.copy_(x)),
+            "jvp": staticmethod(lambda ctx, t, s: s.copy_(t * 3)),
+        },
+    )
+    with contextlib.suppress(RuntimeError):
+        fw.make_dual(torch.ones(2), torch.ones(2))
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0]))
+        base = torch.zeros(2, 2)
+        written.apply(d, base[1])
+        assert base.tolist() == [[0.0, 0.0], [1.0, 2.0]] and _tangent(base) == [[0.0, 0.0], [3.0, -3.0]]
+    assert _tangent(base) is None

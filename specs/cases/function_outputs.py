@@ -226,3 +226,28 @@ def an_unmarked_result_is_the_very_one():
     )
     y = constant.apply(torch.tensor([1.0], requires_grad=True))
     assert made[0] is y and y.requires_grad is False and y.grad_fn is None and y.is_leaf is True
+
+
+def outputs_that_are_no_tensors():
+    """They are handed on as they are, and backward gets None in their places.
+
+    Rules: function/backward-gives-the-gradients, function/undefined-becomes-zeros.
+    """
+    seen = []
+    mixed = type(
+        "Mixed",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: (x * 2, "text", 3, x * 5)),
+            "backward": staticmethod(
+                lambda ctx, *grads: (seen.append(grads), grads[0] * 2 + grads[3] * 7)[1]
+            ),
+        },
+    )
+    x = torch.tensor([1.0], requires_grad=True)
+    a, text, number, b = mixed.apply(x)
+    assert text == "text" and number == 3 and a.grad_fn is b.grad_fn and b.output_nr == 3
+    a.backward(retain_graph=True)
+    assert seen[0][1:3] == (None, None) and seen[0][3].tolist() == [0.0] and x.grad.tolist() == [2.0]
+    b.backward()
+    assert seen[1][0].tolist() == [0.0] and x.grad.tolist() == [9.0]

@@ -198,3 +198,33 @@ def maps_and_calls_of_functions():
     assert t.functional_call(tied, {"a.weight": torch.tensor([[3.0]])}, (torch.ones(1, 1),)).item() == 9.0
     parameters, buffers = t.stack_module_state([lin, lin])
     assert tuple(parameters["weight"].shape) == (2, 1, 3) and buffers == {}
+
+
+def functions_without_further_arguments():
+    """Nothing is strict, recorded or at once unless it is asked for; constants have zeros then.
+
+    Rule: functional/no-history-unless-asked-for.
+    """
+    f = torch.autograd.functional
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.tensor([1.0, 10.0])
+    twice = lambda a: a * 2
+    cubes = lambda a: (a**3).sum()
+    assert all(t.requires_grad is False for t in (*f.jvp(twice, x, v), *f.vjp(twice, x, v)))
+    assert all(t.requires_grad is False for t in (*f.vhp(cubes, x, v), *f.hvp(cubes, x, v)))
+    assert f.jacobian(twice, x).requires_grad is False and f.hessian(cubes, x).requires_grad is False
+    assert f.vjp(twice, x, v, create_graph=True)[1].tolist() == [2.0, 20.0]
+    assert f.jvp(twice, x, v, create_graph=True)[1].tolist() == [2.0, 20.0]
+    assert f.jacobian(twice, x, create_graph=True).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert f.vhp(lambda a: a.sum(), x, v, create_graph=True)[1].tolist() == [0.0, 0.0]
+    assert f.hvp(lambda a: a.sum(), x, v)[1].tolist() == [0.0, 0.0]
+    assert f.hessian(lambda a: a.sum(), x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert f.hessian(cubes, x, strict=True).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    assert f.vhp(cubes, x, v, strict=True)[1].tolist() == [6.0, 120.0]
+    assert f.hvp(cubes, x, v, strict=True)[1].tolist() == [6.0, 120.0]
+    assert f.jvp(lambda a: a**3, x, v, strict=True)[1].tolist() == [3.0, 120.0]
+    with refused("functional/vector-needed"):
+        f.vjp(lambda a: (a.sum(), a.sum()), x)
+    with refused("functional/vector-needed"):
+        f.jvp(lambda a, b: a + b, (x[0], x[1]))
+    assert f.jvp(lambda a: a * 3, x[0])[1].item() == 3.0 and f.vhp(lambda a: a**3, x[1])[1].item() == 12.0

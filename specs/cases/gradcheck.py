@@ -129,3 +129,28 @@ def second_derivatives_are_checked_either_way():
     assert check(CubedWithWrongTangent.apply, (x,))
     assert not check(CubedWithWrongTangent.apply, (x,), check_fwd_over_rev=True, raise_exception=False)
     assert not check(lambda a: a.detach() * a * a, (x,), raise_exception=False)
+
+
+def arguments_that_are_no_tensors_are_handed_on():
+    """And so are tensors that require no grad; several outputs are checked one by one.
+
+    Rules: gradcheck/mismatch, gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    check, again = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+    scaled = lambda a, n, b, name: (a * n * b, (a * a).sum())
+    assert check(scaled, (x, 3, y, "name")) is True and again(scaled, (x, 3, y, "name")) is True
+    late = lambda a, n: (a * n, a.detach() * a)
+    with refused("gradcheck/mismatch"):
+        check(late, (x, 3))
+    assert check(late, (x, 3), raise_exception=False) is False
+    assert check(lambda a: a * a, x, eps=1e-4, atol=1e-3, rtol=1e-2) is True
+    assert check(lambda a: a.abs() ** 3, x, check_forward_ad=True) is True
+    z = torch.tensor([1.0 + 2.0j], dtype=torch.complex128, requires_grad=True)
+    assert (
+        check(lambda a: a * a.conj() + a, z) is True
+        and check(lambda a: a * a, z, check_forward_ad=True) is True
+    )
+    with refused("gradcheck/mismatch"):
+        check(lambda a: a.detach().conj() * a, z)

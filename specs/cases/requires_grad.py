@@ -215,3 +215,14 @@ def attributes_of_each_tensor_after_backward():
     assert z.requires_grad is True and z.is_leaf is False and z.grad_fn.name() == "MulBackward0"
     assert z.grad is None
     assert w.requires_grad is False and w.is_leaf is True and w.grad_fn is None and w.grad is None
+
+
+def the_flag_is_not_deleted():
+    """Nor set to what is no bool. Rule: requires_grad/must-be-bool."""
+    held = []
+    held.append(torch.tensor([1.0], requires_grad=True))
+    with refused("requires_grad/must-be-bool"):
+        del held[0].requires_grad
+    with refused("requires_grad/must-be-bool"):
+        held[0].requires_grad = None
+    assert held[0].requires_grad is True
