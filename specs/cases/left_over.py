@@ -8,7 +8,7 @@ from specs.case import refused
 
 
 def a_jacobian_has_the_outputs_dimensions_first():
-    """Whatever their number, and the inputs' behind them.
+    """Those of the inputs stand behind, whatever their numbers.
 
     Rule: functional/strict-one-by-one.
     """
