@@ -115,7 +115,9 @@ __version__ = "0.1.0"
 _FROM_NN = (
     "bilinear", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "cosine_similarity", "ctc_loss", "pairwise_distance",
-    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "selu",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "selu", "dropout", "alpha_dropout", "layer_norm",
+    "group_norm", "prelu", "rrelu", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d",
+    "adaptive_avg_pool1d", "selu_", "celu_", "hardshrink",
 )  # fmt: skip
 """Functions of ``nn.functional`` that PyTorch has in its root too."""
 

@@ -145,7 +145,8 @@ class GivenNumbers:
 
     def _next(self, shape: list[int]) -> list[Any] | None:
         if self.draws and self.draws[0][0] == shape and not self.lost:
-            return self.draws.popleft()[1]
+            values = self.draws.popleft()[1]
+            return [complex(v) if isinstance(v, str) else v for v in values]  # JSON has no complex numbers
         self._lose("draw that the reference did not make")
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -176,4 +177,9 @@ def _alike(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_alike, one, other))
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-5)
+    if isinstance(one, str) and isinstance(other, str) and "j" in one and "j" in other:
+        try:
+            return cmath.isclose(complex(one), complex(other), rel_tol=1e-3, abs_tol=1e-5)
+        except ValueError:
+            return one == other
     return one == other or (str(one) == str(other))

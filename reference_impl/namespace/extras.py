@@ -252,7 +252,18 @@ BOTH: dict[str, Any] = {
 }  # fmt: skip
 """Functions that are methods too, by name."""
 
+
+def fake_quantize_per_tensor_affine(
+    x: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Tensor:
+    """Round to the steps that integers of a range could hold."""
+    return x._fake_quantize(
+        scale=float(scale), zero_point=int(zero_point), low=int(quant_min), high=int(quant_max)
+    )
+
+
 FUNCTIONS: dict[str, Any] = {
+    "fake_quantize_per_tensor_affine": fake_quantize_per_tensor_affine,
     "atleast_1d": _at_least(1), "atleast_2d": _at_least(2), "atleast_3d": _at_least(3),
     "block_diag": block_diag, "cartesian_prod": cartesian_prod, "cdist": cdist,
     "chain_matmul": chain_matmul, "column_stack": column_stack, "combinations": combinations,

@@ -32,7 +32,16 @@ def _activation(name: str, settings: int) -> Callable[..., Tensor]:
     return activate
 
 
-elu = _activation("elu", 1)
+_elu_out_of_place = _activation("elu", 1)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The exponential linear unit."""
+    if inplace:
+        return input._elu_(alpha=alpha, scale=1.0, inner=1.0)
+    return _elu_out_of_place(input, alpha)
+
+
 leaky_relu = _activation("leaky_relu", 1)
 hardtanh = _activation("hardtanh", 2)
 threshold = _activation("threshold", 2)
@@ -96,32 +105,32 @@ def _out_of_place(name: str, inplace: bool) -> None:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential linear unit."""
-    _out_of_place("selu", inplace)
-    return input._scaled_elu(alpha=1.6732632423543772, scale=1.0507009873554805)
+    alpha, scale = 1.6732632423543772, 1.0507009873554805
+    if inplace:
+        return input._elu_(alpha=alpha, scale=scale, inner=1.0)
+    return input._scaled_elu(alpha=alpha, scale=scale)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The continuously differentiable exponential linear unit."""
-    _out_of_place("celu", inplace)
+    if inplace:
+        return input._celu_write_(alpha=alpha, scale=1.0, inner=1 / alpha)
     return input._celu(alpha=alpha)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * tanh(softplus(x))``."""
-    _out_of_place("mish", inplace)
-    return input._mish()
+    return (input._mish_ if inplace else input._mish)()
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A line between 0 at -3 and 1 at 3."""
-    _out_of_place("hardsigmoid", inplace)
-    return input._hardsigmoid()
+    return (input._hardsigmoid_ if inplace else input._hardsigmoid)()
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x`` times the hard sigmoid."""
-    _out_of_place("hardswish", inplace)
-    return input._hardswish()
+    return (input._hardswish_ if inplace else input._hardswish)()
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -199,3 +208,18 @@ def check_linear(input: Tensor, weight: Tensor) -> None:
     """Refuse a scalar for the input or the weight of a linear layer."""
     if not input.ndim or not weight.ndim:
         refuse_by("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
+
+
+def _written(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make the in-place form of an activation."""
+
+    def write(input: Tensor, *how: Any, **more: Any) -> Tensor:
+        return function(input, *how, **more, inplace=True)
+
+    write.__name__, write.__doc__ = f"{function.__name__}_", f"`{function.__name__}` in place."
+    return write
+
+
+relu_, leaky_relu_, elu_, hardtanh_, threshold_, selu_, celu_ = (
+    _written(function) for function in (relu, leaky_relu, elu, hardtanh, threshold, selu, celu)
+)

@@ -6,6 +6,7 @@ their nodes see the gradients.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
 
 Grads = tuple[Tensor | None, ...]
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_last_node_hooks")
+"""The hooks of a module, each kind by the name of its dict."""
 
 
 class BackwardHookFunction(Function):
@@ -114,3 +117,36 @@ class Watch:
                 given = replaced if by("nn/backward-hooks-replace") else given
         self.outputs = None
         return tuple(given[at] for at in self.before)
+
+
+# -- hooks of one node -------------------------------------------------------------------------------
+def need_one_kind(mine: dict[Any, Any], others: dict[Any, Any]) -> dict[Any, Any]:
+    """Refuse hooks of the last node beside full ones."""
+    if others:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use "
+            "only one of them."
+        )
+    return mine
+
+
+def hook_last_node(module: Any, args: Any, result: Any) -> None:
+    """Register hooks on the node of the result: they see its gradients, not those of the arguments."""
+    if not module._last_node_hooks:
+        return
+    while not isinstance(result, Tensor):
+        result = next(iter(result.values())) if isinstance(result, dict) else result[0]
+    node = result.grad_fn
+    if node is None:
+        return
+    for hook in module._last_node_hooks.values():
+        node.register_hook(lambda before, behind, hook=hook: hook(module, before, behind))
+    given = {x.grad_fn for x in args if isinstance(x, Tensor)}
+    if given != {target for target, _ in node.next_functions}:
+        warnings.warn(
+            "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated "
+            "and will be removed in future versions. This hook will be missing some grad_input. Please use "
+            "register_full_backward_hook to get the documented behavior.",
+            FutureWarning,
+            stacklevel=4,
+        )

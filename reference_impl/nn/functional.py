@@ -17,8 +17,10 @@ from reference_impl.namespace.missing import loading
 from reference_impl.namespace.random import source
 from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has them here
     celu,
+    celu_,
     check_linear,
     elu,
+    elu_,
     gelu,
     glu,
     gumbel_softmax,
@@ -26,7 +28,9 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     hardsigmoid,
     hardswish,
     hardtanh,
+    hardtanh_,
     leaky_relu,
+    leaky_relu_,
     log_softmax,
     logsigmoid,
     mish,
@@ -34,8 +38,10 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     prelu,
     relu,
     relu6,
+    relu_,
     rrelu,
     selu,
+    selu_,
     sigmoid,
     silu,
     softmax,
@@ -46,6 +52,7 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     tanh,
     tanhshrink,
     threshold,
+    threshold_,
 )
 from reference_impl.nn.attention_functions import scaled_dot_product_attention  # noqa: F401
 from reference_impl.nn.convolution_functions import (  # noqa: F401

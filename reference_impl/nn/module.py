@@ -16,7 +16,7 @@ from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
-from reference_impl.nn.backward_hooks import Watch
+from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
 from reference_impl.nn.forward_hooks import after, attach_around, before
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.registration import copied_in, need_float, need_name, refuse_as_property, type_name
@@ -30,10 +30,8 @@ class Module:
     training: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        own: dict[str, Any] = {name: {} for name in _OWN}
-        own |= {"training": True, "_transient": set(), "_forward_hooks": {}, "_forward_pre_hooks": {}}
-        own |= {"_backward_hooks": {}, "_backward_pre_hooks": {}}
-        self.__dict__.update(own)
+        own: dict[str, Any] = {name: {} for name in (*_OWN, *HOOKS)}
+        self.__dict__.update(own | {"training": True, "_transient": set()})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result of a call; subclasses define it."""
@@ -47,11 +45,11 @@ class Module:
         watch = None
         if self._backward_hooks or self._backward_pre_hooks:
             watch = Watch(self, [*self._backward_hooks.values()], [*self._backward_pre_hooks.values()])
-        if watch is not None:
             args = watch.arguments(args)
         result = self.forward(*args, **kwargs)
         if self._forward_hooks:
             result = after(self, args, kwargs, result)
+        hook_last_node(self, args, result)
         return result if watch is None else watch.result(result)
 
     def __getattr__(self, name: str) -> Any:
@@ -140,7 +138,11 @@ class Module:
 
     def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
-        return attach(self._backward_hooks, hook)
+        return attach(need_one_kind(self._backward_hooks, self._last_node_hooks), hook)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_inputs, grad_outputs)`` of the last node of the result alone."""
+        return attach(need_one_kind(self._last_node_hooks, self._backward_hooks), hook)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_outputs)`` in backward, before the module's own."""

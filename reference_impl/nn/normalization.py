@@ -273,6 +273,12 @@ class InstanceNorm2d(_InstanceNorm):
     ranks = (3, 4)
 
 
+class InstanceNorm3d(_InstanceNorm):
+    """Instance normalisation of ``(N, C, D, H, W)`` or ``(C, D, H, W)``."""
+
+    ranks = (4, 5)
+
+
 class LocalResponseNorm(Module):
     """Divide by what neighbouring channels hold."""
 

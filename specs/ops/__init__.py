@@ -14,7 +14,7 @@ FAMILIES = (
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
     "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "linalg", "layers",
     "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce", "bags",
-    "ctc", "margins", "packing", "pseudo_inverse",
+    "ctc", "margins", "packing", "pseudo_inverse", "rarer",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

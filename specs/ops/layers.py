@@ -212,7 +212,7 @@ _prelu.wrt(
 )
 
 
-@op(node="MishBackward0", dtypes="float", **_FACTS)
+@op(inplace=True, node="MishBackward0", dtypes="float", **_FACTS)
 def _mish(x: Tensor) -> Any:
     """``x * tanh(softplus(x))``."""
     return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
@@ -246,7 +246,7 @@ def _celu(x: Tensor, *, alpha: Scalar) -> Any:
 _celu.wrt(x=lambda g, x, alpha: g._where(x.gt(0), g.mul(x.div_scalar(alpha).exp())))
 
 
-@op(node="HardsigmoidBackward0", dtypes="float", **_FACTS)
+@op(inplace=True, node="HardsigmoidBackward0", dtypes="float", **_FACTS)
 def _hardsigmoid(x: Tensor) -> Any:
     """A line between 0 at -3 and 1 at 3."""
     return np.clip(x + 3, 0, 6) / x.dtype.type(6)
@@ -262,7 +262,7 @@ _hardsigmoid.wrt(x=lambda g, x: g._hardsigmoid_backward(x))
 _hardsigmoid_backward.wrt(**dict.fromkeys(("dy", "y"), without_derivative("hardsigmoid_backward")))
 
 
-@op(node="HardswishBackward0", dtypes="float", **_FACTS)
+@op(inplace=True, node="HardswishBackward0", dtypes="float", **_FACTS)
 def _hardswish(x: Tensor) -> Any:
     """``x`` times the hard sigmoid."""
     return x * np.clip(x + 3, 0, 6) / x.dtype.type(6)

@@ -1,0 +1,85 @@
+"""Elementwise functions that scripts call now and then: generated programs do not (``internal``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Scalar, Tensor
+from specs.op import Op, op
+
+_FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
+
+
+@op(node="FmaxBackward0", **_FACTS)
+def fmax(x: Tensor, y: Tensor) -> Any:
+    """The larger of each pair, the number beside a NaN; of a tie, the first one gets the gradient."""
+    return np.fmax(x, y)
+
+
+@op(node="FminBackward0", **_FACTS)
+def fmin(x: Tensor, y: Tensor) -> Any:
+    """The smaller of each pair, the number beside a NaN; of a tie, the first one gets the gradient."""
+    return np.fmin(x, y)
+
+
+fmax.wrt(
+    x=lambda g, x, y: g.masked_fill(x.ge(y).logical_or(y.ne(y)).logical_not(), 0),
+    y=lambda g, x, y: g.masked_fill(x.ge(y).logical_or(y.ne(y)), 0),
+)
+fmin.wrt(
+    x=lambda g, x, y: g.masked_fill(x.le(y).logical_or(y.ne(y)).logical_not(), 0),
+    y=lambda g, x, y: g.masked_fill(x.le(y).logical_or(y.ne(y)), 0),
+)
+
+
+@op(node="CopysignBackward0", dtypes="float", inplace=True, **_FACTS)
+def copysign(x: Tensor, y: Tensor) -> Any:
+    """``x`` with the sign of ``y``."""
+    return np.copysign(x, y)
+
+
+copysign.wrt(
+    x=lambda g, x, out: g.mul(out.div(x).masked_fill(x.eq(0), 0)),
+    y=lambda g: g.detach().mul(0),
+)
+
+
+@op(node="FakeQuantizePerTensorAffineCachemaskBackward0", dtypes="keep", **_FACTS)
+def _fake_quantize(x: Tensor, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
+    """``x`` rounded to steps of ``scale`` within a range of steps."""
+    steps = np.rint(x / x.dtype.type(scale)) + zero_point
+    return (np.clip(steps, low, high) - zero_point) * x.dtype.type(scale)
+
+
+def _within(g: Any, x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+    steps = x.detach().div_scalar(scale).round().add_scalar(zero_point)
+    return g.mul(steps.ge(low).logical_and(steps.le(high)))
+
+
+_fake_quantize.wrt(x=_within)
+
+
+# -- exponential units in place, which save their result ---------------------------------------------
+def _elu(x: Tensor, *, alpha: Scalar, scale: Scalar, inner: Scalar) -> Any:
+    """``scale * x`` above zero, ``alpha * scale * (exp(inner * x) - 1)`` below."""
+    return np.where(x > 0, x * scale, alpha * scale * np.expm1(np.minimum(x, 0) * inner)).astype(x.dtype)
+
+
+def _elu_backward(g: Any, out: Any, alpha: float, scale: float, inner: float) -> Any:
+    below = g.mul_scalar(inner).mul(out.add_scalar(alpha * scale))
+    return g.mul_scalar(scale)._where(out.gt(0), below)
+
+
+def _in_place(name: str, node: str) -> Op:
+    def write(x: Tensor, *, alpha: Scalar, scale: Scalar, inner: Scalar) -> Any:
+        return _elu(x, alpha=alpha, scale=scale, inner=inner)
+
+    write.__name__, write.__doc__ = name.strip("_"), _elu.__doc__
+    made = op(name=name, node=node, inplace="only", dtypes="float", **_FACTS)(write)
+    made.wrt(x=_elu_backward)
+    return made
+
+
+elu_written, celu_written = _in_place("_elu_", "EluBackward1"), _in_place("_celu_write_", "CeluBackward1")
