@@ -1,6 +1,7 @@
 """Left over: settings, counts, shapes and devices that other cases do not tell apart."""
 
 import contextlib
+import warnings
 
 import torch
 
@@ -219,3 +220,26 @@ def fills_from_the_same_device_and_from_another():
     assert n.grad.item() == 4.0 and n.grad.is_cuda is False
     z[0].copy_(n)
     assert z.tolist() == [5.0, 5.0] and z.is_cuda is True
+
+
+def levels_may_be_named():
+    """There is one, level 0, which may be given or left out. Rule: forward/level-ends."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0])
+    with fw.dual_level() as level:
+        d = fw.make_dual(x, x * 3, level=level)
+        assert level == 0 and fw.unpack_dual(d * 2, level=0).tangent.tolist() == [6.0, 12.0]
+    with fw.dual_level():
+        assert fw.unpack_dual(d, level=0).tangent is None
+
+
+def grads_of_leaves_with_gaps_accumulate_in_silence():
+    """They lie by rows, as they should. Rules: grad/accumulates, op/derivatives-beyond-programs."""
+    x = torch.zeros(2, 4)[:, ::2].detach().requires_grad_()
+    with warnings.catch_warnings(record=True, action="always") as told:
+        (x * 2).sum().backward()
+        (x * 2).sum().backward()
+    assert told == [] and x.grad.tolist() == [[4.0, 4.0], [4.0, 4.0]]
+    y = (x * x).exp()
+    assert isinstance(y.grad_fn._raw_saved_result, torch.autograd.SavedTensor)
+    assert not isinstance(y, torch.autograd.SavedTensor)
