@@ -19,6 +19,12 @@ class Unspecified(NotImplementedError):
     """Raised where PyTorch's result depends on the processor or on uninitialised memory."""
 
 
+def unspecified_unless(specified: bool, why: str) -> None:
+    """Raise `Unspecified` where PyTorch's result is not specified."""
+    if not specified:
+        raise Unspecified(why)
+
+
 class Refusal(Exception):
     """A refusal by a rule, raised as a subclass that is also the exception class that torch raises.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import Unspecified
+from specs.errors import unspecified_unless
 from specs.kind import Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
 
@@ -150,8 +150,9 @@ def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: 
     words for that, or none.
     """
     shape = (x.shape[0], weight.shape[0], *_out_shape(x, weight, stride, padding, dilation))
-    if tuple(g.shape) != shape:
-        raise Unspecified("the gradient of a convolution whose operands have other shapes by now")
+    unspecified_unless(
+        tuple(g.shape) == shape, "the gradient of a convolution whose operands have other shapes by now"
+    )
 
 
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
