@@ -23,6 +23,7 @@ from conformance.program import (
     Dtype,
     Function,
     Program,
+    Ref,
     Step,
 )
 from conformance.program.printing import to_text
@@ -148,7 +149,12 @@ def _kind(value: Any) -> Any:
     """All of a value that claims speak of: numbers and names are one."""
     if type(value) in (tuple, list):
         return _kinds(value)
+    if type(value) is Ref:
+        return _ANY_NAME
     return value if type(value) in (bool, Dtype, Device, Function) else None
+
+
+_ANY_NAME = Ref("x")
 
 
 @cache
