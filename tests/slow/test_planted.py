@@ -31,8 +31,8 @@ RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
 """Programs that it takes to meet a bug that few programs meet."""
 NAMED_BY_PROGRAMS = {
     "tensors_are_packed_twice": "saved_hooks/pack-and-unpack",
-    "reshape_always_copies": "view/shares-storage",
-    "functions_may_be_differentiated_twice": "function/once-differentiable-fails-first",
+    "reshape_always_copies": "view/reshape-copies-when-it-must",
+    "functions_may_be_differentiated_twice": "double/create-graph-records",
 }
 """Bugs whose rule only cases can show, with the rule that programs name instead."""
 OTHERS = 5
