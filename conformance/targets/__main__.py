@@ -23,8 +23,8 @@ DOCS = ROOT / "docs"
 REGIONS = "conformance.targets.torch_regions"
 TARGETS = {
     "micrograd": ("micrograd", "micrograd", 1000),
-    "mygrad": ("conformance.targets.mygrad:adapter", "mygrad", 1000),
-    "paddle": ("conformance.targets.paddle:adapter", "paddle", 1000),
+    "mygrad": ("conformance.targets.mygrad:adapter", "mygrad", 300),
+    "paddle": ("conformance.targets.paddle:adapter", "paddle", 300),
     "autograd": ("conformance.targets.autograd:adapter", "autograd", 1000),
     "jax": ("conformance.targets.jax:adapter", "jax", 1000),
     "mlx": ("conformance.targets.mlx:adapter", "mlx", 1000),

@@ -43,3 +43,17 @@ c.backward(c)
 """
     judged = Participants("reference", "torch").judged(parse(text), "each")
     assert judged.found.decision is Decision.INCOMPARABLE
+
+
+@pytest.mark.device
+def test_a_step_of_a_parameter_of_a_device_that_an_optimizer_has_twice() -> None:
+    """The order in which PyTorch takes the parts of a step shows there."""
+    text = """import torch
+a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
+b = torch.optim.AdamW([a, a], lr=0.25)
+c = a.sum()
+c.backward()
+b.step()
+"""
+    judged = Participants("reference", "torch").judged(parse(text), "each")
+    assert judged.found.decision is Decision.INCOMPARABLE
