@@ -238,9 +238,7 @@ def diagnose(
 
     ordered = sorted(grades, key=likelihood)
     explained = tuple(rule for rule in ordered if rule in exact)
-    # NB: what is refused by mistake is not told by a rule without which other facts were wrong before.
-    spoils = {rule for rule in grades if apart[rule]} if instead and not instead_of else set()
-    near = [rule for rule in ordered if grades[rule] <= _BESIDE and rule not in spoils]
+    near = [rule for rule in ordered if grades[rule] <= _BESIDE]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
     rest = (*instead_of, *near, *here, *instead, *ordered)
     stopped = () if instead else instead_of

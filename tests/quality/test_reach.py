@@ -38,7 +38,7 @@ SEED, COUNT = 5, 2500
 ORACLE = adapters.load("reference")
 IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
-RARE: dict[str, str] = {}
+RARE = {"op/norm-dtype": "norms are drawn of floats; a tensor becomes one of integers by .data alone"}
 """Rules that too few programs reach for a sample, each with the reason."""
 
 MOST = 5_000

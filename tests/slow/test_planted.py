@@ -33,6 +33,7 @@ NAMED_BY_PROGRAMS = {
     "tensors_are_packed_twice": "saved_hooks/pack-and-unpack",
     "reshape_always_copies": "view/reshape-copies-when-it-must",
     "functions_may_be_differentiated_twice": "double/create-graph-records",
+    "retain_grad_on_a_leaf_refused": "requires_grad/flag-at-creation",
 }
 """Bugs whose rule only cases can show, with the rule that programs name instead."""
 OTHERS = 5
