@@ -129,7 +129,6 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
             warn("gradcheck/needs-double-precision", at=at)
         if any(n > 1 and s == 0 for n, s in zip(x.shape, x.stride(), strict=True)):
             refuse_by("gradcheck/inputs-do-not-overlap", at=at)
-        x.retain_grad()
 
 
 def _check(

@@ -189,7 +189,7 @@ class Tensor:
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self.grad = None
 
     @property
     def data(self) -> Tensor:

@@ -131,3 +131,30 @@ def all_that_a_failing_node_was_made_by_is_told():
         "Error detected in PowBackward0",
         *["Previous calculation was induced by PowBackward0"] * 2,
     ]
+
+
+def a_node_was_made_by_the_innermost_that_ran():
+    """In a backward within a backward that is a node of the inner one.
+
+    Rules: anomaly/tells-where, anomaly/nan-refused.
+    """
+    x = torch.tensor([0.0], requires_grad=True)
+    y = torch.tensor([1.0], requires_grad=True)
+    made = []
+    with torch.autograd.set_detect_anomaly(True):
+        z = (x**1.5).sum()
+        outer = type(
+            "Outer",
+            (torch.autograd.Function,),
+            {
+                "forward": staticmethod(lambda ctx, a: a * 2),
+                "backward": staticmethod(
+                    lambda ctx, g: (made.append(torch.autograd.grad(z, x, create_graph=True)[0]), g * 2)[1]
+                ),
+            },
+        )
+        outer.apply(y).backward()
+        with refused("anomaly/nan-refused"), warnings.catch_warnings(record=True, action="always") as told:
+            (made[0] * 0).sum().backward()
+    texts = [str(each.message).split(".")[0].strip() for each in told]
+    assert texts == ["Error detected in PowBackward0", "Previous calculation was induced by PowBackward0"]

@@ -190,3 +190,21 @@ def factories_and_flags():
     assert (x.detach() * 2).requires_grad is False and torch.as_tensor(x) is x
     with torch.no_grad():
         assert torch.ones(1, requires_grad=True).requires_grad is True
+
+
+def autocast_keeps_its_casts_through_nested_blocks():
+    """Until the outermost block ends. Rule: mode/autocast-casts."""
+    w = torch.ones(2, 2, requires_grad=True)
+    x = torch.ones(2, 2)
+    made = []
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        made.append(x @ w)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            made.append(x @ w)
+        made.append(x @ w)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        made.append(x @ w)
+    casts = [y.grad_fn.next_functions[1][0] for y in made]
+    assert casts[0] is casts[1] and casts[1] is casts[2] and casts[3] is not casts[0]
+    made[0].sum().backward()
+    assert w.grad.dtype is torch.float32 and w.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]

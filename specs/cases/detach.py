@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused
+from specs.cases._functions import Pair
 
 
 def detach_cuts_the_graph():
@@ -136,3 +137,15 @@ def a_view_cannot_be_detached_in_place():
     with refused("detach/view-refused"):
         b[:1].detach_()
     assert v.requires_grad is True and v.is_leaf is False
+
+
+def a_detached_output_is_the_first_of_its_own():
+    """detach_() forgets which output of its node the tensor was. Rule: detach/in-place-makes-a-leaf."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = Pair.apply(x)
+    assert a.output_nr == 0 and b.output_nr == 1
+    b.detach_()
+    assert b.output_nr == 0 and b.is_leaf is True and a.is_leaf is False
+    b.requires_grad_()
+    (b * 2).sum().backward()
+    assert b.grad.tolist() == [2.0, 2.0] and x.grad is None

@@ -82,3 +82,22 @@ def a_nesterov_step_on_a_device_changes_the_grad():
     assert y.grad.tolist() == [3.0] and y.grad._version == 1
     assert z.grad.tolist() == [2.0] and z.grad._version == 0
     assert x.tolist() == [-0.5] and y.tolist() == [-0.5]
+
+
+def the_dtype_that_came_last_is_stepped_first():
+    """A step takes all parameters of a dtype together, and shows the order where it is refused.
+
+    Rules: device/steps-are-taken-together, write/overlap-refused.
+    """
+    x = torch.ones(1, device="cuda", requires_grad=True)
+    y = torch.ones(1, device="cuda", dtype=torch.float64).expand(2).requires_grad_()
+    x.grad = torch.ones(1, device="cuda")
+    y.grad = torch.ones(2, device="cuda", dtype=torch.float64)
+    a = torch.optim.SGD([x, y], lr=0.5)
+    with refused("write/overlap-refused"):
+        a.step()
+    assert x.tolist() == [1.0]
+    b = torch.optim.SGD([y, x], lr=0.5)
+    with refused("write/overlap-refused"):
+        b.step()
+    assert x.tolist() == [0.5]

@@ -288,3 +288,20 @@ def a_jvp_that_writes_nothing_is_refused():
         with refused("forward/jvp-fits-the-outputs"):
             lazy.apply(d.clone())
         assert lazy.apply(torch.tensor([1.0])).tolist() == [2.0]
+
+
+def a_tangent_is_dropped_between_inference_tensors_alone():
+    """Either of both may be one. A level below 0 is no level. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    found = []
+    with torch.inference_mode():
+        x = torch.tensor([1.0])
+        t = torch.tensor([2.0])
+    with fw.dual_level():
+        y = fw.make_dual(torch.tensor([3.0]), t)
+        made = (fw.make_dual(x, torch.tensor([4.0])), y, fw.make_dual(x, t))
+        found += [fw.unpack_dual(each).tangent for each in made]
+        assert found[0].tolist() == [4.0] and found[1].tolist() == [2.0] and found[2] is None
+        assert fw.unpack_dual(y * 2).tangent.tolist() == [4.0]
+        below = fw.unpack_dual(y, level=-1)
+        assert below.tangent is None and below.primal is y

@@ -289,3 +289,30 @@ def write_that_is_marked_counts_in_inference_mode_too():
         assert x._version == 0
         y = Written.apply(x)
     assert y.item() == 16.0 and x._version == 1
+
+
+def a_backward_that_is_not_recorded_gives_plain_gradients():
+    """Without create_graph once_differentiable changes nothing, though the incoming gradient requires grad.
+
+    Rule: function/once-differentiable.
+    """
+    made = []
+    once = torch.autograd.function.once_differentiable
+    made += [
+        type(
+            "Doubled",
+            (torch.autograd.Function,),
+            {
+                "forward": staticmethod(lambda ctx, x: x * 2),
+                "backward": staticmethod(once(lambda ctx, g: g * 2)),
+            },
+        )
+    ]
+    x = torch.tensor([1.0], requires_grad=True)
+    g = torch.tensor([3.0], requires_grad=True)
+    (a,) = torch.autograd.grad(made[0].apply(x), x, g)
+    assert a.tolist() == [6.0] and a.requires_grad is False
+    (b,) = torch.autograd.grad(made[0].apply(x), x, g, create_graph=True)
+    assert b.requires_grad is True and b.grad_fn.name() == "torch::autograd::Error"
+    with refused("function/once-differentiable"):
+        b.backward()

@@ -285,3 +285,35 @@ def a_grad_is_a_plain_tensor():
     assert isinstance(a.grad, torch.Tensor) and isinstance(b.grad, torch.Tensor)
     assert a.grad.requires_grad is False and a.grad.retains_grad is False and a.grad.is_leaf is True
     assert b.grad.requires_grad is False and b.grad.retains_grad is False and b.grad.is_leaf is True
+
+
+def a_gradient_that_a_hook_saw_is_taken_over():
+    """A hook behind the end of the graph is shown the gradient afterwards, which does not make it shared.
+
+    Rule: grad/stolen-when-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    seen = []
+    y.grad_fn.next_functions[0][0].register_hook(lambda before, behind: seen.append(behind[0]))
+    y.sum().backward()
+    assert x.grad._version == 0
+    x.grad.add_(1)
+    assert seen[0].tolist() == [3.0, 3.0]
+
+
+def a_copied_first_gradient_has_been_written():
+    """A copy begins at version 1, a gradient that was taken over at 0.
+
+    Rules: grad/copied-when-shared, grad/copied-when-layout-differs, grad/stolen-when-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    g = torch.tensor([3.0, 4.0])
+    x.backward(g)
+    assert x.grad._version == 1 and g._version == 0
+    y = torch.tensor([1.0, 2.0], requires_grad=True)
+    (y * 2).sum().backward()
+    assert y.grad._version == 0
+    z = torch.tensor([1.0, 2.0], requires_grad=True)
+    z.sum().backward()
+    assert z.grad._version == 1

@@ -161,3 +161,15 @@ def assigning_grad_asks_the_history():
         x.fill_(3.0)
     with refused("view/stale-tag-refused"):
         f.grad = torch.ones(1)
+
+
+def a_grad_can_be_deleted():
+    """As if None were assigned: the next one is a first one. Rule: grad/assign-none-clears."""
+    x = torch.tensor([1.0], requires_grad=True)
+    (x * 2).backward()
+    kept = []
+    kept.append(x.grad)
+    del x.grad
+    assert x.grad is None and kept[0].tolist() == [2.0]
+    (x * 3).backward()
+    assert x.grad.tolist() == [3.0] and kept[0].tolist() == [2.0]

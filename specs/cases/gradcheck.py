@@ -154,3 +154,40 @@ def arguments_that_are_no_tensors_are_handed_on():
     )
     with refused("gradcheck/mismatch"):
         check(lambda a: a.detach().conj() * a, z)
+
+
+def inputs_are_as_they_were():
+    """Elements that were moved to take differences are put back, and a non-leaf retains no grad for it.
+
+    Rule: gradcheck/needs-an-input-that-requires-grad.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = x * 3
+    assert torch.autograd.gradcheck(lambda a: a * a, y) is True
+    assert y.tolist() == [3.0, 6.0] and y.retains_grad is False and y._version == 0
+    assert torch.autograd.gradcheck(lambda a: a * a, x, check_forward_ad=True) is True
+    assert torch.autograd.gradgradcheck(lambda a: a * a * a, x) is True
+    assert x.tolist() == [1.0, 2.0] and x.grad is None and x._version == 0
+    with refused("gradcheck/needs-an-input-that-requires-grad"):
+        torch.autograd.gradcheck(lambda a: a * a, x.detach())
+
+
+def missing_tangents_are_checked_unless_told_not_to():
+    """A jvp that takes a missing tangent for something else than zeros is found out.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    total = type(
+        "Total",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a, b: (ctx.set_materialize_grads(False), a + b)[1]),
+            "backward": staticmethod(lambda ctx, g: (g, g)),
+            "jvp": staticmethod(lambda ctx, s, t: t * 2 if s is None else s * 1 if t is None else s + t),
+        },
+    )
+    x = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    how = {"check_forward_ad": True, "check_backward_ad": False, "raise_exception": False}
+    assert torch.autograd.gradcheck(total.apply, (x, y), check_undefined_grad=False, **how) is True
+    assert torch.autograd.gradcheck(total.apply, (x, y), **how) is False

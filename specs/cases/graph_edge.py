@@ -227,3 +227,21 @@ def a_hook_of_any_is_called_once_in_each_backward():
     x.register_hook(lambda g: None if "within" in seen else again(g))
     (a + b).sum().backward(retain_graph=True)
     assert seen == [1.0, "within", 1.0]
+
+
+def a_hook_of_any_leaves_plain_tensors_out():
+    """Tensors that do not require grad may be among them; the handle takes all hooks away.
+
+    Rule: edge/hook-of-any.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    y = x * 3
+    c = torch.tensor([2.0])
+    seen = []
+    watch = torch.autograd.graph.register_multi_grad_hook
+    handle = watch((c, y, x), lambda g: seen.append(g.item()), mode="any")
+    (y * c).backward(retain_graph=True)
+    assert seen == [2.0]
+    handle.remove()
+    (y * c).backward()
+    assert seen == [2.0] and x.grad.tolist() == [12.0]

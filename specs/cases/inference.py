@@ -414,3 +414,25 @@ def kernels_that_take_a_view_ask_for_the_version():
         b = a.masked_fill(a.gt(6.0), 0.0)
         c = a * 2
     assert b.tolist() == [[5.0, 6.0], [0.0, 0.0]] and c.tolist() == [[10.0, 12.0], [14.0, 16.0]]
+
+
+def a_version_is_asked_for_before_positions_are():
+    """A tensor whose inference data was replaced has no version for the views that a kernel takes.
+
+    Rules: inference/has-no-version, op/index-range.
+    """
+    i = torch.tensor([0])
+    far = torch.tensor([7])
+    with torch.inference_mode():
+        x = torch.ones(2, 2)
+    x.data = torch.ones(2, 2)
+    assert x.is_inference() is False
+    with refused("op/index-range"):
+        x.index_select(0, far)
+    with torch.inference_mode():
+        with refused("inference/has-no-version"):
+            x.index_select(0, i)
+        with refused("inference/has-no-version"):
+            x.index_select(0, far)
+        with refused("inference/has-no-version"):
+            x.flip((0,))

@@ -58,3 +58,36 @@ def a_copy_of_an_inference_tensor_begins_at_version_one():
     assert y.clone()._version == 0
     assert z.clone()._version == 1
     assert (x * 2)._version == 0
+
+
+def rows_of_an_inference_tensor_are_copied_as_well():
+    """contiguous() copies it by rows, clone() as it lies; either copy has a history, and version 1.
+
+    Rules: inference/copy-counts, inference/alone-but-for-calls.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).t()
+        y = torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).t().requires_grad_()
+    a = x.contiguous()
+    assert a._version == 1 and a.stride() == (2, 1) and a.requires_grad is False
+    b = y.contiguous()
+    c = y.clone()
+    assert b._version == 1 and b.stride() == (2, 1) and b.requires_grad is True
+    assert c._version == 1 and c.stride() == (1, 3) and c.requires_grad is True
+    assert b.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]] and c.tolist() == b.tolist()
+
+
+def a_product_of_inference_tensors_counts_nothing():
+    """Outside of the mode a vector times a matrix begins at version 1, inside it has none.
+
+    Rules: op/row-is-squeezed-in-place, inference/has-no-version.
+    """
+    with torch.inference_mode():
+        m = torch.ones(2, 2)
+        v = torch.ones(2)
+        w = v @ m
+    assert w.tolist() == [2.0, 2.0]
+    with refused("inference/has-no-version"):
+        w._version
+    u = v @ m
+    assert u._version == 1

@@ -243,3 +243,33 @@ def grads_of_leaves_with_gaps_accumulate_in_silence():
     y = (x * x).exp()
     assert isinstance(y.grad_fn._raw_saved_result, torch.autograd.SavedTensor)
     assert not isinstance(y, torch.autograd.SavedTensor)
+
+
+def numbers_are_taken_in_silence_where_nothing_is_recorded():
+    """Under no_grad a float leaves no graph. Rule: copy/number-leaves-the-graph-warns."""
+    x = torch.tensor([1.0], requires_grad=True)
+    seen = []
+    torch.set_warn_always(True)
+    with warnings.catch_warnings(record=True, action="always") as told:
+        with torch.no_grad():
+            seen.append(float(x))
+        seen.append(x.item())
+        seen.append(int(x))
+        seen.append(len(told))
+        seen.append(float(x))
+    torch.set_warn_always(False)
+    assert seen == [1.0, 1.0, 1, 0, 1.0] and len(told) == 1
+
+
+def what_was_written_before_it_was_saved_may_be_written_again():
+    """Its version then is no matter. Rule: saved_hooks/mutation-is-allowed."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        y.add_(1)
+        z = y * y
+        y.mul_(3)
+        w = y * y
+        y[0] = 0.0
+        (z + w).sum().backward()
+    assert x.grad.tolist() == [40.0, 60.0]

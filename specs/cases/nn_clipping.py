@@ -143,3 +143,11 @@ def first_values_are_written_under_no_grad():
     init.trunc_normal_(w, mean=5.0, std=1.0, a=4.5, b=5.5)
     assert w.min().item() >= 4.5 and w.max().item() <= 5.5
     assert init.calculate_gain("relu") == 2**0.5 and init.calculate_gain("leaky_relu", 1.0) == 1.0
+
+
+def a_clipped_norm_is_a_little_less():
+    """A millionth is added to the norm that is divided by. Rule: nn/clipping-bounds-the-norm."""
+    x = torch.tensor([0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    x.grad = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    norm = torch.nn.utils.clip_grad_norm_([x], 1.0)
+    assert norm.item() == 5.0 and [round(v, 9) for v in x.grad.tolist()] == [0.59999988, 0.79999984]

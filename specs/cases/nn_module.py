@@ -305,3 +305,26 @@ def copy_of_a_module_has_parameters_of_its_own():
     assert twin.weight.is_leaf is True and twin.weight.requires_grad is True
     assert twin.bias.requires_grad is False
     assert twin.weight.grad is None and lin.weight.grad.tolist() == [[1.0, 1.0]]
+
+
+def a_name_is_of_one_kind():
+    """The last that is assigned takes the name from others. Rule: nn/assigned-parameters-are-found."""
+    m = torch.nn.Module()
+    m.register_buffer("w", torch.ones(1))
+    m.w = torch.nn.Parameter(torch.zeros(1))
+    kinds = [[], [], []]
+    kinds[0] = [
+        [n for n, _ in each] for each in (m.named_parameters(), m.named_buffers(), m.named_children())
+    ]
+    m.w = None
+    assert m.w is None and list(m.parameters()) == []
+    del m.w
+    m.w = torch.nn.Tanh()
+    kinds[1] = [
+        [n for n, _ in each] for each in (m.named_parameters(), m.named_buffers(), m.named_children())
+    ]
+    m.w = torch.nn.Parameter(torch.zeros(1))
+    kinds[2] = [
+        [n for n, _ in each] for each in (m.named_parameters(), m.named_buffers(), m.named_children())
+    ]
+    assert kinds == [[["w"], [], []], [[], [], ["w"]], [["w"], [], []]]

@@ -279,3 +279,18 @@ def derivatives_within_bounds():
         [0.0, 0.0, 144.0, 384.0],
         [0.0, 0.0, 96.0, 288.0],
     ]
+
+
+def derivatives_of_remainders_and_scaled_differences():
+    """Of both operands, on either side of zero. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([-7.0, 7.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([2.0, -2.0], dtype=torch.float64, requires_grad=True)
+    grad = torch.autograd.grad
+    ones = torch.ones(2, dtype=torch.float64)
+    assert [g.tolist() for g in grad(torch.remainder(x, y), (x, y), ones)] == [[1.0, 1.0], [4.0, 4.0]]
+    assert [g.tolist() for g in grad(torch.fmod(x, y), (x, y), ones)] == [[1.0, 1.0], [3.0, 3.0]]
+    assert [g.tolist() for g in grad(torch.rsub(x, y, alpha=3), (x, y), ones)] == [[-3.0, -3.0], [1.0, 1.0]]
+    assert [g.tolist() for g in grad(torch.sub(x, y, alpha=3), (x, y), ones)] == [[1.0, 1.0], [-3.0, -3.0]]
+    assert [g.tolist() for g in grad(torch.add(x, y, alpha=3), (x, y), ones)] == [[1.0, 1.0], [3.0, 3.0]]
+    assert grad(torch.rsub(x, 2, alpha=3), x, ones)[0].tolist() == [-3.0, -3.0]
+    assert grad(torch.sub(2, x, alpha=3), x, ones)[0].tolist() == [-3.0, -3.0]

@@ -317,3 +317,13 @@ def after_zero_grad_a_step_sees_its_own_gradient_alone():
     (w * 5).sum().backward()
     o.step()
     assert w.tolist() == [-6.0, -5.0]
+
+
+def groups_may_not_share_one_parameter():
+    """Nor may one of several be in two groups. Rule: optim/one-group-each."""
+    x = torch.ones(1, requires_grad=True)
+    y = torch.ones(1, requires_grad=True)
+    o = torch.optim.SGD([x, y], lr=0.5)
+    with refused("optim/one-group-each"):
+        o.add_param_group({"params": [y]})
+    assert len(o.param_groups) == 1

@@ -1,5 +1,7 @@
 """Around optimizers: scaled losses, averages of models, and the estimates of these."""
 
+import contextlib
+
 import torch
 
 
@@ -79,3 +81,34 @@ def estimates_of_a_batch_norm_are_computed_anew():
     assert model[0].running_mean.tolist() == [5.0] and model[0].running_var.tolist() == [10.0]
     assert model[0].momentum == 0.5 and model.training is False
     assert round(model(torch.tensor([[15.0]])).item(), 4) == 3.1623
+
+
+def a_scaler_takes_each_step_once():
+    """Between two updates gradients are unscaled once and stepped with once.
+
+    Rule: optim/scaler-leaves-infinite-steps-out.
+    """
+    x = torch.ones(1, requires_grad=True)
+    o = torch.optim.SGD([x], lr=0.5)
+    a = torch.amp.GradScaler("cpu", init_scale=2.0)
+    done = []
+    a.scale(x * 1).sum().backward()
+    a.step(o)
+    with contextlib.suppress(RuntimeError):
+        done.append(a.unscale_(o))
+    with contextlib.suppress(RuntimeError):
+        done.append(a.step(o))
+    a.update()
+    x.grad = None
+    a.scale(x * 1).sum().backward()
+    a.unscale_(o)
+    with contextlib.suppress(RuntimeError):
+        done.append(a.unscale_(o))
+    assert done == [] and x.tolist() == [0.5] and x.grad.tolist() == [1.0]
+    with contextlib.suppress(RuntimeError):
+        done.append(a.step(o, closure=lambda: x.sum()))
+    assert done == [] and x.tolist() == [0.5]
+    a.update()
+    x.grad = torch.tensor([float("inf")])
+    a.step(o)
+    assert x.tolist() == [0.5]

@@ -222,3 +222,46 @@ def what_has_hooks_and_is_freed_takes_no_others():
     y.backward()
     with refused("saved_hooks/freed-takes-none"):
         saved.register_hooks(lambda t: t, lambda t: t)
+
+
+def numbers_are_not_freed():
+    """An op that saved a plain number alone can be gone through again; a factor is saved as a tensor.
+
+    Rule: save/freed-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.lerp(x, torch.tensor([3.0, 4.0]), 0.25).sum()
+    y.backward()
+    y.backward()
+    assert x.grad.tolist() == [1.5, 1.5]
+    z = (x * 0.5).sum()
+    z.backward()
+    with refused("save/freed-refused"):
+        z.backward()
+
+
+def a_saved_output_knows_its_number():
+    """The second of two outputs comes back as the second, and its gradient goes there.
+
+    Rule: function/is-recorded.
+    """
+    kept = []
+    both = type(
+        "Both",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(
+                lambda ctx, x: (
+                    kept.append((x * 2, x.exp())),
+                    ctx.save_for_backward(*kept[-1]),
+                    kept.pop(),
+                )[2]
+            ),
+            "backward": staticmethod(lambda ctx, g, h: g * 2 + h * ctx.saved_tensors[1]),
+        },
+    )
+    x = torch.tensor([0.0, 1.0], dtype=torch.float64, requires_grad=True)
+    _, y = both.apply(x)
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert y.output_nr == 1 and h.tolist() == y.tolist()

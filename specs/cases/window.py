@@ -120,3 +120,30 @@ def pairs_of_reals_as_complex_numbers():
         torch.view_as_complex(alone)
     with refused("window/pairs-side-by-side"):
         torch.view_as_complex(z)
+
+
+def strides_are_as_many_as_sizes_and_not_negative():
+    """In any dimension. Rule: window/strides."""
+    x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    with refused("window/strides"):
+        x.as_strided((2,), (-1,), 3)
+    with refused("window/strides"):
+        x.as_strided((2, 2), (1, -1), 3)
+    with refused("window/strides"):
+        x.as_strided((2, 2), (1,))
+    with refused("window/strides"):
+        x.as_strided((2,), (1, 1))
+
+
+def a_window_begins_where_the_tensor_does():
+    """as_strided() and as_strided_() keep the offset, unless told another. Rule: window/on-the-storage."""
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    seen = []
+    v = x[1:]
+    w = v.as_strided((2,), (2,))
+    seen.append((w.tolist(), w.storage_offset()))
+    v.as_strided_((2,), (2,))
+    seen.append((v.tolist(), v.storage_offset()))
+    v.as_strided_((2,), (1,), 0)
+    seen.append((v.tolist(), v.storage_offset()))
+    assert seen == [([2.0, 4.0], 1), ([2.0, 4.0], 1), ([1.0, 2.0], 0)]

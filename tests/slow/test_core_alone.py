@@ -22,10 +22,12 @@ BESIDE = ("fidelity/*.py", "base/device.py", "base/grad_dtype.py")
 NEEDS_MORE = {
     "around/autocast_casts_a_leaf_once": "autocast comes between an op and its operands",
     "around/autocast_casts_products_alone": "autocast comes between an op and its operands",
+    "around/autocast_keeps_its_casts_through_nested_blocks": "autocast comes between an op and its operands",
     "around/functions_under_autocast": "autocast comes between an op and its operands",
     "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
+    "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
 }

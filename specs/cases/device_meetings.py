@@ -1,0 +1,86 @@
+"""Operands in several places: numbers, positions, and what is refused first."""
+
+import torch
+
+from specs.case import refused
+
+
+def two_numbers_do_not_go_with_a_tensor():
+    """One operand may be a number from the CPU, not two.
+
+    Rules: device/number-goes-with-all, device/one-for-all.
+    """
+    x = torch.tensor([3.0, 4.0], device="cuda")
+    a = torch.tensor(2.0)
+    y = torch.addcmul(x, x, a)
+    assert y.tolist() == [9.0, 12.0]
+    with refused("device/one-for-all"):
+        torch.addcmul(x, a, a)
+    with refused("device/one-for-all"):
+        x.addcdiv(a, a)
+
+
+def a_write_is_refused_before_places_are_looked_at():
+    """A write that autograd cannot track is refused first, wherever the operand is.
+
+    Rules: write/leaf-refused, write/no-grad-view-refused, device/one-for-all.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    y = torch.tensor([3.0, 4.0])
+    with refused("write/leaf-refused"):
+        x.add_(y)
+    with refused("write/leaf-refused"):
+        x.index_add_(0, torch.tensor([0, 1]), y)
+    z = x * 1
+    with torch.no_grad():
+        v = z[:]
+    with refused("write/no-grad-view-refused"):
+        v.mul_(y)
+    with refused("device/one-for-all"):
+        z.add_(y)
+    assert z._version == 0 and v.tolist() == [1.0, 2.0]
+
+
+def positions_on_another_device_are_refused():
+    """They may be on the CPU, not on a second device.
+
+    Rules: device/one-for-all, device/indices-may-be-on-the-cpu.
+    """
+    x = torch.tensor([3.0, 4.0], device="cuda:0")
+    i = torch.tensor([1], device="cuda:1")
+    with refused("device/one-for-all"):
+        x[i]
+    with refused("device/one-for-all"):
+        x[i] = 1.0
+    with refused("device/one-for-all"):
+        x.cpu()[i]
+    assert x.tolist() == [3.0, 4.0]
+
+
+def a_complex_number_fills_beside_itself():
+    """On one device its real part is copied; from another it is refused, whichever of both is the CPU.
+
+    Rules: device/copy-crosses, op/value-overflow.
+    """
+    x = torch.zeros(2, device="cuda")
+    c = torch.tensor(complex(1.0, 2.0), device="cuda")
+    x.fill_(c)
+    assert x.tolist() == [1.0, 1.0]
+    y = torch.zeros(2)
+    with refused("op/value-overflow"):
+        y.fill_(c)
+    with refused("op/value-overflow"):
+        x.fill_(c.cpu())
+    assert y.tolist() == [0.0, 0.0]
+
+
+def a_number_fills_with_its_gradient():
+    """The gradient is a sum where the number is. Rule: device/copy-crosses."""
+    w = torch.tensor(3.0, requires_grad=True, device="cuda")
+    x = torch.ones(2, device="cuda").fill_(w)
+    x.sum().backward()
+    assert x.tolist() == [3.0, 3.0] and w.grad.item() == 2.0 and str(w.grad.device) == "cuda:0"
+    y = torch.ones(2).fill_(w)
+    assert str(y.device) == "cpu" and y.grad_fn.name() == x.grad_fn.name()
+    y.sum().backward()
+    assert w.grad.item() == 4.0 and str(w.grad.device) == "cuda:0"

@@ -1,0 +1,83 @@
+"""Writes to memory that is shown twice or shared: what is one element, and what is refused first."""
+
+import warnings
+
+import torch
+
+from specs.case import refused
+
+
+def one_element_is_not_shown_twice():
+    """A dimension of size 1 is no overlap, whatever its stride.
+
+    Rule: write/overlap-refused.
+    """
+    x = torch.tensor([1.0]).expand(1, 1)
+    x.add_(1)
+    y = torch.ones(2).as_strided((2, 1), (1, 0))
+    y.add_(x)
+    z = torch.ones(3).as_strided((2, 1), (2, 0))
+    z.mul_(y)
+    assert x.tolist() == [[2.0]] and y.tolist() == [[3.0], [3.0]] and z.tolist() == [[3.0], [3.0]]
+    with refused("write/overlap-refused"):
+        x.expand(2, 1).add_(1)
+
+
+def halves_of_one_memory_add_up():
+    """A window that ends where the other begins does not overlap it.
+
+    Rules: write/partial-overlap-refused, write/returns-its-tensor.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    x[2:].add_(x[:2])
+    assert x.tolist() == [1.0, 2.0, 4.0, 6.0]
+    x[:2].add_(x[2:])
+    assert x.tolist() == [5.0, 8.0, 4.0, 6.0]
+    x[1:3].copy_(x[::3])
+    assert x.tolist() == [5.0, 5.0, 6.0, 6.0]
+    with refused("write/partial-overlap-refused"):
+        x[1:].add_(x[:3])
+
+
+def memory_is_looked_at_before_dtypes():
+    """An expanded tensor refuses for what it is, whether or not the result would fit; a complex one has no
+    kernel first.
+
+    Rules: write/overlap-refused, write/result-dtype, op/no-kernel.
+    """
+    x = torch.tensor([1]).expand(3)
+    with refused("write/overlap-refused"):
+        x.sqrt_()
+    with refused("write/overlap-refused"):
+        x.exp_()
+    with refused("write/overlap-refused"):
+        x.add_(1.5)
+    with refused("write/overlap-refused"):
+        x.fill_(torch.tensor(1.0))
+    b = torch.tensor([True]).expand(3)
+    with refused("write/overlap-refused"):
+        b.abs_()
+    c = torch.tensor([1j]).expand(3)
+    with refused("op/no-kernel"):
+        c.clamp_(0, 1)
+    with refused("write/result-dtype"):
+        x.clone().sqrt_()
+    with refused("op/no-kernel"):
+        b.clone().abs_()
+
+
+def a_refused_masked_fill_of_an_expanded_tensor_may_warn():
+    """It does once mask and value are known to be such. Rule: write/expanded-deprecated."""
+    x = torch.tensor([1.0]).expand(3)
+    counts = []
+    with warnings.catch_warnings(record=True, action="always") as told:
+        with refused("op/shapes-broadcast"):
+            x.masked_fill_(torch.tensor([True, False]), 1.0)
+        counts += [len(told)]
+        with refused("write/broadcast-shape"):
+            x.masked_fill_(torch.ones(2, 3, dtype=torch.bool), 1.0)
+        counts += [len(told)]
+        with refused("op/value-overflow"):
+            torch.tensor([1]).expand(3).masked_fill_(torch.tensor([True, False, True]), 1e30)
+        counts += [len(told)]
+    assert counts == [1, 2, 3]
