@@ -18,9 +18,9 @@ Read the folders from the bottom up; each imports only folders below it.
 import math
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 from reference_impl import autograd
+from reference_impl.autograd import aminmax as _aminmax
 from reference_impl.autograd import var_mean as _var_mean
 from reference_impl.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from reference_impl.base.device import device
@@ -99,7 +99,8 @@ from specs.active_rules import set_torch_release, torch_release
 
 install()
 Tensor.backward = autograd.backward_from  # type: ignore[attr-defined]
-FUNCTIONS |= _var_mean.FUNCTIONS
+FUNCTIONS |= _var_mean.FUNCTIONS | {"aminmax": _aminmax.aminmax}
+Tensor.aminmax = _aminmax.aminmax  # type: ignore[attr-defined]
 
 double = float64
 float = float32
@@ -146,18 +147,10 @@ is_autocast_enabled, get_autocast_dtype = (
 )
 give_addresses(f"{__name__}.cuda", {"amp": "GradScaler autocast"}, optim.grad_scaler.FOR_CUDA)
 
-det, inverse, logdet = linalg.det, linalg.inv, linalg.decompositions.logdet
-pinverse = linalg.pinv
-Tensor.pinverse = pinverse  # type: ignore[attr-defined]
-Tensor.det, Tensor.inverse, Tensor.logdet = det, inverse, logdet  # type: ignore[attr-defined]
+for _name, _function in linalg.OLD_NAMES.items():
+    globals()[_name] = _function
+    setattr(Tensor, _name, _function)
 
-
-def slogdet(input: Tensor) -> Any:
-    """`torch.linalg.slogdet`, under its old name."""
-    return linalg.slogdet(input, named="slogdet")
-
-
-Tensor.slogdet = slogdet  # type: ignore[attr-defined]
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # hides its module, as in PyTorch
 legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]

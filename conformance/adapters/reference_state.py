@@ -194,7 +194,8 @@ def _subject(frames: Any) -> tuple[Any, Any, Any]:
     for names in frames:
         mine = names.get("self")
         if saved is None and tensor is None and isinstance(mine, SavedVariable):
-            saved, tensor = mine, mine.tensor
+            whole = hasattr(mine, "tensor")  # or its own making was refused
+            saved, tensor = (mine, mine.tensor) if whole else (None, names.get("tensor"))
         if node is None:
             node = next((names[n] for n in ("self", "node") if isinstance(names.get(n), Node)), None)
         if tensor is None:

@@ -15,10 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from conformance.adapters.reference_state import FEW
 
 KIND = torch.Tensor
+SHAPELESS = torch.nn.parameter.UninitializedTensorMixin
 DRAWING = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
            "bernoulli", "multinomial", "poisson")  # fmt: skip
 DRAWING_METHODS = ("uniform_", "normal_", "log_normal_", "exponential_", "geometric_", "cauchy_", "random_",
@@ -56,6 +58,8 @@ def state_of(x: torch.Tensor, numbers: Numbered, step: int) -> dict[str, Any]:
     number = numbers.of(x, step)
     base = x._base if x._is_view() else None
     stale = base is not None and numbers.versions[number] != version_of(x)
+    # Within a transform of torch.func, a tensor is what it is at that transform's level alone.
+    stale = stale or is_functorch_wrapped_tensor(x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         leaf = None if stale else x.is_leaf

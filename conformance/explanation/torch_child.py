@@ -56,6 +56,7 @@ class TorchTracer(LineTracer):
         if self.at is None:
             return
         tensors = dict(reached(self.roots(), self.look.KIND, self.look.names_here))
+        tensors = {name: x for name, x in tensors.items() if not isinstance(x, self.look.SHAPELESS)}
         names = {name: self.numbers.of(x, self.step) for name, x in tensors.items()}
         states = {names[name]: self.look.state_of(x, self.numbers, self.step) for name, x in tensors.items()}
         changed = [state for number, state in states.items() if self.seen.get(number) != state]

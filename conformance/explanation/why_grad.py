@@ -251,7 +251,7 @@ def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine
             f"{name}.grad is None because the backward() of line {found.error.line} was refused: {message}."
         )
         cure = found.error.cure
-        return [f"{refused}{message}.", found.error.sentence, cure and f"Cure: {cure[0].lower()}{cure[1:]}"]
+        return [refused, found.error.sentence, cure and f"Cure: {cure[0].lower()}{cure[1:]}"]
     late = " since it was made" if backwards(found) else ""
     return [f"{name}.grad is None because no backward() ran{late}.",
             "Cure: call backward() on what is computed from it."]  # fmt: skip

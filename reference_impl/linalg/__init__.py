@@ -1,18 +1,25 @@
 """``torch.linalg``: norms, products, solving and decompositions."""
 
 from reference_impl.linalg.decompositions import eigh, eigvalsh, qr, slogdet, svd, svdvals
+from reference_impl.linalg.eigen import eig, eigvals, lstsq, lu, lu_factor, lu_solve
 from reference_impl.linalg.norms import cond, matrix_norm, matrix_rank, norm, vector_norm
+from reference_impl.linalg.old_names import OLD_NAMES
 from reference_impl.linalg.solving import (
     cholesky,
+    cholesky_ex,
     cross,
     det,
     diagonal,
     inv,
+    inv_ex,
+    matrix_exp,
     matrix_power,
     multi_dot,
     pinv,
     solve,
+    solve_ex,
     solve_triangular,
+    tensorinv,
     vecdot,
 )
 from reference_impl.namespace.missing import loading
@@ -21,7 +28,9 @@ from specs.ops.linalg import LinAlgError
 __getattr__ = loading(__name__)
 
 __all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm",
-    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
-    "solve_triangular", "svd", "svdvals", "vecdot", "vector_norm",
+    "OLD_NAMES",
+    "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_solve", "matrix_exp", "matrix_norm",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
+    "solve_triangular", "svd", "svdvals", "tensorinv", "vecdot", "vector_norm",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 _RESULTS: dict[str, Any] = {name: return_type(name, fields) for name, fields in _FIELDS.items()}
 
 
-def _named(name: str) -> Any:
+def node_named(name: str) -> Any:
     """Give the node of a function its name in PyTorch."""
 
     def name_it(function: type[Function]) -> type[Function]:
@@ -46,7 +46,7 @@ def _without_diagonal(x: Tensor) -> Tensor:
     return x.sub(x.diagonal(0, -2, -1).diag_embed())
 
 
-@_named("LinalgSlogdetBackward0")
+@node_named("LinalgSlogdetBackward0")
 class _Slogdet(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
@@ -62,7 +62,7 @@ class _Slogdet(Function):
         return x._linalg_inv().mH.mul(g.unsqueeze(-1).unsqueeze(-1))
 
 
-@_named("LinalgEighBackward0")
+@node_named("LinalgEighBackward0")
 class _Eigh(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, lower: Any) -> Any:
@@ -79,7 +79,7 @@ class _Eigh(Function):
         return vectors.matmul(inner.matmul(vectors.mH)), None
 
 
-@_named("LinalgSvdBackward0")
+@node_named("LinalgSvdBackward0")
 class _Svd(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, full: bool) -> Any:
@@ -116,7 +116,7 @@ def _skew(x: Tensor) -> Tensor:
     return x.sub(x.mH)
 
 
-@_named("LinalgQrBackward0")
+@node_named("LinalgQrBackward0")
 class _Qr(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: Any) -> Any:
@@ -146,7 +146,7 @@ def logdet(A: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative."""
     need_square("linalg.slogdet", array_of(A))
     sign, log = _Slogdet.apply(A)
-    return log.where(sign.detach().ge(0), log.new_full((), math.nan))
+    return log.new_full((), math.nan).where(sign.detach().lt(0), log)
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from reference_impl.base.dtypes import int32
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import eye
+from reference_impl.namespace.factories import eye, zeros
+from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import need_square
 
 
@@ -37,6 +40,44 @@ def solve_triangular(
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower or upper triangular factor of positive definite matrices."""
     return A._linalg_cholesky(upper=upper)
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential of square matrices."""
+    return A._linalg_matrix_exp()
+
+
+def _with_success(found: Tensor, name: str, field: str) -> Any:
+    """The result beside a zero for each matrix: there is no failure that is not refused."""
+    return return_type(name, (field, "info"))(found, zeros(found.shape[:-2], dtype=int32))
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """The inverse, and whether there is one."""
+    return _with_success(inv(A), "linalg_inv_ex", "inverse")
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """The triangular factor, and whether there is one."""
+    return _with_success(cholesky(A, upper=upper), "linalg_cholesky_ex", "L")
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """The solution, and whether there is one."""
+    return _with_success(solve(A, B, left=left), "linalg_solve_ex", "result")
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse of the map from the last dimensions to the first ``ind``."""
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    shape = tuple(A.shape)
+    if math.prod(shape[:ind]) != math.prod(shape[ind:]):
+        raise RuntimeError(
+            "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{math.prod(shape[ind:])} != {math.prod(shape[:ind])}"
+        )
+    return inv(A.reshape((-1, math.prod(shape[ind:])))).reshape((*shape[ind:], *shape[:ind]))
 
 
 def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:

@@ -18,7 +18,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
-from reference_impl.namespace.index_functions import scaling_source
+from reference_impl.namespace.index_functions import filling, scaling_source
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
 from specs.signature import clash
@@ -202,22 +202,6 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     return x.diag_embed(diagonal) if x.ndim == 1 else x.diagonal(diagonal).clone()
 
 
-def trace(x: Tensor) -> Tensor:
-    """Sum the diagonal of a matrix."""
-    if x.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
-    return x.diagonal().sum()
-
-
-def take(x: Tensor, index: Tensor) -> Tensor:
-    """Pick elements by their position in the flattened tensor."""
-    size, places = array_of(x).size, array_of(index)
-    wrong = (places < -size) | (places >= size)
-    if wrong.any():
-        refuse_by("op/index-range", case="take", index=places[wrong][0], dim=0, size=size)
-    return x.reshape((-1,))[index]
-
-
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Expand each vector over the grid of all."""
     given = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
@@ -302,17 +286,12 @@ def floor_divide(x: Any, y: Any) -> Tensor:
     return x.detach().div(y.detach() if isinstance(y, Tensor) else y, rounding_mode="floor")
 
 
-def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of the difference."""
-    return x.sub(y).norm(p)
-
-
 BOTH: dict[str, Any] = {
-    "broadcast_to": broadcast_to, "diag": diag, "dist": dist, "fliplr": fliplr, "flipud": flipud,
+    "broadcast_to": broadcast_to, "diag": diag, "fliplr": fliplr, "flipud": flipud,
     "floor_divide": floor_divide, "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
     "moveaxis": movedim, "ravel": ravel, "repeat_interleave": repeat_interleave, "roll": roll,
     "softmax": _in_dtype("_softmax"), "split_with_sizes": split_with_sizes, "swapaxes": swapaxes,
-    "swapdims": swapaxes, "take": take, "tensor_split": tensor_split, "tile": tile, "trace": trace,
+    "swapdims": swapaxes, "tensor_split": tensor_split, "tile": tile,
     "unflatten": unflatten, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split,
     "unsafe_split_with_sizes": unsafe_split,
 }  # fmt: skip
@@ -326,6 +305,7 @@ FUNCTIONS: dict[str, Any] = {
 
 WRAPPED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("index_add", "index_add_"), scaling_source),
+    "index_fill": filling,
     "var": _unbiased,
     "std": _unbiased,
     "clamp": _bounded,

@@ -1,7 +1,7 @@
 """Tensor contractions composed of other ops: ``einsum``, ``tensordot``, ``inner``, ``kron``.
 
-NB: the graph has the nodes of these ops in written order. PyTorch records a single node for some of these
-functions and chooses the order of products.
+NB: products are taken in written order. PyTorch chooses one for more than two operands where opt_einsum is
+installed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,65 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     letters = right + "".join(sorted(set(left) - {","} - set(right)))
     _need_fit(terms, right, tensors)
-    result: Tensor | None = None
-    for term, x in zip(terms, tensors, strict=True):
-        for letter in [c for c in dict.fromkeys(term) if term.count(c) > 1]:
-            first, second = term.index(letter), term.rindex(letter)
+    aligned = [_aligned(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
+    result, count = aligned[0], len(right)
+    left_over = {at: sum(x.shape[at] != 1 for x in aligned) for at in range(count, len(letters))}
+    for x in aligned[1:]:
+        result = _contracted(result, x, left_over)
+    if len(letters) == count:
+        return result
+    if len(aligned) > 1:
+        return result.view(tuple(array_of(result).shape[:count]))
+    return result.sum(tuple(range(count, len(letters))))
+
+
+def _aligned(x: Tensor, term: str, letters: str) -> Tensor:
+    """The operand with a dimension for each letter, in their order."""
+    for letter in [c for c in dict.fromkeys(term) if term.count(c) > 1]:
+        while term.count(letter) > 1:
+            first = term.index(letter)
+            second = term.index(letter, first + 1)
             x = x.diagonal(0, first, second)
-            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
-        x = x.permute(tuple(term.index(c) for c in letters if c in term))
-        for at, letter in enumerate(letters):
-            x = x if letter in term else x.unsqueeze(at)
-        result = x if result is None else result.mul(x)
-    assert result is not None
-    summed = tuple(range(len(right), len(letters)))
-    return result.sum(summed) if summed else result
+            x = x.movedim(-1, first)
+            term = term[:second] + term[second + 1 :]
+    for letter in letters:
+        if letter not in term:
+            x, term = x.unsqueeze(-1), term + letter
+    return x.permute(tuple(term.index(c) for c in letters))
+
+
+def _contracted(x: Tensor, y: Tensor, left_over: dict[int, int]) -> Tensor:
+    """The product of two operands, summed over the dimensions that no later operand has."""
+    both: list[int] = []
+    mine: list[int] = []
+    theirs: list[int] = []
+    for at in left_over:
+        if x.shape[at] != 1 and y.shape[at] != 1:
+            left_over[at] -= 1
+            if left_over[at] == 1:
+                both.append(at)
+                left_over[at] = 0
+        elif left_over[at] == 1 and (x.shape[at] != 1 or y.shape[at] != 1):
+            (mine if x.shape[at] != 1 else theirs).append(at)
+            left_over[at] = 0
+    x = x.sum(tuple(mine), True) if mine else x
+    y = y.sum(tuple(theirs), True) if theirs else y
+    return _summed_product(x, y, both) if both else x.mul(y)
+
+
+def _summed_product(x: Tensor, y: Tensor, summed: list[int]) -> Tensor:
+    """The product of two tensors of as many dimensions, some of them summed to size 1, by one ``bmm``."""
+    rest = [d for d in range(x.ndim) if d not in summed]
+    shared = [d for d in rest if x.shape[d] != 1 and y.shape[d] != 1]
+    mine = [d for d in rest if x.shape[d] != 1 and d not in shared]
+    theirs = [d for d in rest if d not in shared and d not in mine]
+    sizes = [math.prod(x.shape[d] for d in group) for group in (shared, mine, summed)]
+    width = math.prod(y.shape[d] for d in theirs)
+    left = x.permute((*shared, *mine, *summed, *theirs)).reshape((sizes[0], sizes[1], sizes[2]))
+    right = y.permute((*shared, *summed, *theirs, *mine)).reshape((sizes[0], sizes[2], width))
+    order = [*shared, *mine, *summed, *theirs]
+    shape = (*(x.shape[d] for d in (*shared, *mine)), *(1 for _ in summed), *(y.shape[d] for d in theirs))
+    return left.bmm(right).view(shape).permute(tuple(order.index(d) for d in range(x.ndim)))
 
 
 def _without_ellipsis(equation: str, ranks: list[int]) -> str:

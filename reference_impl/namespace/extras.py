@@ -6,22 +6,15 @@ NB: the graph has the nodes of the ops that are composed, also where PyTorch rec
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from reference_impl.base.rules import refuse_by
-from reference_impl.core.access import array_of
-from reference_impl.core.tensor import Tensor, wrap, wrap_beside
+from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import composite, random
 from specs.ops.helpers import axis_of
-
-
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
-    """The p-norms of the differences of all pairs of rows."""
-    return x1.unsqueeze(-2).sub(x2.unsqueeze(-3)).norm(p, -1)
 
 
 def _at_least(ndim: int) -> Any:
@@ -70,37 +63,11 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     return x
 
 
-def nan_to_num(
-    x: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-) -> Tensor:
-    """Replace NaN and infinities by numbers."""
-    array = array_of(x)
-    if array.dtype.kind not in "fV":
-        return x.clone()
-    known: Any = np.finfo(array.dtype)
-    high, low = known.max if posinf is None else posinf, known.min if neginf is None else neginf
-    held = x.masked_fill(wrap_beside(x, np.isnan(array)), nan)
-    held = held.masked_fill(wrap_beside(x, np.isposinf(array)), float(high))
-    return held.masked_fill(wrap_beside(x, np.isneginf(array)), float(low))
-
-
-def _numbers(x: Tensor) -> tuple[Tensor, Tensor]:
-    missing = wrap_beside(x, np.isnan(array_of(x)))
-    return x.masked_fill(missing, 0), missing
-
-
-def nansum(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """The sum of what is no NaN."""
-    held, _ = _numbers(x)
-    return held.sum() if dim is None else held.sum(dim, keepdim)
-
-
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The mean of what is no NaN."""
-    _, missing = _numbers(x)
-    present = missing.logical_not()
+    present = x.detach().isnan().logical_not()
     count = present.sum() if dim is None else present.sum(dim, keepdim)
-    return nansum(x, dim, keepdim).div(count)
+    return x.nansum(dim, keepdim).div(count)
 
 
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
@@ -115,16 +82,6 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     own.insert(axis, x.shape[axis])
     other.insert(axis, indices.shape[axis])
     return x.expand(tuple(own)).gather(axis, indices.expand(tuple(other)))
-
-
-def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Turn the plane of two dimensions by quarters."""
-    a, b = dims
-    if k % 4 == 1:
-        return x.flip((b,)).transpose(a, b)
-    if k % 4 == 2:
-        return x.flip((a, b))
-    return x.flip((a,)).transpose(a, b) if k % 4 == 3 else x.clone()
 
 
 def vdot(x: Tensor, y: Tensor) -> Tensor:
@@ -193,40 +150,12 @@ def corrcoef(x: Tensor) -> Tensor:
     return found.div(root.unsqueeze(1)).div(root.unsqueeze(0))
 
 
-def quantile(
-    x: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """The value below which a share of the elements lies, between two of them in proportion."""
-    if interpolation != "linear" or (isinstance(q, Tensor) and q.ndim):
-        raise NotImplementedError(
-            "quantiles are computed one at a time, and between neighbours in proportion"
-        )
-    share = float(q)
-    if dim is None:
-        x, dim = x.reshape((-1,)), 0
-    ordered = x.sort(dim)[0]
-    place = share * (x.shape[dim] - 1)
-    low, high = math.floor(place), math.ceil(place)
-    below, above = ordered.narrow(dim, low, 1), ordered.narrow(dim, high, 1)
-    out = below.lerp(above, place - low)
-    return out if keepdim else out.squeeze(dim)
-
-
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of matrices, from the left."""
     product = matrices[0]
     for x in matrices[1:]:
         product = product.mm(x)
     return product
-
-
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The integral by the trapezoidal rule."""
-    size = y.shape[dim]
-    sums = y.narrow(dim, 1, size - 1).add(y.narrow(dim, 0, size - 1))
-    if x is None:
-        return sums.sum(dim).mul(dx / 2)
-    return sums.mul(diff(x, 1, -1 if x.ndim == 1 else dim)).sum(dim).div(2)
 
 
 def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
@@ -246,8 +175,8 @@ BOTH: dict[str, Any] = {
     "polygamma": polygamma,
     "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
     "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),
-    "multinomial": multinomial, "nan_to_num": nan_to_num, "nanmean": nanmean, "nansum": nansum,
-    "quantile": quantile, "rot90": rot90, "take_along_dim": take_along_dim, "vdot": vdot,
+    "multinomial": multinomial, "nanmean": nanmean,
+    "take_along_dim": take_along_dim, "vdot": vdot,
     "fill_diagonal_": fill_diagonal_,
 }  # fmt: skip
 """Functions that are methods too, by name."""
@@ -265,8 +194,8 @@ def fake_quantize_per_tensor_affine(
 FUNCTIONS: dict[str, Any] = {
     "fake_quantize_per_tensor_affine": fake_quantize_per_tensor_affine,
     "atleast_1d": _at_least(1), "atleast_2d": _at_least(2), "atleast_3d": _at_least(3),
-    "block_diag": block_diag, "cartesian_prod": cartesian_prod, "cdist": cdist,
+    "block_diag": block_diag, "cartesian_prod": cartesian_prod,
     "chain_matmul": chain_matmul, "column_stack": column_stack, "combinations": combinations,
-    "detach": lambda x: x.detach(), "dstack": dstack, "trapezoid": trapezoid, "trapz": trapezoid,
+    "detach": lambda x: x.detach(), "dstack": dstack,
 }  # fmt: skip
 """Functions that are not methods, by name."""

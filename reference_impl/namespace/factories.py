@@ -80,9 +80,11 @@ def _is_row(data: Any) -> bool:
 
 
 def _without_tensors(data: Any) -> Any:
-    """Replace the tensors in nested sequences by their arrays."""
+    """Replace the tensors in nested sequences by their elements: each must have one."""
     if isinstance(data, Tensor):
-        return array_of(data)
+        if array_of(data).size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return array_of(data).reshape(())
     if isinstance(data, (list, tuple)):
         if PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
             return data
@@ -94,7 +96,8 @@ def _without_tensors(data: Any) -> Any:
 
 def _inferred(array: np.ndarray, data: Any) -> np.dtype:
     """Infer a dtype: that of a tensor or array, else the default for the kind of number."""
-    if isinstance(data, (Tensor, np.ndarray, np.generic)) and array.dtype in dtypes.BY_NUMPY:
+    of_tensors = isinstance(data, (list, tuple)) and data and all(isinstance(x, Tensor) for x in data)
+    if (of_tensors or isinstance(data, (Tensor, np.ndarray, np.generic))) and array.dtype in dtypes.BY_NUMPY:
         return array.dtype
     if not array.size:
         return dtypes.default().numpy

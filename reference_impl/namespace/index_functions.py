@@ -54,5 +54,22 @@ def scaling_source(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return add
 
 
+def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let ``index_fill`` take a tensor of one element, which may require grad."""
+
+    @functools.wraps(function)
+    def fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+        if not isinstance(value, Tensor):
+            return function(x, dim, index, value)
+        if value.ndim:
+            raise RuntimeError(
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        return x._index_fill_tensor(index, value, dim=dim)
+
+    return fill
+
+
 BOTH: dict[str, Any] = {"index_put": index_put, "index_put_": index_put_}
 """Functions that are methods too, by name."""

@@ -27,12 +27,14 @@ from reference_impl.namespace import (
     new_factories,
     node_api,
     non_differentiable,
+    quantiles,
     random,
     random_inplace,
     resize,
     serialization,
     signal_windows,
     sorting,
+    spectra,
 )
 from reference_impl.namespace.casts import CASTS
 from reference_impl.namespace.missing import missing_of_class
@@ -42,6 +44,10 @@ from specs.op import Overloads
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of the namespace by name: ``torch.maximum``."""
+
+
+_BOTH = (non_differentiable, sorting, composite, einsum, extras, index_functions, quantiles, spectra)
+"""The modules of functions that are methods too."""
 
 
 def install() -> None:
@@ -117,7 +123,7 @@ def _install_methods() -> None:
 
 def _install_functions() -> None:
     """Install the functions that are no ops, as methods too if they are."""
-    for functions in (non_differentiable, sorting, composite, einsum, extras, index_functions):
+    for functions in _BOTH:
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
@@ -129,6 +135,7 @@ def _install_functions() -> None:
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
+    FUNCTIONS.update(quantiles.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])

@@ -1,7 +1,7 @@
 """``torch.nn``: parameters, modules, common layers and losses."""
 
 from reference_impl.namespace.missing import loading
-from reference_impl.nn import functional, init, losses, simple, utils
+from reference_impl.nn import functional, init, losses, simple, unpooling, utils
 from reference_impl.nn.attention import (
     MultiheadAttention,
     Transformer,
@@ -33,6 +33,7 @@ from reference_impl.nn.layers import (
     Linear,
     Unflatten,
 )
+from reference_impl.nn.lazy import BY_NAME as _LAZY
 from reference_impl.nn.module import Module
 from reference_impl.nn.normalization import (
     BatchNorm1d,
@@ -51,7 +52,8 @@ from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
-for _space in (simple, losses):
+globals().update(_LAZY)
+for _space in (simple, losses, unpooling):
     globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
 
 __getattr__ = loading(__name__, "modules")

@@ -159,16 +159,12 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half along a dimension times the sigmoid of the second.
-
-    NB: several nodes; PyTorch records one.
-    """
+    """The first half along a dimension times the sigmoid of the second."""
     if input.shape[dim] % 2:
         raise RuntimeError(
             f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
         )
-    half, gate = input.chunk(2, dim)
-    return half.mul(gate.sigmoid())
+    return input._glu(dim=(dim,))
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.missing import loading
+from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source
 from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has them here
     celu,
@@ -109,6 +110,14 @@ from reference_impl.nn.pair_losses import (  # noqa: F401
     poisson_nll_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
+)
+from reference_impl.nn.unpooling import (  # noqa: F401
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
 )
 from reference_impl.nn.window_functions import (  # noqa: F401
     adaptive_avg_pool1d,
@@ -233,13 +242,13 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """A bilinear form of the last dimensions for each output.
-
-    NB: several nodes; PyTorch records other ones.
-    """
-    outputs, left, right = weight.shape
-    rows = input1.matmul(weight.permute((1, 0, 2)).reshape((left, outputs * right)))
-    out = rows.view((*input1.shape[:-1], outputs, right)).mul(input2.unsqueeze(-2)).sum(-1)
+    """A bilinear form of the last dimensions for each output."""
+    for d, (m, n) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=False)):
+        if m != n:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
+    rows = [x.reshape((-1, x.shape[-1])) for x in (input1, input2)]
+    out = rows[0]._trilinear(weight, rows[1], wide1=(1, 3), wide2=(0,), wide3=(1, 2), summed=(2, 3))
+    out = out.reshape((*input1.shape[:-1], weight.shape[0]))
     return out if bias is None else out.add(bias)
 
 

@@ -152,6 +152,4 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Channels of groups interleaved."""
-    count, channels, *rest = input.shape
-    parts = input.reshape((count, groups, channels // groups, *rest))
-    return parts.transpose(1, 2).reshape((count, channels, *rest))
+    return input._channel_shuffle(groups=groups)

@@ -18,7 +18,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
 from reference_impl.nn.forward_hooks import after, attach_around, before
-from reference_impl.nn.parameter import Parameter
+from reference_impl.nn.parameter import Parameter, detached
 from reference_impl.nn.registration import copied_in, need_float, need_name, refuse_as_property, type_name
 
 _OWN = ("_parameters", "_buffers", "_modules")
@@ -313,7 +313,7 @@ class Module:
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """Return parameters and buffers by dotted name, detached, on the same memory."""
         keep_vars = keep_vars or not by("nn/state-is-detached")
-        return OrderedDict((prefix + n, x if keep_vars else x.detach()) for n, x in self._state())
+        return OrderedDict((prefix + n, x if keep_vars else detached(x)) for n, x in self._state())
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Any:
         """Copy values in by name; with ``strict``, refuse missing and unknown names."""

@@ -14,6 +14,7 @@ from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
+from reference_impl.nn.window_functions import avg_pool2d, avg_pool3d
 from specs.active_rules import set_aside
 from specs.ops import layers
 
@@ -138,7 +139,8 @@ def instance_norm(
     if use_input_stats and running_mean is not None and running_var is not None:
         for estimate, moved in ((running_mean, mean), (running_var, var)):
             assert moved is not None
-            array_of(estimate)[...] = array_of(moved).reshape((count, channels)).mean(0)
+            with no_grad():
+                estimate.copy_(moved.view((count, channels)).mean(0))
     return out.view(tuple(input.shape))
 
 
@@ -171,9 +173,13 @@ def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
     """Divide by what neighbouring channels hold."""
-    pads = (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2)
-    squares = input.mul(input).constant_pad_nd(pads, 0)
-    total = squares.narrow(1, 0, input.shape[1])
-    for n in range(1, size):
-        total = total.add(squares.narrow(1, n, input.shape[1]))
-    return input.div(total.div(size).mul(alpha).add(k).pow(beta))
+    squares = input.mul(input)
+    if input.ndim == 3:
+        wide = squares.unsqueeze(1).constant_pad_nd((0, 0, size // 2, (size - 1) // 2), 0)
+        mean = avg_pool2d(wide, (size, 1), 1).squeeze(1)
+    else:
+        count, channels, height, *_ = sizes = tuple(input.shape)
+        wide = squares.view((count, 1, channels, height, -1))
+        wide = wide.constant_pad_nd((0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
+        mean = avg_pool3d(wide, (size, 1, 1), 1).squeeze(1).view(sizes)
+    return input.div(mean.mul(alpha).add(k).pow(beta))

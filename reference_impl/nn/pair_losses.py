@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.loss_functions import reduce_losses
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine similarity of vectors along a dimension."""
-    lengths = [x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2)]
+    lengths = [x.norm(2, dim, True).clone() for x in (x1, x2)]
+    with no_grad():
+        for length in lengths:
+            length.clamp_min_(eps)
     return x1.div(lengths[0]).mul(x2.div(lengths[1])).sum(dim)
 
 
@@ -129,7 +133,7 @@ def gaussian_nll_loss(
     held = input.new_full((), var) if not isinstance(var, Tensor) else var.clone()
     if bool(held.detach().lt(0).any()):
         raise ValueError("var has negative entry/entries")
-    low = held.detach().clamp(min=eps)
-    held = low.sub(held.detach()).add(held)
+    with no_grad():
+        held.clamp_(min=eps)
     losses = held.log().add(input.sub(target).pow(2).div(held)).mul(0.5)
     return reduce_losses(losses.add(0.5 * math.log(2 * math.pi)) if full else losses, reduction)

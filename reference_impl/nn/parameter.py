@@ -72,3 +72,13 @@ class ZeroTensorParameter(Parameter, ZeroTensor):
 
 def _rebuilt(cls: type[Parameter], data: Tensor, requires_grad: bool) -> Parameter:
     return cls(data, requires_grad)
+
+
+def unshaped(x: Any) -> bool:
+    """Tell whether a parameter has no elements yet."""
+    return hasattr(type(x), "materialize")
+
+
+def detached(x: Tensor) -> Tensor:
+    """Return a tensor for a state: without history, or itself if it has no elements yet."""
+    return x if unshaped(x) else x.detach()

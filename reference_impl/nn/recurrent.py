@@ -32,7 +32,7 @@ def _step(mode: str, x: Tensor, state: State, weights: list[Tensor]) -> State:
     from_input, from_state = functional.linear(x, w_ih, b_ih), functional.linear(h, w_hh, b_hh)
     if mode == "LSTM":
         i, f, g, o = from_state.add(from_input).chunk(4, 1)
-        cell = f.sigmoid().mul(state[1]).add(i.sigmoid().mul(g.tanh()))
+        cell = f.sigmoid().mul(state[1]).add_(i.sigmoid().mul(g.tanh()))  # in place, as in PyTorch
         return o.sigmoid().mul(cell.tanh()), cell
     if mode == "GRU":
         ir, iz, new = from_input.chunk(3, 1)

@@ -12,6 +12,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
+from reference_impl.nn.parameter import unshaped
 
 
 def type_name(value: Any) -> str:
@@ -79,6 +80,10 @@ def _quoted(names: list[str]) -> str:
 
 def _copied(name: str, x: Tensor, given: Tensor) -> list[str]:
     """Copy a value into a parameter or buffer; return what is wrong, if anything."""
+    if unshaped(x) and not unshaped(given):
+        x.materialize(given.shape)
+    if unshaped(given):
+        return []
     if given.shape != x.shape:
         return [
             f"size mismatch for {name}: copying a param with shape {given.shape} from checkpoint, "

@@ -31,6 +31,16 @@ def check_path(optimizer: str, how: dict[str, Any]) -> None:
     refuse_unless_default(optimizer, chosen, capturable=False, differentiable=False)
 
 
+class _RequiredParameter:
+    """The default of a setting that must be given, in old optimizers."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
 class Update(NamedTuple):
     """A parameter to change, its gradient, and the optimizer's state for it."""
 

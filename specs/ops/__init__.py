@@ -15,6 +15,7 @@ FAMILIES = (
     "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "linalg", "layers",
     "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce", "bags",
     "ctc", "margins", "packing", "pseudo_inverse", "rarer",
+    "parts", "distances", "numbers", "forms", "unpooling",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

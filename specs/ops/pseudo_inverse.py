@@ -18,7 +18,8 @@ def _linalg_pinv(x: Tensor) -> Any:
     return np.linalg.pinv(x, rcond=max(x.shape[-2:]) * np.finfo(x.dtype).eps)
 
 
-def _pinv_backward(g: Any, x: Any, out: Any) -> Any:
+def pinv_backward(g: Any, x: Any, out: Any) -> Any:
+    """The gradient of a matrix, of that of its pseudo-inverse."""
     turned, flipped = out.mT, g.mT
     if x.shape[-2] <= x.shape[-1]:
         inner = flipped.matmul(out)
@@ -32,4 +33,4 @@ def _pinv_backward(g: Any, x: Any, out: Any) -> Any:
     return found.add(before).sub(before.matmul(out).matmul(x))
 
 
-_linalg_pinv.wrt(x=_pinv_backward)
+_linalg_pinv.wrt(x=pinv_backward)

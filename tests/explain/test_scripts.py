@@ -59,8 +59,8 @@ def test_the_names_of_pytorch_are_those_of_the_installed_one():
 MISSING = {
     "torch.compile(torch.ones(1))": "torch.compile",
     "torch.ones(1).to_sparse()": "torch.Tensor.to_sparse",
-    "torch.nn.LPPool2d(2, 2)": "torch.nn.LPPool2d",
-    "from torch.nn import MaxUnpool2d": "torch.nn.MaxUnpool2d",
+    "torch.nn.CrossMapLRN2d(2)": "torch.nn.CrossMapLRN2d",
+    "from torch.nn import FractionalMaxPool2d": "torch.nn.FractionalMaxPool2d",
     "import torch.sparse": "torch.sparse",
     "from torch.distributions import Wishart": "torch.distributions.Wishart",
     "from torch.distributions import *; VonMises": "torch.distributions.VonMises",

@@ -1,4 +1,4 @@
-"""``torch.nn.utils.parametrizations``: weight norm and spectral norm as parametrizations."""
+"""``torch.nn.utils.parametrizations``: weight norm, spectral norm and orthogonality as parametrizations."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from reference_impl.nn.utils.normalized_weights import (
     unit,
     with_norms,
 )
+from reference_impl.nn.utils.orthogonal_weights import orthogonal  # noqa: F401  PyTorch has it here
 from reference_impl.nn.utils.parametrize import register_parametrization
 
 M = TypeVar("M", bound=Module)

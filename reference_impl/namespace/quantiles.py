@@ -1,0 +1,205 @@
+"""Quantiles, distances of rows, integrals and differences along a line, composed of other functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap, wrap_beside
+from reference_impl.namespace import composite
+from specs.ops.helpers import axis_of
+
+_WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(
+    x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, passing_over: bool
+) -> Tensor:
+    """The value below which a share of the elements lies."""
+    if interpolation not in _WAYS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
+    shares = array_of(q.detach()) if isinstance(q, Tensor) else np.asarray(q, array_of(x).dtype)
+    _need_shares(x, q, shares)
+    last = _sorted_last(x, dim, keepdim)
+    line = array_of(last)
+    missing = np.isnan(line)
+    if passing_over:
+        ranks = shares.reshape(-1) * ((~missing).sum(-1, keepdims=True) - 1)
+        ranks = np.where(ranks < 0, 0, ranks)
+    else:
+        top = line.shape[-1] - 1
+        ranks = np.where(missing.any(-1, keepdims=True), top, shares.reshape(-1) * top)
+    ranks = ranks.astype(line.dtype)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
+    below = ranks.astype(np.int64)
+    found = last.gather(-1, wrap_beside(x, below))
+    if interpolation in ("linear", "midpoint"):
+        weights = (ranks - below).astype(line.dtype)
+        weights = np.full_like(weights, 0.5) if interpolation == "midpoint" else weights
+        above = last.gather(-1, wrap_beside(x, np.ceil(ranks).astype(np.int64)))
+        found.lerp_(above, wrap_beside(x, weights))
+    if not shares.ndim:
+        return found.squeeze_(-1)
+    return found.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
+
+
+def _need_shares(x: Tensor, q: Any, shares: np.ndarray) -> None:
+    if not array_of(x).size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if isinstance(q, Tensor):
+        if q.ndim > 1:
+            raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+        if q.dtype is not x.dtype:
+            raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+        if ((shares < 0) | (shares > 1)).any():
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    elif not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+
+
+def _sorted_last(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    """The elements sorted along the last dimension; the others are those of the result for one share."""
+    sizes = [1] * x.ndim if keepdim else []
+    if dim is None:
+        ordered = x.flatten().sort()[0]
+    else:
+        axis = axis_of(dim, x.ndim)
+        sizes = list(x.shape)
+        if keepdim and sizes:
+            sizes[axis] = 1
+        elif sizes:
+            del sizes[axis]
+        last = axis == max(x.ndim, 1) - 1
+        ordered = (x if last else x.unsqueeze(-1).transpose(axis, -1)).sort()[0]
+    return ordered.view((*sizes, ordered.shape[-1]))
+
+
+def quantile(
+    x: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The value below which a share of the elements lies, between two of them in proportion."""
+    return _quantile(x, q, dim, keepdim, interpolation, False)
+
+
+def nanquantile(
+    x: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The quantile of the elements that are no NaN."""
+    return _quantile(x, q, dim, keepdim, interpolation, True)
+
+
+# -- distances of rows -----------------------------------------------------------------------------------
+_MODES = {None: 0, "use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1,
+          "donot_use_mm_for_euclid_dist": 2}  # fmt: skip
+
+
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """The p-norms of the differences of all pairs of rows."""
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    mode = _MODES[compute_mode]
+    many = x1.shape[-2] > 25 or x2.shape[-2] > 25
+    if p == 2 and (mode == 1 or (mode == 0 and many)):
+        found = x1._euclidean_dist(x2)
+        return found.view(tuple(found.shape))
+    return x1._cdist_forward(x2, p=float(p))
+
+
+def pdist(x: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences of each pair of rows of a matrix."""
+    return x.contiguous()._pdist_forward(p=float(p))
+
+
+# -- along a line ------------------------------------------------------------------------------------------
+def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    if x.ndim == 1:
+        x = x.view(tuple(-1 if d == axis_of(dim, y.ndim) else 1 for d in range(y.ndim)))
+    before = x.slice(dim, 0, x.shape[dim] - 1, 1)  # NB: first, which the ages of the nodes show
+    return x.slice(dim, 1, x.shape[dim], 1).sub(before)
+
+
+def _neighbours(y: Tensor, dim: int) -> Tensor:
+    size = y.shape[dim]
+    return y.slice(dim, 1, size, 1).add(y.slice(dim, 0, size - 1, 1))
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral by the trapezoidal rule."""
+    if x is not None:
+        return _neighbours(y, dim).mul(_steps(y, x, dim)).sum(dim).div_scalar(2)
+    ends = y.select(dim, 0).add(y.select(dim, -1))
+    return y.sum(dim).sub(ends.mul_scalar(0.5)).mul_scalar(dx)
+
+
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integrals up to each point, by the trapezoidal rule."""
+    if x is not None:
+        return _neighbours(y, dim).mul(_steps(y, x, dim)).cumsum(dim).div_scalar(2)
+    return _neighbours(y, dim).mul_scalar(dx / 2).cumsum(dim)
+
+
+def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
+    """The differences of neighbours on both sides, along each dimension, and at the edges of one side."""
+    if not isinstance(spacing, (int, float)) or edge_order != 1:
+        raise NotImplementedError("gradients with one spacing and edge_order=1")
+    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    found = []
+    for d in dims:
+        n = x.shape[d]
+        parts = []
+        for low, high, length in ((0, 2, n - 2), (0, 1, 1), (n - 2, n - 1, 1)):  # the middle first
+            before = x.slice(d, low, low + length, 1)
+            parts.append(x.slice(d, high, high + length, 1).sub(before).div_scalar(spacing))
+        found.append(composite.cat([parts[1], parts[0].div_scalar(2), parts[2]], d))
+    return tuple(found)
+
+
+def float_power(x: Any, exponent: Any) -> Tensor:
+    """The power in double precision."""
+    wide = [v.double() if isinstance(v, Tensor) and not v.is_complex() else v for v in (x, exponent)]
+    return wide[0].pow(wide[1]) if isinstance(x, Tensor) else wide[1].rpow(wide[0])
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of the elements of a vector, as columns."""
+    n = x.shape[0] if N is None else N
+    columns = [x.pow(k) for k in (range(n) if increasing else range(n - 1, -1, -1))]
+    return composite.stack(columns, 1)
+
+
+def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
+    """The coordinates of places in a flattened tensor."""
+    wide = (shape,) if isinstance(shape, int) else tuple(shape)
+    places = array_of(indices)
+    if places.size and places.max() >= math.prod(wide):
+        raise ValueError("expected all elements of 'indices' to be less than the product of 'shape'")
+    return tuple(wrap(np.asarray(at, np.int64)) for at in np.unravel_index(places, wide))
+
+
+BOTH: dict[str, Any] = {
+    "float_power": float_power, "nanquantile": nanquantile, "positive": lambda x: x, "quantile": quantile,
+}  # fmt: skip
+"""Functions that are methods too, by name."""
+
+FUNCTIONS: dict[str, Any] = {
+    "cdist": cdist, "cumulative_trapezoid": cumulative_trapezoid, "gradient": gradient, "pdist": pdist,
+    "trapezoid": trapezoid, "trapz": trapezoid, "unravel_index": unravel_index, "vander": vander,
+}  # fmt: skip
+"""Functions that are not methods, by name."""

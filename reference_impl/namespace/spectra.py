@@ -1,0 +1,126 @@
+"""``stft`` and ``istft``: the spectra of windows along a signal, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import ones
+
+_MODES = {"reflect": ("_reflected1d", 1), "replicate": ("_replicated1d", 2), "circular": ("_circular", 3)}
+
+
+def _whole_window(name: str, window: Tensor | None, win_length: int, n_fft: int) -> Tensor | None:
+    """The window with zeros on both sides up to the length of a transform."""
+    if window is None:
+        return None
+    if window.ndim != 1 or window.shape[0] != win_length:
+        raise RuntimeError(
+            f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window "
+            f"with size {list(window.shape)}"
+        )
+    if win_length == n_fft:
+        return window
+    left = (n_fft - win_length) // 2
+    return window.constant_pad_nd((left, n_fft - win_length - left), 0)
+
+
+def stft(
+    x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+    window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
+    onesided: bool | None = None, return_complex: bool | None = None, align_to_window: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The spectra of windows along a signal, or along each of a batch."""
+    if x.ndim not in (1, 2):
+        raise RuntimeError(f"stft: expected a 1D or 2D tensor, but got {x.ndim}D tensor")
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
+    given = window is not None and window.is_complex()
+    if return_complex is None:
+        if not x.is_complex() and not given:
+            raise RuntimeError(
+                "stft requires the return_complex parameter be given for real inputs, and will further "
+                "require that return_complex=True in a future PyTorch release."
+            )
+        return_complex = True
+    dims = x.ndim
+    if center:
+        wide = x.view((*(1,) * (3 - dims), *x.shape))
+        pads = (n_fft // 2, n_fft // 2)
+        if pad_mode == "constant":
+            wide = wide.constant_pad_nd(pads, 0)
+        else:
+            if pad_mode == "reflect" and pads[0] >= wide.shape[-1]:
+                raise RuntimeError(
+                    "Argument #4: Padding size should be less than the corresponding input dimension, but "
+                    f"got: padding ({pads[0]}, {pads[1]}) at dimension 2 of input {list(wide.shape)}"
+                )
+            name, mode = _MODES[pad_mode]
+            wide = getattr(wide, name)(dims=1, how=(*pads, mode))
+        x = wide.view(tuple(wide.shape)[3 - dims :])
+    x = x.unsqueeze(0) if dims == 1 else x
+    if not 0 < n_fft <= x.shape[1]:
+        raise RuntimeError(f"stft: expected 0 < n_fft <= {x.shape[1]}, but got n_fft={n_fft}")
+    count = 1 + (x.shape[1] - n_fft) // hop
+    row, step = x.stride()
+    frames = x.as_strided((x.shape[0], count, n_fft), (row, hop * step, step))
+    whole = _whole_window("stft", window, length, n_fft)
+    frames = frames if whole is None else frames.mul(whole)
+    norm = int(bool(normalized))
+    if frames.is_complex():
+        out = frames._fft_c2c(dims=(2,), norm=norm, forward=True)
+    else:
+        out = frames._fft_r2c(dims=(2,), norm=norm, half=onesided is not False)
+    out.transpose_(1, 2)
+    if dims == 1:
+        out.squeeze_(0)
+    return out if return_complex else out.view_as_real()
+
+
+def istft(
+    x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+    window: Tensor | None = None, center: bool = True, normalized: bool = False,
+    onesided: bool | None = None, length: int | None = None, return_complex: bool = False,
+) -> Tensor:  # fmt: skip
+    """The signal whose windows have those spectra."""
+    if not x.is_complex():
+        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
+                           "return_complex=True.")  # fmt: skip
+    hop = n_fft // 4 if hop_length is None else hop_length
+    size = n_fft if win_length is None else win_length
+    whole = _whole_window("istft", window, size, n_fft)
+    if whole is None:
+        whole = ones(n_fft, dtype=x.dtype)
+        whole = whole.real if whole.is_complex() else whole
+    pairs = x.view_as_real()
+    dims, count = pairs.ndim, pairs.shape[-2]
+    total = n_fft + hop * (count - 1)
+    pairs = pairs.unsqueeze(0) if dims == 3 else pairs
+    spectra = pairs.transpose(1, 2).view_as_complex()
+    norm = 1 if normalized else 2
+    if return_complex:
+        frames = spectra._fft_c2c(dims=(2,), norm=norm, forward=False)
+    else:
+        if onesided is False:
+            spectra = spectra.slice(-1, 0, n_fft // 2 + 1, 1)
+        frames = spectra._fft_c2r(dims=(2,), norm=norm, size=n_fft)
+    frames = frames.mul(whole.view((1, 1, n_fft)))
+    signal = frames.unfold_backward((frames.shape[0], total), 1, n_fft, hop)
+    weights = whole.pow(2).expand((1, count, n_fft)).unfold_backward((1, total), 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else total - n_fft // 2 if center else total
+    kept = min(end, total)
+    signal, weights = signal.slice(1, start, kept, 1), weights.slice(1, start, kept, 1)
+    least = float(np.abs(array_of(weights)).min())
+    if least <= 1e-11:
+        raise RuntimeError(f"window overlap add min: 1 [ Tensor with min {least} ]")
+    signal = signal.div(weights)
+    signal = signal.squeeze(0) if dims == 3 else signal
+    return signal.constant_pad_nd((0, end - total), 0) if end > total else signal
+
+
+BOTH: dict[str, Any] = {"istft": istft, "stft": stft}
+"""Functions that are methods too, by name."""

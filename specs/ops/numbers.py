@@ -1,0 +1,102 @@
+"""Numbers in place of NaN and infinities, sums without them, powers of two and step functions; not drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specs.errors import refuse
+from specs.kind import Bool, OptDims, OptNumber, Tensor
+from specs.op import op
+from specs.ops.helpers import axes_of, reduced
+from specs.ops.reduce import sum_dim
+
+_FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
+
+
+@op(node="NanToNumBackward0", dtypes="keep", inplace=True, **_FACTS)
+def nan_to_num(x: Tensor, nan: OptNumber = 0.0, posinf: OptNumber = None, neginf: OptNumber = None) -> Any:
+    """Numbers in place of NaN and infinities."""
+    if x.dtype.kind not in "fcV":
+        return x.copy()
+    known: Any = np.finfo(x.dtype)
+    high, low = known.max if posinf is None else posinf, known.min if neginf is None else neginf
+    out = np.where(np.isnan(x), x.dtype.type(0.0 if nan is None else nan), x)
+    return np.where(np.isposinf(x), x.dtype.type(high), np.where(np.isneginf(x), x.dtype.type(low), out))
+
+
+nan_to_num.wrt(x=lambda g, x: g.mul(x.detach().isfinite()))
+
+
+def _without_nan(x: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(x), x.dtype.type(0), x) if x.dtype.kind in "fcV" else x
+
+
+def _nansum_backward(g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    spread = sum_dim.formulas["x"].fn(g, tuple(x.shape), dim, keepdim)
+    return spread.mul(x.detach().isnan().logical_not())
+
+
+@op(node="NansumBackward0", dtypes="accumulate", **_FACTS)
+def nansum(x: Tensor, dim: OptDims = None, keepdim: Bool = False) -> Any:
+    """The sum of what is no NaN."""
+    return reduced(np.add, _without_nan(x), axes_of(dim, x.ndim), keepdim)
+
+
+nansum.wrt(x=_nansum_backward)
+
+
+@op(node="Logaddexp2Backward0", **_FACTS)
+def logaddexp2(x: Tensor, y: Tensor) -> Any:
+    """The base-2 logarithm of the sum of powers of two."""
+    return np.logaddexp2(x, y)
+
+
+logaddexp2.wrt(
+    x=lambda g, x, y: g.div(y.sub(x).rpow(2).add_scalar(1)),
+    y=lambda g, x, y: g.div(x.sub(y).rpow(2).add_scalar(1)),
+)
+
+
+@op(node="LdexpBackward0", **_FACTS | {"dtypes": "float"})
+def ldexp(x: Tensor, y: Tensor) -> Any:
+    """``x`` times a power of two."""
+    return x * np.exp2(y)
+
+
+ldexp.wrt(
+    x=lambda g, y: g.mul(y.rpow(2)),
+    y=lambda g, out: g.mul(out).mul_scalar(math.log(2)),
+)
+
+
+@op(node="HeavisideBackward0", **_FACTS)
+def heaviside(x: Tensor, y: Tensor) -> Any:
+    """0 below zero, 1 above it, ``y`` at zero."""
+    if x.dtype != y.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return np.where(np.isnan(x) | (x == 0), y, x > 0).astype(x.dtype)
+
+
+def _no_slope(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+heaviside.wrt(x=_no_slope, y=_no_slope)
+
+
+@op(node="PolarBackward0", **_FACTS | {"dtypes": "keep", "complex": True, "real": True})
+def polar(x: Tensor, angle: Tensor) -> Any:
+    """Complex numbers of that size and angle."""
+    if x.dtype != angle.dtype:
+        refuse("op/real-only", name="polar")
+    made = x * np.cos(angle) + 1j * (x * np.sin(angle))
+    return made.astype(np.result_type(x.dtype, np.complex64))
+
+
+polar.wrt(
+    x=lambda g, out: g.conj().mul(out.sgn()).real,
+    angle=lambda g, out: g.conj().mul(out.mul_scalar(1j)).real,
+)
