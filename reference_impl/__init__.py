@@ -17,7 +17,9 @@ Read the folders from the bottom up; each imports only folders below it.
 
 import math
 import sys
+from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 from reference_impl import autograd
 from reference_impl.autograd import aminmax as _aminmax
@@ -117,7 +119,7 @@ _FROM_NN = (
     "bilinear", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "cosine_similarity", "ctc_loss", "pairwise_distance",
     "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "selu", "dropout", "alpha_dropout", "layer_norm",
-    "group_norm", "prelu", "rrelu", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d",
+    "group_norm", "rms_norm", "prelu", "rrelu", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d",
     "adaptive_avg_pool1d", "selu_", "celu_", "hardshrink",
 )  # fmt: skip
 """Functions of ``nn.functional`` that PyTorch has in its root too."""
@@ -137,6 +139,9 @@ for _name in _FROM_NN:
 for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
+for _name, _module in {"": settings.backends, **vars(settings.backends)}.items():
+    sys.modules[f"{__name__}.backends" + f".{_name}" * (_name != "")] = _module
+give_addresses(f"{__name__}.autograd", {"variable": "Variable"}, legacy)
 give_addresses(
     __name__, {"amp": "GradScaler autocast custom_bwd custom_fwd is_autocast_available"}, optim.grad_scaler
 )
@@ -150,6 +155,12 @@ give_addresses(f"{__name__}.cuda", {"amp": "GradScaler autocast"}, optim.grad_sc
 for _name, _function in linalg.OLD_NAMES.items():
     globals()[_name] = _function
     setattr(Tensor, _name, _function)
+
+
+def vmap(*given: Any, **named: Any) -> Any:
+    """`torch.func.vmap`, under its older address."""
+    return import_module(f"{__name__}.func").vmap(*given, **named)
+
 
 autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # hides its module, as in PyTorch

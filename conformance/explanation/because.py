@@ -143,7 +143,7 @@ def _told(state: TensorState | None, fact: str, step: ExecutedLine) -> Any:
 def deciding(fact: str, value: Any, marks: Iterable[str]) -> str | None:
     """Return the rule, of those marked, that decides a fact which has that value now."""
     marked = set(marks)
-    first = FIRST.get((fact, value not in (None, False, 0)), ())
+    first = FIRST.get((fact, value is not None if fact == "grad" else value not in (None, False, 0)), ())
     return next((rule for rule in first if rule in marked), None)
 
 
@@ -151,7 +151,7 @@ def _because(
     step: ExecutedLine, own: Sequence[str], fact: str, value: Any, now: TensorState, was: Any
 ) -> tuple[str, ...]:
     """Return the marked rules that decide a fact: the tensor's own first, then any of the line's."""
-    key = fact, value not in (None, False, 0) or value == []
+    key = fact, value is not None if fact == "grad" else value not in (None, False, 0) or value == []
     if fact == "is_leaf" and value and not now.requires_grad:
         key = "is_leaf", True
     first = FIRST.get(key, ())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from conformance.explanation.value import ExecutedLine, Story
 
 
@@ -35,9 +37,13 @@ def _reached_from(step: ExecutedLine, node: int) -> set[int]:
     return met
 
 
-def cut_of(name: str) -> str:
-    """Return how to cut the history of what a name holds, a tensor or a tuple of them."""
+def cut_of(found: Story, name: str) -> str:
+    """Return how to cut the history of what a name holds: a tensor, a tuple of them, or a list that grows."""
     whole, part, _ = name.partition("[")
+    if part and any(
+        re.search(rf"(?<![\w.]){re.escape(whole)}\.(append|extend|insert)\(", s) for s in found.source
+    ):
+        return f"by emptying the list: {whole} = [] in each pass"
     if part:
         return f"with {whole} = tuple(x.detach() for x in {whole})"
     return f"with {name} = {name}.detach()" if name else "with detach()"

@@ -128,7 +128,7 @@ def _freed(found: Story, mishap: Mishap) -> Told:
             if was_leaf(found, carried):
                 cure = f"Give the result of line {made} another name: {carried} is the leaf to begin with"
             else:
-                cure += f"; what is carried from pass to pass is cut {cut_of(carried)}"
+                cure += f"; what is carried from pass to pass is cut {cut_of(found, carried)}"
         cure += "."
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."

@@ -24,6 +24,7 @@ CURES: dict[str, str] = {
     "indices of shape (N,): scores.reshape(-1, classes) and target.reshape(-1) of sequences.",
 }
 """Cures of errors, by the beginning of their text."""
+_NO_TENSOR = re.compile(r"expected Tensor as element \d+ in argument \d+, but got (float|int)")
 _LACKING = re.compile(r"'(float|int)' object has no attribute '(\w+)'")
 _TO_NUMBERS = ("item", "float", "int", "tolist")
 
@@ -38,7 +39,11 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
     if that is not the error.
     """
     lacking = _LACKING.match(mishap.message)
-    if lacking is None or not 0 < mishap.line <= len(found.source):
+    if not 0 < mishap.line <= len(found.source):
+        return None
+    if _NO_TENSOR.match(mishap.message):
+        return _list_of_numbers(found, mishap)
+    if lacking is None:
         return None
     asked = re.search(rf"([A-Za-z_]\w*)\.{lacking[2]}\b", found.source[mishap.line - 1])
     if asked is None or last_with(found, asked[1]) is not None:
@@ -52,4 +57,19 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
                 f"Keep the tensor at line {step.line}, without {ways[0]}(); take the number only to print it."
             )
             return [step.line], f"{number}, which left the graph.", cure
+    return None
+
+
+def _list_of_numbers(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | None:
+    """Return where the numbers came from that a list holds in the place of tensors, and the cure."""
+    for name in re.findall(r"(?<![.\w])([A-Za-z_]\w*)\b(?!\s*[(.])", found.source[mishap.line - 1]):
+        filled = re.compile(rf"(?<![.\w]){name}\s*(\.(append|extend|insert)\(|\+?=[^=])")
+        for step in reversed(found.steps):
+            ways = [flow.how for flow in step.flows if flow.how in _TO_NUMBERS and not flow.gives]
+            if ways and step.line != mishap.line and filled.search(found.source[step.line - 1]):
+                text = f"{name} holds plain numbers: {at(found, step.line)} made them with {ways[0]}()."
+                cure = (
+                    f"Keep the tensors at line {step.line}, without {ways[0]}(); take numbers only to print."
+                )
+                return [step.line], text, cure
     return None

@@ -141,12 +141,21 @@ def _renamed(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
         what = "is a leaf that does not require grad"
     else:
         what = f"is no leaf but the result of {state.grad_fn}"
+    if ".grad" in found.source[line - 1] or state.is_leaf:
+        cure = (
+            f"Cure: change the leaf in place, under torch.no_grad(): for instance {name} -= lr * "
+            f"{name}.grad; or give the result another name."
+        )
+    else:
+        cure = (
+            f"Cure: give the result of line {line} another name, and ask the leaf for its grad; or "
+            f"{name}.retain_grad() before backward()."
+        )
     return [
         f"{name}.grad is None because {at(found, line)} gave the name {name} to a new tensor, which {what}.",
         f"Before, {name} was the leaf of line {made_at(found, leaf).line}{grad}.",
         _rule("grad/only-leaves-are-filled" if not state.is_leaf else "grad/plain-leaves-get-none"),
-        f"Cure: change the leaf in place, under torch.no_grad(): for instance {name} -= lr * {name}.grad; "
-        f"or give the result another name.",
+        cure,
     ]
 
 
@@ -245,13 +254,12 @@ def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine
     ran = [s for s in backwards(found) if s.number >= state.made]
     if ran:
         return []
-    if found.error is not None and (found.error.rule or "").startswith("backward/"):
-        message = found.error.message.splitlines()[0].rstrip(".")
-        refused = (
-            f"{name}.grad is None because the backward() of line {found.error.line} was refused: {message}."
-        )
-        cure = found.error.cure
-        return [refused, found.error.sentence, cure and f"Cure: {cure[0].lower()}{cure[1:]}"]
+    errors = [error for error in (found.error, *found.caught) if error is not None]
+    if refusals := [error for error in errors if (error.rule or "").startswith("backward/")]:
+        error = refusals[0]
+        message = error.message.splitlines()[0].rstrip(".")
+        refused = f"{name}.grad is None because the backward() of line {error.line} was refused: {message}."
+        return [refused, error.sentence, error.cure and f"Cure: {error.cure[0].lower()}{error.cure[1:]}"]
     late = " since it was made" if backwards(found) else ""
     return [f"{name}.grad is None because no backward() ran{late}.",
             "Cure: call backward() on what is computed from it."]  # fmt: skip

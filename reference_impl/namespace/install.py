@@ -35,6 +35,7 @@ from reference_impl.namespace import (
     signal_windows,
     sorting,
     spectra,
+    spellings,
 )
 from reference_impl.namespace.casts import CASTS
 from reference_impl.namespace.missing import missing_of_class
@@ -46,7 +47,17 @@ FUNCTIONS: dict[str, Any] = {}
 """The functions of the namespace by name: ``torch.maximum``."""
 
 
-_BOTH = (non_differentiable, sorting, composite, einsum, extras, index_functions, quantiles, spectra)
+_BOTH = (
+    non_differentiable,
+    sorting,
+    composite,
+    einsum,
+    extras,
+    index_functions,
+    quantiles,
+    spectra,
+    spellings,
+)
 """The modules of functions that are methods too."""
 
 
@@ -127,7 +138,7 @@ def _install_functions() -> None:
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = beside_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
-    for name, function in random_inplace.METHODS.items():
+    for name, function in (random_inplace.METHODS | spellings.METHODS).items():
         setattr(Tensor, name, beside_its_operands(function))
     FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
     FUNCTIONS["poisson"] = random_inplace.poisson
@@ -135,7 +146,7 @@ def _install_functions() -> None:
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
-    FUNCTIONS.update(quantiles.FUNCTIONS)
+    FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])

@@ -242,14 +242,32 @@ def isin(x: Any, among: Any) -> Tensor:
     return _tensor(np.isin(_array(x), _array(among)))
 
 
-def searchsorted(sorted_sequence: Tensor, x: Any, *, right: bool = False) -> Tensor:
-    """The insertion indices of elements in a sorted vector."""
-    return _tensor(np.searchsorted(array_of(sorted_sequence), _array(x), "right" if right else "left"))
+def searchsorted(
+    sorted_sequence: Tensor, x: Any, *, right: bool = False, side: str | None = None,
+    sorter: Tensor | None = None, out_int32: bool = False,
+) -> Tensor:  # fmt: skip
+    """The insertion indices of elements in a sorted vector, or in that of each row."""
+    order = array_of(sorted_sequence)
+    if sorter is not None:
+        order = np.take_along_axis(order, array_of(sorter), -1)
+    at: Any = "right" if right or side == "right" else "left"
+    wanted, kind = _array(x), np.int32 if out_int32 else np.int64
+    if order.ndim == 1:
+        return _tensor(np.searchsorted(order, wanted, at).astype(kind))
+    if order.shape[:-1] != wanted.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(order.shape)} and input value tensor {list(wanted.shape)}"
+        )
+    rows = zip(order.reshape(-1, order.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True)
+    found = np.array([np.searchsorted(line, row, at) for line, row in rows], kind)
+    return _tensor(found.reshape(wanted.shape))
 
 
-def bucketize(x: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
+def bucketize(x: Any, boundaries: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
     """The index of the bucket of each element, between sorted boundaries."""
-    return searchsorted(boundaries, x, right=right)
+    return searchsorted(boundaries, x, right=right, out_int32=out_int32)
 
 
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:

@@ -19,6 +19,12 @@ class WithKeywords:
         self.hook = hook
 
 
+def need_mode(mode: Any) -> None:
+    """Refuse a training mode that is no bool."""
+    if not isinstance(mode, bool):
+        raise ValueError("training mode is expected to be boolean")
+
+
 def attach_around(
     hooks: Hooks, hook: Callable[..., Any], prepend: bool, with_kwargs: bool, **more: Any
 ) -> RemovableHandle:

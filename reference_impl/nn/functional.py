@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
@@ -220,12 +221,25 @@ def embedding(
 ) -> Tensor:
     """Look up rows of ``weight`` by index; the row ``padding_idx`` gets no gradient."""
     named = dict(zip(("norm_type", "scale_grad_by_freq", "sparse"), how, strict=False))
-    given = {"max_norm": max_norm} | named | more
-    defaults = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
-    refuse_unless_default("nn.functional.embedding", given, **defaults)
+    given = named | more
+    norm_type = given.pop("norm_type", 2.0)
+    refuse_unless_default("nn.functional.embedding", given, scale_grad_by_freq=False, sparse=False)
+    if max_norm is not None:
+        _hold_rows(weight, input, max_norm, norm_type)
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.shape[0]
     return weight._embedding(input, padding=padding_idx)
+
+
+def _hold_rows(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows that are looked up, in place, so that none has a larger norm."""
+    rows = np.unique(array_of(index))
+    held = array_of(weight).copy()
+    lengths = np.linalg.norm(held[rows], norm_type, -1, keepdims=True)
+    scales = np.where(lengths > max_norm, max_norm / (lengths + 1e-7), 1)
+    held[rows] = (held[rows] * scales).astype(held.dtype)
+    with no_grad():
+        weight.copy_(wrap_beside(weight, held))
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

@@ -223,3 +223,19 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 _calculate_fan_in_and_fan_out = fans
 __getattr__ = loading(__name__)
+
+
+def _deprecated(name: str) -> Any:
+    def old(*given: Any, **named: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2
+        )
+        return globals()[f"{name}_"](*given, **named)
+
+    old.__name__ = name
+    return old
+
+
+for _name in ("uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal",
+              "kaiming_uniform", "kaiming_normal", "orthogonal", "sparse"):  # fmt: skip
+    globals()[_name] = _deprecated(_name)

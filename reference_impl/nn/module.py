@@ -17,7 +17,7 @@ from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
-from reference_impl.nn.forward_hooks import after, attach_around, before
+from reference_impl.nn.forward_hooks import after, attach_around, before, need_mode
 from reference_impl.nn.parameter import Parameter, detached
 from reference_impl.nn.registration import copied_in, need_float, need_name, refuse_as_property, type_name
 
@@ -225,10 +225,11 @@ class Module:
 
     def train(self, mode: bool = True) -> Module:
         """Set training mode in all modules."""
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
-        for module in self.modules() if by("nn/train-is-a-flag-of-all-modules") else ():
-            module.training = mode
+        need_mode(mode)
+        if by("nn/train-is-a-flag-of-all-modules"):
+            self.training = mode
+            for module in self.children():
+                module.train(mode)
         return self
 
     def eval(self) -> Module:

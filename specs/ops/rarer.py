@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from specs.kind import Scalar, Tensor
 from specs.op import Op, op
+from specs.ops.ternary import addmm, addmv, baddbmm
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
 
@@ -83,3 +85,19 @@ def _in_place(name: str, node: str) -> Op:
 
 
 elu_written, celu_written = _in_place("_elu_", "EluBackward1"), _in_place("_celu_write_", "CeluBackward1")
+
+
+# -- sums of products in place -----------------------------------------------------------------------
+def _adding(form: Op) -> Op:
+    """The in-place form of an op, of which programs call the other alone."""
+
+    @wraps(form.body)
+    def write(*given: Any, **how: Any) -> Any:
+        return form.body(*given, **how)
+
+    write.__name__ = f"_{form.name}_in_place"
+    made = op(name=f"{form.name}_", node=form.node, inplace="only", dtypes=form.dtypes, internal=True)(write)
+    return made.wrt(**{name: formula.fn for name, formula in form.formulas.items()})
+
+
+addmm_written, addmv_written, baddbmm_written = _adding(addmm), _adding(addmv), _adding(baddbmm)

@@ -44,3 +44,13 @@ def test_other_lacking_attributes_have_no_such_reason():
         found = explained(BEGIN + script)
         assert found.error is not None
         assert "" == found.error.cure
+
+
+def test_a_list_of_numbers_is_traced_to_the_line_that_made_them():
+    """As the operand of torch.stack(), which wants tensors."""
+    script = "losses = []\nfor v in x:\n    losses.append(float(v.sum()))\ntorch.stack(losses).mean()\n"
+    found = explained(BEGIN + script)
+    assert found.error is not None
+    assert (7,) == found.error.causes
+    assert "losses holds plain numbers: line 7" in found.error.sentence
+    assert "without float()" in found.error.cure

@@ -182,3 +182,60 @@ def test_grads_are_clipped_in_place():
         side.nn.utils.clip_grad_value_([x, y], 1.75)
         shown.append([*by_norm, *x.grad.tolist(), *y.grad.tolist(), x.grad._version])
     assert shown[0] == pytest.approx(shown[1])
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_module_passes_the_mode_on_to_its_children(mode):
+    """By calling their train(), which they may override."""
+    for side in SIDES:
+        modes = []
+
+        class Merging(side.nn.Linear):
+            def train(self, mode=True):
+                modes.append(mode)  # noqa: B023  read within the pass
+                return super().train(mode)
+
+        net = side.nn.Sequential(Merging(1, 1), side.nn.Sequential(Merging(1, 1)))
+        net.train(mode)
+        assert [mode, mode] == modes
+        assert mode is net[0].training
+
+
+@pytest.mark.parametrize("name", ["xavier_uniform", "kaiming_normal", "constant", "orthogonal"])
+def test_old_names_of_initial_values_warn(name):
+    """In torch's words."""
+    said = []
+    for side in SIDES:
+        x = side.empty(3, 3)
+        with pytest.warns(FutureWarning) as warned:
+            getattr(side.nn.init, name)(x, *([2.0] if name == "constant" else []))
+        said.append(str(warned[0].message))
+    assert said[0] == said[1]
+
+
+def test_norms_that_are_not_finite_are_refused_on_request():
+    """In torch's words, and otherwise taken."""
+    said = []
+    for side in SIDES:
+        x = side.nn.Parameter(side.ones(2))
+        (x * float("inf")).sum().backward()
+        with pytest.raises(RuntimeError) as refused:
+            side.nn.utils.clip_grad_norm_([x], 1.0, error_if_nonfinite=True)
+        said.append(str(refused.value))
+        assert float("inf") == float(side.nn.utils.get_total_norm([x.grad]))
+    assert said[0] == said[1]
+
+
+def test_rows_that_are_looked_up_are_held_to_a_norm():
+    """In place: the version counts once, and other rows stay as they are."""
+    found = []
+    for side in SIDES:
+        table = side.nn.Embedding(3, 2, max_norm=1.0)
+        with side.no_grad():
+            table.weight.copy_(side.tensor([[3.0, 4.0], [0.5, 0.0], [5.0, 5.0]]))
+        version = table.weight._version
+        out = table(side.tensor([0, 1, 0]))
+        found.append((out.tolist(), table.weight.tolist(), table.weight._version - version, repr(table)))
+    assert found[0][2:] == found[1][2:]
+    for ours, theirs in zip(found[1][1], found[0][1], strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,26 +11,73 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
+from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.factories import zeros
 from reference_impl.namespace.missing import loading
 
 
 @no_grad()
-def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0) -> Tensor:
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    error_if_nonfinite: bool = False, foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Scale all gradients so that their joint norm is at most ``max_norm``; return the norm before."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [x.grad for x in tensors if x.grad is not None]
     if not grads:
         return zeros(())
-    total = composite.stack([g.norm(norm_type) for g in grads]).norm(norm_type)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
     for g in grads if by("nn/clipping-bounds-the-norm") else ():
         g.mul_(scale)
     return total
 
 
+def clip_grad_norm(*given: Any, **named: Any) -> Tensor:
+    """`clip_grad_norm_`, under its old name."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(*given, **named)
+
+
 @no_grad()
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The norm of all elements of some tensors."""
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not given:
+        return zeros(())
+    total = composite.stack([x.norm(norm_type) for x in given]).norm(norm_type)
+    if error_if_nonfinite and not bool(total.isfinite()):
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+            "anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale gradients whose joint norm is known so that it is at most ``max_norm``."""
+    tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    scale = total_norm.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
+    for x in tensors:
+        if x.grad is not None:
+            x.grad.mul_(scale)
+
+
+@no_grad()
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Clamp every gradient to ``[-clip_value, clip_value]``."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [x.grad for x in tensors if x.grad is not None]
@@ -63,3 +112,13 @@ def __getattr__(name: str) -> Any:
 
         return getattr(normalized_weights, name)
     return _missing(name)
+
+
+give_addresses(
+    __name__,
+    {
+        "clip_grad": "clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ get_total_norm",
+        "convert_parameters": "parameters_to_vector vector_to_parameters",
+    },
+    sys.modules[__name__],
+)

@@ -88,11 +88,9 @@ class ParametrizationList(ModuleList):
 
 
 def _set(x: Tensor, value: Tensor) -> None:
-    """Give a tensor new data, of another shape perhaps, or values in its own memory."""
-    if x.shape == value.shape:
-        x.data.copy_(value)
-    else:
-        x.data = value
+    """Let a tensor show the elements of another one."""
+    with no_grad():
+        x.set_(value)
 
 
 def _same_form(x: Any, original: Tensor) -> None:

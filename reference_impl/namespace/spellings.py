@@ -1,0 +1,79 @@
+"""Rarer names of PyTorch's: in-place forms, old names, and what asks for an accelerator."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from reference_impl.base import device as devices
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import composite, cuda, factories
+
+
+def _written(name: str) -> Any:
+    """Make the in-place form of a method whose result has no gradient."""
+
+    def write(self: Tensor, *args: Any) -> Tensor:
+        return self.copy_(getattr(self, name)(*args))
+
+    write.__name__ = f"{name}_"
+    return write
+
+
+def square_(self: Tensor) -> Tensor:
+    """Square in place."""
+    return self.pow_(2)
+
+
+def diagflat(x: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements on a diagonal."""
+    return x.contiguous().view((-1,)).diag(offset)
+
+
+def scalar_tensor(s: Any, **how: Any) -> Tensor:
+    """A tensor without dimensions."""
+    return factories.full((), s, **how)
+
+
+def set_default_device(device: Any) -> None:
+    """Take the device on which tensors are made in any case."""
+    if device is not None and str(device) != "cpu":
+        raise NotModelled(f"torch.set_default_device({str(device)!r})")
+
+
+def get_default_device() -> Any:
+    """Return the device on which tensors are made."""
+    return devices.device("cpu")
+
+
+def get_float32_matmul_precision() -> str:
+    """Return "highest": products are not rounded."""
+    return "highest"
+
+
+accelerator = SimpleNamespace(
+    is_available=lambda: cuda.is_available(),
+    device_count=lambda: cuda.device_count(),
+    current_accelerator=lambda *_, **__: devices.device("cuda") if cuda.is_available() else None,
+    synchronize=lambda *_: None,
+)
+"""The accelerator, which is a virtual CUDA device."""
+
+version = SimpleNamespace(cuda=None, hip=None, xpu=None, debug=False, git_version="", __version__="2.13.0")
+"""The facts of the build."""
+
+_NAMES = ("logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or",
+          "bitwise_xor", "bitwise_not")  # fmt: skip
+METHODS: dict[str, Any] = {f"{name}_": _written(name) for name in _NAMES} | {"square_": square_}
+"""Methods by name."""
+
+BOTH: dict[str, Any] = {"diagflat": diagflat}
+"""Functions that are methods too, by name."""
+
+FUNCTIONS: dict[str, Any] = {
+    "accelerator": accelerator, "get_default_device": get_default_device,
+    "get_float32_matmul_precision": get_float32_matmul_precision, "row_stack": composite.vstack,
+    "scalar_tensor": scalar_tensor, "set_default_device": set_default_device, "version": version,
+}  # fmt: skip
+"""Names of the namespace that are not methods."""
