@@ -174,5 +174,6 @@ def not_stepped(found: Story, name: str, state: TensorState) -> str:
     return (
         f"Besides, the optimizer's step of {at(found, passed[-1].line)} did not change {name}, although it "
         f"has a grad: {name} is not among the parameters that it was given. Cure: make the optimizer after "
-        f"{name} and give it {name}; module.parameters() finds what is assigned as an nn.Parameter."
+        f"{name} and give it {name}; module.parameters() finds what is assigned as an nn.Parameter or "
+        "nn.Module, and what is in an nn.ModuleList, but nothing in a plain list."
     )

@@ -18,6 +18,7 @@ from conformance.explanation.history import (
     sources,
     uses,
 )
+from conformance.explanation.not_finite import is_finite, not_finite
 from conformance.explanation.value import ExecutedLine, Story, TensorState
 from conformance.explanation.ways_out import DRAWN, FLAT, Cut, cure_of, rule_of, way_out
 from conformance.explanation.words import at, beginning, in_print, names, stated_by
@@ -65,6 +66,8 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
         )
     if changed and not _is_set(state.grad_value):
         told.append(_zero(found, state, changed[-1][0]))
+    if changed and not is_finite(state.grad_value):
+        told.append(not_finite(found, changed[-1][0]))
     if not state.is_leaf and not state.retains_grad:
         told.append("It is no leaf, so backward() leaves that grad as it is.")
     return told

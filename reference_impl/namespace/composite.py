@@ -19,6 +19,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.index_functions import filling, scaling_source
+from specs.errors import need_kernel
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
 from specs.signature import clash
@@ -274,7 +275,10 @@ def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def _in_dtype(name: str) -> Callable[..., Tensor]:
     def normalised(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-        return getattr(x if dtype is None else x.to(dtype), name)(dim)
+        x = x if dtype is None else x.to(dtype)
+        last = "_lastdim" * (axis_of(dim, x.ndim) == max(x.ndim, 1) - 1)
+        need_kernel(f"{name[1:]}{last}_kernel_impl", array_of(x), "biu")
+        return getattr(x, name)(dim)
 
     return normalised
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import rand
+from specs.errors import need_kernel
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -37,6 +39,7 @@ _elu_out_of_place = _activation("elu", 1)
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The exponential linear unit."""
+    need_kernel("elu", array_of(input), "biu")
     if inplace:
         return input._elu_(alpha=alpha, scale=1.0, inner=1.0)
     return _elu_out_of_place(input, alpha)
@@ -88,6 +91,7 @@ def gumbel_softmax(
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """``x`` times the normal distribution function, exact or approximated by tanh."""
+    need_kernel("GeluKernelImpl", array_of(input), "biu")
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     return input.gelu() if approximate == "none" else input._gelu_tanh()
@@ -105,6 +109,7 @@ def _out_of_place(name: str, inplace: bool) -> None:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential linear unit."""
+    need_kernel("elu", array_of(input), "biu")
     alpha, scale = 1.6732632423543772, 1.0507009873554805
     if inplace:
         return input._elu_(alpha=alpha, scale=scale, inner=1.0)
@@ -113,6 +118,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The continuously differentiable exponential linear unit."""
+    need_kernel("elu", array_of(input), "biu")
     if inplace:
         return input._celu_write_(alpha=alpha, scale=1.0, inner=1 / alpha)
     return input._celu(alpha=alpha)
@@ -120,6 +126,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * tanh(softplus(x))``."""
+    need_kernel("mish", array_of(input), "biu")
     return (input._mish_ if inplace else input._mish)()
 
 
@@ -145,6 +152,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of the sigmoid."""
+    need_kernel("log_sigmoid", array_of(input), "biu")
     return input._log_sigmoid()
 
 
@@ -160,6 +168,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dimension times the sigmoid of the second."""
+    need_kernel("glu", array_of(input), "biu")
     if input.shape[dim] % 2:
         raise RuntimeError(
             f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"

@@ -168,6 +168,11 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
     need_probability(p)
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
         return x
+    if not x.is_floating_point() and not x.is_complex():
+        made = {"uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long"}
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {made.get(x.dtype.name, 'Bool')}"
+        )
     noise = drop_noise(x, p, shape)
     return x.mul_(noise) if inplace else x.mul(noise)
 

@@ -16,6 +16,7 @@ from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 from reference_impl.namespace.casts import LEGACY_NAMES
+from specs.errors import need_kernel
 from specs.ops.losses import call_nll_loss
 
 log_softmax = composite.BOTH["log_softmax"]
@@ -108,6 +109,7 @@ def l1_loss(
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half the square of differences below ``delta``, linear beyond."""
+    need_kernel("huber", array_of(input), "biu")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _broadcast(input, target)
@@ -124,6 +126,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """`huber_loss` over ``beta``."""
+    need_kernel("smooth_l1", array_of(input), "biu")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -247,6 +250,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of two classes, from probabilities."""
+    need_kernel("binary_cross_entropy", array_of(input), "biu")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(
@@ -299,6 +303,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too."""
+    if array_of(input).dtype.kind in "biu" and array_of(target).dtype.kind in "biu":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if log_target:
         losses = target.exp().mul(target.sub(input))

@@ -16,6 +16,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
 from reference_impl.nn.window_functions import avg_pool2d, avg_pool3d
 from specs.active_rules import set_aside
+from specs.errors import need_kernel
 from specs.ops import layers
 
 
@@ -62,6 +63,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise the last dimensions to mean 0 and variance 1, then scale and shift."""
+    need_kernel("LayerNormKernelImpl", array_of(input), "biu")
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*, ", weight, bias)
     found = _statistics(input, tuple(range(-len(shape), 0)), eps)
@@ -91,6 +93,7 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise channels over the batch, or with running estimates; training updates the estimates."""
+    need_kernel("batch_norm", array_of(input), "biu")
     channels = input.shape[1]
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():

@@ -77,8 +77,8 @@ def test_a_weight_stays_orthogonal(sizes, how):
             (
                 bool(namespace.allclose(product, identity, atol=1e-5)),
                 weight.grad_fn.name(),
-                [(name, tuple(x.shape)) for name, x in layer.named_parameters()],
-                [(name, tuple(x.shape)) for name, x in layer.named_buffers()],
+                [(name, tuple(x.shape), x._version) for name, x in layer.named_parameters()],
+                [(name, tuple(x.shape), x._version) for name, x in layer.named_buffers()],
             )
         )
     assert told[0] == told[1]

@@ -22,7 +22,7 @@ def _made_orthogonal(x: Tensor) -> Tensor:
     """The orthogonal factor, whose other factor has a positive diagonal."""
     q, r = np.linalg.qr(array_of(x))
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
-    return wrap_beside(x, np.ascontiguousarray(q * signs[..., None, :]))
+    return wrap_beside(x, q).mul_(wrap_beside(x, signs[..., None, :]))
 
 
 def _is_orthogonal(x: Tensor) -> bool:
