@@ -78,12 +78,19 @@ def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _copied(name: str, x: Tensor, given: Tensor) -> list[str]:
+def _copied(name: str, x: Tensor, given: Any) -> list[str]:
     """Copy a value into a parameter or buffer; return what is wrong, if anything."""
+    if not isinstance(given, Tensor):
+        return [
+            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like object from '
+            f"checkpoint but received {type(given)}"
+        ]
     if unshaped(x) and not unshaped(given):
         x.materialize(given.shape)
     if unshaped(given):
         return []
+    if given.shape == (1,) and not x.ndim:
+        given = given.select(0, 0)  # numbers were saved so before they had no dimensions
     if given.shape != x.shape:
         return [
             f"size mismatch for {name}: copying a param with shape {given.shape} from checkpoint, "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import float32
+from reference_impl.base.dtypes import float16, float32
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
@@ -44,18 +44,24 @@ class GradScaler:
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
             )
             enabled = False
+        if enabled and growth_factor <= 1:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if enabled and backoff_factor >= 1:
+            raise AssertionError("The backoff factor must be < 1.0.")
         self._enabled, self._device = enabled, device
         self._scale, self._growth_tracker = float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
         self._stages: dict[int, str] = {}
         self._infinite: dict[int, bool] = {}
+        self._has_scaled = False
 
     def scale(self, outputs: Any) -> Any:
         """Multiply a tensor, or all in a list or tuple, by the scale."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
+            self._has_scaled = True
             scale: Any = tensor(self._scale, dtype=float32, device=outputs.device)
             return outputs * scale
         if not isinstance(outputs, Iterable):
@@ -75,7 +81,10 @@ class GradScaler:
             )
         if stage is STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
+        self._need_scale("unscale_")
         grads = [x.grad for group in optimizer.param_groups for x in group["params"] if x.grad is not None]
+        if any(g.dtype == float16 for g in grads):
+            raise ValueError("Attempting to unscale FP16 gradients.")
         self._infinite[id(optimizer)] = any(not np.isfinite(array_of(g)).all() for g in grads)
         divide_silently(grads, self._scale)
         self._stages[id(optimizer)] = UNSCALED
@@ -89,6 +98,7 @@ class GradScaler:
         stage = self._stages.get(id(optimizer), READY)
         if stage is STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
+        self._need_scale("step")
         if stage is READY:
             self.unscale_(optimizer)
         if not any(x.grad is not None for group in optimizer.param_groups for x in group["params"]):
@@ -102,6 +112,7 @@ class GradScaler:
         """Lower the scale after an infinite gradient, raise it after many steps without."""
         if not self._enabled:
             return
+        self._need_scale("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         else:
@@ -113,6 +124,14 @@ class GradScaler:
             elif self._growth_tracker == self._growth_interval:
                 self._scale, self._growth_tracker = self._scale * self._growth_factor, 0
         self._stages, self._infinite = {}, {}
+
+    def _need_scale(self, name: str) -> None:
+        """Refuse what divides by the scale before anything was multiplied by it."""
+        if not self._has_scaled:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
 
     def get_scale(self) -> float:
         """Return the scale."""

@@ -233,3 +233,38 @@ def contexts_and_keywords_of_a_checkpoint():
         e, _ = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
     (g,) = torch.autograd.grad(e, x)
     assert g.tolist() == [4.0] and modes[5:] == [True, True]
+
+
+def the_innermost_setting_says_where_a_second_run_stops():
+    """It goes before the argument of a call. Rule: checkpoint/stops-early."""
+    c = torch.utils.checkpoint
+    runs = []
+    f = lambda a: (runs.append("begins"), a.sin().exp(), runs.append("ends"))[1]
+    x = torch.tensor([1.0], requires_grad=True)
+    made = [c.checkpoint(f, x, use_reentrant=False, early_stop=False)]
+    with c.set_checkpoint_early_stop(True):
+        made.append(c.checkpoint(f, x, use_reentrant=False, early_stop=False))
+        with c.set_checkpoint_early_stop(False):
+            made.append(c.checkpoint(f, x, use_reentrant=False))
+    made.append(c.checkpoint(f, x, use_reentrant=False))
+    del runs[:]
+    counts = [(each.backward(), len(runs))[1] for each in made]
+    assert counts == [2, 3, 5, 6]
+
+
+def every_result_of_a_reentrant_call_goes_back():
+    """Those without history are left out. Rule: checkpoint/draws-the-same-again."""
+    torch.manual_seed(3)
+    call = lambda f: torch.utils.checkpoint.checkpoint(f, x, y, use_reentrant=True)
+    kept = []
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, 4.0], requires_grad=True)
+    a, b = call(lambda u, v: (u * v, u + v))
+    (a.sum() + 10 * b.sum()).backward()
+    assert x.grad.tolist() == [13.0, 14.0] and y.grad.tolist() == [11.0, 12.0]
+    c, _ = call(lambda u, v: (u * v, u.detach() + v.detach()))
+    c.sum().backward()
+    assert x.grad.tolist() == [16.0, 18.0]
+    d = call(lambda u, v: (kept.append(torch.rand(2)), u * kept[-1])[1])
+    d.sum().backward()
+    assert len(kept) == 2 and kept[0].tolist() == kept[1].tolist()

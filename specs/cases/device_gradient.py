@@ -80,3 +80,11 @@ def a_gradient_straight_from_another_device_is_warned_of():
     z = (x * 2).to("cuda:1")
     z.backward()
     assert x.grad.item() == 3.0
+
+
+def a_grad_is_on_the_very_device_of_its_leaf():
+    """Another of the same kind is refused as well. Rule: device/grad-is-beside-its-leaf."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda:0")
+    with refused("device/grad-is-beside-its-leaf"):
+        x.grad = torch.tensor([1.0, 2.0], device="cuda:1")
+    assert x.grad is None

@@ -305,3 +305,22 @@ def a_tangent_is_dropped_between_inference_tensors_alone():
         assert fw.unpack_dual(y * 2).tangent.tolist() == [4.0]
         below = fw.unpack_dual(y, level=-1)
         assert below.tangent is None and below.primal is y
+
+
+def a_tangent_is_written_into_part_of_one_that_is_there():
+    """The second view that is written leaves what the first one wrote.
+
+    Rule: forward/written-views-reach-the-base.
+    """
+    fw = torch.autograd.forward_ad
+    found = []
+    with fw.dual_level():
+        x = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+        y = torch.tensor([5.0, 6.0])
+        v = y[:1]
+        w = y[1:]
+        v.copy_(x[1:])
+        found += [fw.unpack_dual(y).tangent.tolist()]
+        w.mul_(x[:1])
+        found += [fw.unpack_dual(each).tangent.tolist() for each in (y, v, w)]
+    assert found == [[4.0, 0.0], [4.0, 18.0], [4.0], [18.0]]

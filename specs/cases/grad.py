@@ -317,3 +317,15 @@ def a_copied_first_gradient_has_been_written():
     z = torch.tensor([1.0, 2.0], requires_grad=True)
     z.sum().backward()
     assert z.grad._version == 1
+
+
+def infinite_complex_gradients_are_multiplied_by_one():
+    """A zero beside infinity is nan where two of them meet. Rule: grad/sums-paths."""
+    x = torch.tensor([complex(1.0, 1.0)], requires_grad=True)
+    g = torch.tensor([complex(float("inf"), 0.0)])
+    h = torch.tensor([1j])
+    torch.autograd.backward([x.clone(), x.clone()], [g, h])
+    assert str(x.grad.tolist()) == "[(inf+nanj)]"
+    y = torch.tensor([complex(1.0, 1.0)], requires_grad=True)
+    torch.autograd.backward([y.clone(), y.clone()], [h, h])
+    assert y.grad.tolist() == [2j]

@@ -191,3 +191,33 @@ def missing_tangents_are_checked_unless_told_not_to():
     how = {"check_forward_ad": True, "check_backward_ad": False, "raise_exception": False}
     assert torch.autograd.gradcheck(total.apply, (x, y), check_undefined_grad=False, **how) is True
     assert torch.autograd.gradcheck(total.apply, (x, y), **how) is False
+
+
+def tolerances_are_absolute_and_relative():
+    """Either may be enough, and both add up. Rule: gradcheck/may-answer-false."""
+    inexact = type(
+        "Inexact",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: x * 4),
+            "backward": staticmethod(lambda ctx, g: g * 4.1),
+        },
+    )
+    x = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
+    check = lambda **how: torch.autograd.gradcheck(inexact.apply, (x,), raise_exception=False, **how)
+    assert check(atol=0.2, rtol=0.0) is True and check(atol=0.0, rtol=0.04) is True
+    assert check(atol=0.05, rtol=0.0) is False and check(atol=0.0, rtol=0.02) is False
+    assert check(atol=0.05, rtol=0.02) is True and check() is False
+
+
+def plain_outputs_beside_others_are_passed_over():
+    """They may depend on an input, unless there are no others. Rule: gradcheck/plain-outputs-are-constant."""
+    x = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(lambda a, b: (a * b, a.detach() * 2), (x, y)) is True
+    assert check(lambda a, b: (a.detach() * 2, a * b), (x, y)) is True
+    with refused("gradcheck/plain-outputs-are-constant"):
+        check(lambda a, b: a.detach() * 2, (x, y))
+    with refused("gradcheck/plain-outputs-are-constant"):
+        check(lambda a, b: (torch.ones(1, dtype=torch.float64), b.detach() * 2), (x, y))

@@ -163,3 +163,33 @@ def a_second_run_draws_the_same():
     x.grad = None
     z.sum().backward()
     assert x.grad.tolist() == z.tolist() and (torch.get_rng_state() == state).all().item() is True
+
+
+def a_false_index_assigns_nothing():
+    """The very word is not even a write; True and None take the whole. Rule: version/write-bumps."""
+    x = torch.tensor([1.0, 2.0])
+    x[False] = 5.0
+    x[torch.tensor(False)] = 6.0
+    seen = []
+    seen.append((x.tolist(), x._version))
+    x[True] = 7.0
+    seen.append((x.tolist(), x._version))
+    x[None] = 8.0
+    seen.append((x.tolist(), x._version))
+    assert seen == [([1.0, 2.0], 1), ([7.0, 7.0], 2), ([8.0, 8.0], 3)]
+    y = torch.tensor([1.0, 2.0], requires_grad=True)
+    y[False] = 3.0
+    assert y.is_leaf is True and y._version == 0
+
+
+def zeros_without_elements_are_read():
+    """There is nothing to be read where there are none. Rule: op/zeros-are-not-read."""
+    x = torch.ones(0, requires_grad=True)
+    y = torch.ones(1, requires_grad=True)
+    (z,) = torch.autograd.grad(x.abs(), x, torch.ones(0), create_graph=True)
+    (z,) = torch.autograd.grad(z, x, torch.ones(0))
+    assert z.tolist() == []
+    (w,) = torch.autograd.grad(y.abs(), y, torch.ones(1), create_graph=True)
+    (w,) = torch.autograd.grad(w, y, torch.ones(1))
+    with refused("op/zeros-are-not-read"):
+        w.tolist()

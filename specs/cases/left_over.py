@@ -273,3 +273,19 @@ def what_was_written_before_it_was_saved_may_be_written_again():
         y[0] = 0.0
         (z + w).sum().backward()
     assert x.grad.tolist() == [40.0, 60.0]
+
+
+def what_is_written_past_autograd_is_copied_once():
+    """Writes to the data of a saved tensor are seen as well. Rule: saved_hooks/mutation-is-allowed."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = y * y
+        y.data.mul_(3)
+        y.data.mul_(3)
+        seen.append(y.tolist())
+        w = z * z
+        z.mul_(2)
+        w.sum().backward()
+    assert x.grad.tolist() == [4.0, 32.0] and seen == [[9.0, 18.0]]

@@ -256,3 +256,17 @@ def clipping_values_takes_a_grad():
     (x * x).sum().backward()
     torch.nn.utils.clip_grad_value_([x], 3.0)
     assert x.grad.tolist() == [2.0, 3.0]
+
+
+def outputs_of_recurrent_layers_are_turned():
+    """Those of RNN and GRU in place, that of LSTM as a view. Rule: nn/parameter-requires-grad."""
+    x = torch.ones(2, 3, 1)
+    kinds = (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
+    outputs = []
+    outputs += [kind(1, 1, batch_first=True)(x)[0] for kind in kinds]
+    assert [(y._is_view(), y._version, y.grad_fn.name()) for y in outputs] == [
+        (False, 1, "TransposeBackward1"),
+        (True, 0, "TransposeBackward0"),
+        (False, 1, "TransposeBackward1"),
+    ]
+    assert [tuple(y.stride()) for y in outputs] == [(1, 2, 1)] * 3

@@ -180,3 +180,19 @@ def modules_are_moved_whole():
     assert m.float().weight is w and w.grad.dtype == torch.float32 and m.double().count.dtype == torch.int64
     assert m.to("cpu").weight is w and w.dtype == torch.float64
     assert m.cpu().to("cpu", torch.float32).bias.dtype == torch.float32
+
+
+def instances_move_estimates_by_their_mean():
+    """Each sample moves them, and the mean of these is kept. Rule: nn/batch-norm-in-training."""
+    x = torch.tensor([[[1.0, 3.0]], [[5.0, 9.0]]])
+    mean = torch.zeros(1)
+    var = torch.ones(1)
+    torch.nn.functional.instance_norm(x, mean, var, momentum=0.5)
+    assert mean.tolist() == [2.25] and var.tolist() == [3.0]
+    n = torch.nn.InstanceNorm1d(1, track_running_stats=True, momentum=0.5)
+    n(x)
+    assert n.running_mean.tolist() == [2.25] and n.running_var.tolist() == [3.0]
+    n.eval()
+    y = n(x)
+    z = (x - 2.25) / (3.0 + 1e-5) ** 0.5
+    assert [round(v, 4) for v in y.reshape(-1).tolist()] == [round(v, 4) for v in z.reshape(-1).tolist()]

@@ -141,3 +141,18 @@ def backward_hooks_want_what_is_recorded():
     z.backward(retain_graph=True)
     z.backward()
     assert seen == [1, 1, 1] and x.grad.tolist() == [2.0]
+
+
+def a_list_from_a_hook_is_one_argument():
+    """A tuple is all of them, anything else the only one. Rule: nn/forward-hooks-replace."""
+    x = torch.tensor([1.0])
+    m = torch.nn.Identity()
+    m.register_forward_pre_hook(lambda module, args: [args[0], 1])
+    y = m(x)
+    assert type(y) is list and y[0] is x
+    seen = []
+    n = torch.nn.Identity()
+    n.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+    n.register_forward_pre_hook(lambda module, args: args[0] * 3)
+    n.register_forward_hook(lambda module, args, out: seen.append(args[0].item()))
+    assert n(x).item() == 6.0 and seen == [6.0]

@@ -328,3 +328,16 @@ def a_name_is_of_one_kind():
         [n for n, _ in each] for each in (m.named_parameters(), m.named_buffers(), m.named_children())
     ]
     assert kinds == [[["w"], [], []], [[], [], ["w"]], [["w"], [], []]]
+
+
+def parameters_go_into_a_vector_and_back():
+    """Frozen ones as well; they stay leaves with their flags. Rule: nn/parameter-requires-grad."""
+    a = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    b = torch.nn.Parameter(torch.tensor([[3.0]]), requires_grad=False)
+    c = torch.nn.Parameter(torch.tensor([4.0]))
+    joined = []
+    joined.append(torch.nn.utils.parameters_to_vector([a, b, c]))
+    assert joined[0].tolist() == [1.0, 2.0, 3.0, 4.0] and joined[0].requires_grad is True
+    torch.nn.utils.vector_to_parameters(torch.tensor([5.0, 6.0, 7.0, 8.0]), [a, b, c])
+    assert a.tolist() == [5.0, 6.0] and b.tolist() == [[7.0]] and c.tolist() == [8.0]
+    assert a.is_leaf is True and a.requires_grad is True and b.requires_grad is False

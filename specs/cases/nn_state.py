@@ -29,3 +29,29 @@ def shared_module_is_in_the_state_twice():
     before = inner.weight._version
     m.load_state_dict(m.state_dict())
     assert inner.weight._version == before + 2
+
+
+def a_state_has_the_very_sizes():
+    """As many elements in another shape do not do, nor what would broadcast.
+
+    Rule: nn/state-that-does-not-fit-refused.
+    """
+    m = torch.nn.Linear(2, 3, bias=False)
+    with refused("nn/state-that-does-not-fit-refused"):
+        torch.nn.Linear(2, 1, bias=False).load_state_dict({"weight": torch.zeros(2)})
+    with torch.no_grad():
+        m.weight.fill_(7.0)
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"weight": torch.zeros(2, 3)})
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"weight": torch.zeros(6)})
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"weight": torch.zeros(1)})
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"weight": 1.0})
+    assert m.weight.tolist() == [[7.0, 7.0]] * 3
+    m.register_buffer("count", torch.tensor(1.0))
+    m.load_state_dict({"weight": torch.ones(3, 2), "count": torch.tensor([2.0])})
+    assert m.count.item() == 2.0 and m.count.ndim == 0 and m.weight.tolist() == [[1.0, 1.0]] * 3
+    with refused("nn/state-that-does-not-fit-refused"):
+        m.load_state_dict({"weight": torch.ones(3, 2), "count": torch.tensor([2.0, 3.0])})

@@ -294,3 +294,25 @@ def derivatives_of_remainders_and_scaled_differences():
     assert [g.tolist() for g in grad(torch.add(x, y, alpha=3), (x, y), ones)] == [[1.0, 1.0], [3.0, 3.0]]
     assert grad(torch.rsub(x, 2, alpha=3), x, ones)[0].tolist() == [-3.0, -3.0]
     assert grad(torch.sub(2, x, alpha=3), x, ones)[0].tolist() == [-3.0, -3.0]
+
+
+def derivatives_at_zero_are_numbers():
+    """Of angles, powers and lengths: what does not depend on an operand there has gradient zero.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    x = torch.tensor([0.0, 0.0, 3.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([0.0, 2.0, 0.0], dtype=torch.float64, requires_grad=True)
+    ones = torch.ones(3, dtype=torch.float64)
+    found = lambda out, *of: [[round(v, 5) + 0.0 for v in g] for g in _given(out, of, ones)]
+    assert found(torch.atan2(x, y), x, y) == [[0.0, 0.5, 0.0], [0.0, 0.0, -0.33333]]
+    assert found(x**y, x, y) == [[0.0, 0.0, 0.0], [0.0, 0.0, 1.09861]]
+    assert found(torch.hypot(x, y + 1), x, y) == [[0.0, 0.0, 0.94868], [1.0, 1.0, 0.31623]]
+    assert found(torch.xlogy(x, y + 1), x, y) == [[0.0, 1.09861, 0.0], [0.0, 0.0, 3.0]]
+    z = torch.tensor([-1.0, 0.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert found(0.0**z, z) == [[float("-inf"), 0.0, 0.0]] == found(torch.pow(0, z), z)
+
+
+def _given(out, inputs, upstream):
+    """Return the gradients as lists."""
+    return [g.tolist() for g in torch.autograd.grad(out, inputs, upstream)]

@@ -112,3 +112,40 @@ def a_scaler_takes_each_step_once():
     x.grad = torch.tensor([float("inf")])
     a.step(o)
     assert x.tolist() == [0.5]
+
+
+def a_scaler_leaves_steps_with_nan_out():
+    """As it does those with infinity. Before anything was scaled there is no step, for float16 never.
+
+    Rule: optim/scaler-leaves-infinite-steps-out.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    o = torch.optim.SGD([x], lr=0.5)
+    a = torch.amp.GradScaler("cpu", init_scale=2.0)
+    done = []
+    x.grad = torch.tensor([1.0])
+    with contextlib.suppress(AssertionError):
+        done.append(a.step(o))
+    with contextlib.suppress(AssertionError):
+        done.append(a.unscale_(o))
+    with contextlib.suppress(AssertionError):
+        done.append(a.update())
+    assert done == [] and x.tolist() == [1.0] and x.grad.tolist() == [1.0] and a.get_scale() == 2.0
+    a.scale(x * 1)
+    h = torch.tensor([1.0], dtype=torch.float16, requires_grad=True)
+    h.grad = torch.tensor([1.0], dtype=torch.float16)
+    with contextlib.suppress(ValueError):
+        done.append(a.unscale_(torch.optim.SGD([h], lr=0.5)))
+    with contextlib.suppress(AssertionError):
+        done.append(torch.amp.GradScaler("cpu", growth_factor=1.0))
+    with contextlib.suppress(AssertionError):
+        done.append(torch.amp.GradScaler("cpu", backoff_factor=1.0))
+    assert done == [] and h.grad.tolist() == [1.0]
+    x.grad = torch.tensor([float("nan")])
+    a.step(o)
+    a.update()
+    assert x.tolist() == [1.0] and a.get_scale() == 1.0
+    x.grad = torch.tensor([float("-inf")])
+    a.step(o)
+    a.update()
+    assert x.tolist() == [1.0] and a.get_scale() == 0.5

@@ -303,3 +303,15 @@ def a_schedule_goes_on_where_it_was_left():
     assert [(c.step(), c.get_last_lr())[1] for _ in range(2)] == [[0.5, 1.0], [0.5, 0.5]]
     d = s.ExponentialLR(o, 0.5, last_epoch=1)
     assert d.last_epoch == 2 and d.get_last_lr() == [0.5, 0.5]
+
+
+def a_cycle_of_three_phases_turns_on_whole_steps():
+    """The step that ends a phase is its last. Rule: optim/schedules-set-the-rate."""
+    o = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.5, momentum=0.9)
+    how = {"total_steps": 10, "pct_start": 0.5, "anneal_strategy": "linear", "three_phase": True}
+    c = torch.optim.lr_scheduler.OneCycleLR(o, 1.0, div_factor=10.0, **how)
+    group = o.param_groups[0]
+    found = [(round(group["lr"], 4), round(group["momentum"], 4))]
+    found += [(o.step(), c.step(), round(group["lr"], 4), round(group["momentum"], 4))[2:] for _ in range(9)]
+    ups = [(0.1, 0.95), (0.325, 0.925), (0.55, 0.9), (0.775, 0.875), (1.0, 0.85)]
+    assert found == [*ups, *ups[3::-1], (0.0, 0.95)]

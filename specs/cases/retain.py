@@ -307,3 +307,22 @@ def detached_in_place_becomes_a_leaf_again():
     c.backward()
     assert a.grad.item() == 5.0 and b.grad.item() == 1.0 and c.grad.item() == 1.0
     assert b.is_leaf is False and c.is_leaf is True and c.retains_grad is False
+
+
+def a_retained_grad_lies_by_rows():
+    """Transposed and expanded gradients are copied so. Rule: retain/keeps-a-copy."""
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    g = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y.t().backward(g)
+    assert y.grad.stride() == (2, 1) and y.grad.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    z = x * 2
+    z.retain_grad()
+    z.sum().backward()
+    assert z.grad.stride() == (2, 1) and z.grad._version == 0
+    w = x * 2
+    w.retain_grad()
+    w.backward(g)
+    g.add_(1)
+    assert w.grad.tolist() == [[1.0, 2.0], [3.0, 4.0]]

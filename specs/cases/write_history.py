@@ -223,3 +223,13 @@ def a_view_of_a_view_without_recording_is_refused():
         w.mul_(2)
     v.mul_(2)
     assert y.tolist() == [[4.0, 8.0], [12.0, 16.0]]
+
+
+def integers_take_what_requires_grad():
+    """A copy into them is not recorded, in brackets neither. Rule: leaf/no-history-without-requires-grad."""
+    x = torch.tensor([1.5, 2.5], requires_grad=True)
+    n = torch.tensor([0, 0])
+    n.copy_(x)
+    assert n.tolist() == [1, 2] and n.requires_grad is False and n.grad_fn is None
+    n[0] = x[1]
+    assert n.tolist() == [2, 2] and n.requires_grad is False and n._version == 2

@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def one_element_is_not_shown_twice():
@@ -81,3 +81,40 @@ def a_refused_masked_fill_of_an_expanded_tensor_may_warn():
             torch.tensor([1]).expand(3).masked_fill_(torch.tensor([True, False, True]), 1e30)
         counts += [len(told)]
     assert counts == [1, 2, 3]
+
+
+def a_transposed_copy_of_itself_is_refused():
+    """The same elements in another order overlap; in the same order nothing is written.
+
+    Rule: write/partial-overlap-refused.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    x.copy_(x)
+    with refused("write/partial-overlap-refused"):
+        x.copy_(x.t())
+    assert x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def a_masked_element_may_come_from_its_own_tensor():
+    """Assigned by a mask a single element is taken out first; several are not.
+
+    Rule: write/partial-overlap-refused.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    x[torch.tensor([True, False, True])] = x[1:2]
+    assert x.tolist() == [2.0, 2.0, 2.0]
+    y = torch.tensor([1.0, 2.0, 3.0])
+    with refused("write/partial-overlap-refused"):
+        y[torch.tensor([True, False, True])] = y[1:]
+    assert y.tolist() == [1.0, 2.0, 3.0]
+
+
+def one_masked_element_fills_all_that_show_it():
+    """Its place among them is no matter. Rule: write/expanded-deprecated."""
+    x = torch.tensor([1.0]).expand(3)
+    y = torch.tensor([1.0]).expand(3)
+    with warned("write/expanded-deprecated"):
+        x.masked_fill_(torch.tensor([True, False, False]), 5.0)
+    with warned("write/expanded-deprecated"):
+        y.masked_fill_(torch.tensor([False, False, True]), 5.0)
+    assert x.tolist() == [5.0, 5.0, 5.0] and y.tolist() == [5.0, 5.0, 5.0]
