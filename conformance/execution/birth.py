@@ -48,12 +48,16 @@ def writes_are_chance(
 
 
 def handed_chance(
-    op: str, args: Iterable[Any], chance: Collection[str], since: Mapping[str, Any]
+    op: str,
+    args: Iterable[Any],
+    chance: Collection[str],
+    since: Mapping[str, Any],
+    modules: Collection[str],
 ) -> frozenset[str]:
-    """Return the name of what a step without a result gave the chance to, if any.
+    """Return the names of what a step without a result gave the chance to.
 
     A tensor that is assigned the data of an inference tensor is one itself from then on. A module hands out
-    parameters that share the counter of what it was given.
+    parameters that share the counter of what it was given, and so do the ``modules`` that hold it.
     """
     target, *given = args or (None,)
     if type(target) is not Ref or op in (".grad=", ".requires_grad="):
@@ -61,6 +65,6 @@ def handed_chance(
     names = [arg.name for arg in given if type(arg) is Ref]
     if op == ".data=":
         passed = any(type(since.get(name, 0)) is not int for name in names)
-    else:
-        passed = target.name not in since and any(name in chance for name in names)
-    return frozenset([target.name]) if passed else frozenset()
+        return frozenset([target.name]) if passed else frozenset()
+    passed = target.name not in since and any(name in chance for name in names)
+    return frozenset([target.name, *modules]) if passed else frozenset()

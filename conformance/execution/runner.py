@@ -216,7 +216,7 @@ class Runner:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
             return self._bind(out, result, opaque, op)
         if self._chance:
-            self._chance |= handed_chance(op, args, self._chance, self._since)
+            self._chance |= handed_chance(op, args, self._chance, self._since, self._modules())
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -282,6 +282,9 @@ class Runner:
             self._forget(name)
             del self.env[name]
         return DONE
+
+    def _modules(self) -> list[str]:
+        return [name for name, values in self._plain.items() if values is _OPAQUE]
 
     def _forget(self, name: str) -> None:
         self._chance.discard(name)

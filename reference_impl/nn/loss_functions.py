@@ -17,7 +17,7 @@ from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
 from reference_impl.namespace.casts import LEGACY_NAMES
 from specs.errors import need_kernel
-from specs.ops.losses import call_nll_loss
+from specs.ops.nll import call_nll_loss
 
 log_softmax = composite.BOTH["log_softmax"]
 Old = bool | None
@@ -179,7 +179,13 @@ def nll_loss(
     if weight is not None and weight.dtype != input.dtype:
         want, got = (LEGACY_NAMES[x.dtype.name] for x in (input, weight))
         raise RuntimeError(f"expected scalar type {want} but found {got}")
-    return call_nll_loss(input, target, weight, ignore_index, _check_reduction(reduction))
+    how = {"weight": weight, "ignore": ignore_index, "reduction": _check_reduction(reduction)}
+    if input.ndim in (2, 4):
+        return call_nll_loss(input, target, of="2d" if input.ndim == 4 else "", **how)
+    # NB: PyTorch takes whatever else for an image of one row.
+    image, classes_of = input.reshape((*input.shape[:2], 1, -1)), target.reshape((target.shape[0], 1, -1))
+    made = call_nll_loss(image, classes_of, of="2d", **how)
+    return made.view((input.shape[0], *input.shape[2:])) if reduction == "none" else made
 
 
 def cross_entropy(

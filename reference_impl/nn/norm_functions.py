@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from reference_impl.base.dtypes import bfloat16, float16
-from reference_impl.base.modes import no_grad
+from reference_impl.base.modes import inference_mode, no_grad
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
@@ -67,7 +68,10 @@ def layer_norm(
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*, ", weight, bias)
     found = _statistics(input, tuple(range(-len(shape), 0)), eps)
-    return input._layer_norm(*_given(input, weight, bias, shape), dims=len(shape), eps=eps, **found)
+    # NB: without weight and bias, an inference tensor is alone, and so nothing is recorded.
+    with inference_mode() if input.is_inference() else nullcontext():
+        weight, bias = _given(input, weight, bias, shape)
+    return input._layer_norm(weight, bias, dims=len(shape), eps=eps, **found)
 
 
 def rms_norm(

@@ -12,9 +12,9 @@ from specs.op import Op, Overloads
 FAMILIES = (
     "elementwise", "functions", "pow", "comparison", "reduce", "linear",
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
-    "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "linalg", "layers",
-    "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce", "bags",
-    "ctc", "margins", "packing", "pseudo_inverse", "rarer",
+    "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "nll", "linalg",
+    "layers", "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce",
+    "bags", "ctc", "margins", "packing", "pseudo_inverse", "rarer",
     "parts", "distances", "numbers", "forms", "unpooling",
 )  # fmt: skip
 

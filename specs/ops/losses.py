@@ -12,7 +12,7 @@ import numpy as np
 
 from specs.active_rules import by
 from specs.errors import need_kernel, refuse
-from specs.kind import Dim, Indices, Reduction, Scalar, Tensor
+from specs.kind import Reduction, Scalar, Tensor
 from specs.op import op
 from specs.ops.helpers import minus
 
@@ -66,111 +66,6 @@ _mse_loss_backward.wrt(
     dy=lambda g, here, there, reduction: _mse_once(g, here, there, reduction),
     here=_mse_twice,
     there=lambda g, dy, there, reduction: _mse_twice(g, dy, there, reduction).neg(),
-)
-
-
-def _classes(target: np.ndarray, ignore: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The samples that are not ignored, and the class of each; of one that is ignored, the first."""
-    kept = target != ignore
-    wrong = kept & ((target < 0) | (target >= count))
-    if wrong.any():
-        refuse("nn/target-is-a-class", got=target[wrong].flat[0])
-    return kept, np.where(kept, target, 0)
-
-
-@op(internal=True, dtypes="keep", wide=True)
-def _nll_total(x: Tensor, target: Indices, weight: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
-    """The weights of all samples added up, which the gradient divides by; zero if it does not."""
-    kept, at = _classes(target, ignore, x.shape[1])
-    return np.sum(weight[at][kept]) if reduction != "none" else np.zeros((), x.dtype)
-
-
-def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reduction: str) -> Any:
-    kept, at = _classes(target, ignore, x.shape[1])
-    counts = np.where(kept, weight[at], 0).astype(x.dtype)
-    losses = np.where(kept, -np.take_along_axis(x, np.expand_dims(at, 1), 1)[:, 0] * counts, 0)
-    if reduction == "none":
-        return losses.astype(x.dtype)
-    return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
-
-
-@op(internal=True, node="NllLossBackward0", dtypes="keep", wide=True)
-def _nll_loss(x: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
-    """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
-    return _losses(x, target, np.ones(x.shape[1]), ignore, reduction)
-
-
-@op(internal=True, node="NllLossBackward0", dtypes="keep", wide=True)
-def _weighted_nll_loss(
-    x: Tensor, target: Indices, weight: Tensor, weight_total: Tensor, *, ignore: Dim, reduction: Reduction
-) -> Any:
-    """The same with a weight for each class.
-
-    NB: the total is an output of PyTorch's op, and so saved after the weights: its name orders it so.
-    """
-    return _losses(x, target, weight, ignore, reduction)
-
-
-def _loss_gradient(
-    dy: Any, logs: np.ndarray, target: np.ndarray, weight: Any, total: Any, ignore: int, reduction: str
-) -> np.ndarray:
-    kept, at = _classes(target, ignore, logs.shape[1])
-    share = -(dy / total if reduction == "mean" else dy) * weight[at]
-    out = np.zeros_like(logs, order="C")
-    np.put_along_axis(out, np.expand_dims(at, 1), np.expand_dims(np.where(kept, share, 0), 1), 1)
-    return out
-
-
-@op(internal=True, node="NllLossBackwardBackward0", dtypes="keep", wide=True)
-def _nll_loss_backward(
-    dy: Tensor, logs: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction
-) -> Any:
-    """The gradient of such a loss."""
-    return _loss_gradient(dy, logs, target, np.ones(logs.shape[1], logs.dtype), total, ignore, reduction)
-
-
-@op(internal=True, node="NllLossBackwardBackward0", dtypes="keep", wide=True)
-def _weighted_nll_loss_backward(
-    dy: Tensor,
-    logs: Tensor,
-    target: Indices,
-    weight: Tensor,
-    total: Tensor,
-    *,
-    ignore: Dim,
-    reduction: Reduction,
-) -> Any:
-    """The same with a weight for each class."""
-    return _loss_gradient(dy, logs, target, weight, total, ignore, reduction)
-
-
-def call_nll_loss(x: Any, target: Any, weight: Any, ignore: int, reduction: str) -> Any:
-    """Call either op, with the total of the weights, which PyTorch saves besides."""
-    every = x.detach().new_ones((x.shape[1],)) if weight is None else weight
-    total = x._nll_total(target, every, ignore=ignore, reduction=reduction)
-    how = {"ignore": ignore, "reduction": reduction}
-    if weight is None:
-        return x._nll_loss(target, total, **how)
-    return x._weighted_nll_loss(target, weight, total, **how)
-
-
-_nll_loss.wrt(
-    x=lambda g, x, target, total, ignore, reduction: g._nll_loss_backward(
-        x, target, total, ignore=ignore, reduction=reduction
-    )
-)
-_weighted_nll_loss.wrt(
-    x=lambda g, x, target, weight, weight_total, ignore, reduction: g._weighted_nll_loss_backward(
-        x, target, weight, weight_total, ignore=ignore, reduction=reduction
-    )
-)
-_nll_loss_backward.wrt(
-    dy=lambda g, target, ignore, reduction: call_nll_loss(g, target, None, ignore, reduction),
-    logs=lambda g: g.zeros_like(),
-)
-_weighted_nll_loss_backward.wrt(
-    dy=lambda g, target, weight, ignore, reduction: call_nll_loss(g, target, weight, ignore, reduction),
-    logs=lambda g: g.zeros_like(),
 )
 
 

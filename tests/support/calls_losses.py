@@ -112,6 +112,15 @@ LOSSES: dict[str, Any] = {
     "nll 2d": lambda t, x: t.nn.functional.nll_loss(
         x(2, 3, 2, 2), t.tensor([[[0, 1], [2, 1]], [[1, 1], [0, 2]]])
     ),
+    "cross_entropy 2d": lambda t, x: t.nn.functional.cross_entropy(
+        x(1, 3, 1, 2), t.tensor([[[0, 2]]]), weight=_weights(t), reduction="none"
+    ),
+    "cross_entropy 1d": lambda t, x: t.nn.functional.cross_entropy(
+        x(2, 3, 2), t.tensor([[0, 2], [1, 1]]), reduction="none"
+    ),
+    "cross_entropy 3d": lambda t, x: t.nn.functional.cross_entropy(
+        x(1, 3, 1, 2, 1), t.tensor([[[[0], [2]]]]), weight=_weights(t)
+    ),
     "kl_div": lambda t, x: t.nn.functional.kl_div(x(3, 4), x(3, 4, low=0.1), reduction="batchmean"),
     "kl_div zero": lambda t, x: t.nn.functional.kl_div(
         x(2), t.tensor([0.0, 1.0], dtype=t.float64), reduction="sum"

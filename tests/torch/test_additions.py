@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 COMPOSED = {
     "attention plain", "bilinear", "block_diag", "cdist", "circular pad", "combinations", "cond", "corrcoef",
     "cov", "decoder layer", "encoder layer", "encoder layer first", "glu", "gru", "lstm", "lstm deep",
-    "lstm packed", "nan_to_num", "nll 2d", "pairwise", "pixel_shuffle", "quantile", "rot90", "soft margin",
+    "lstm packed", "nan_to_num", "pairwise", "pixel_shuffle", "quantile", "rot90", "soft margin",
     "transformer", "trapezoid",
 }  # fmt: skip
 """Calls whose last node has another name: the reference composes them, as ``docs/limits.md`` says."""

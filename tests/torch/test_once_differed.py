@@ -1,7 +1,7 @@
 """Programs on which the reference and torch once differed for a reason that is no rule of its own.
 
-Each is as a campaign reduced it; what a rule speaks of is a case in ``specs/cases`` instead. ``{Affine}``
-stands for the text of that module.
+Each is as a campaign reduced it; what a rule speaks of is a case in ``specs/cases`` instead. ``{Affine}`` and
+``{Detached}`` stand for the text of these modules.
 """
 
 from __future__ import annotations
@@ -632,6 +632,37 @@ g, = b.parameters()
 h = Affine(f)
 i, = h.parameters()
 """,
+    "how often a gradient was written is chance in a module that holds that module": """
+{Affine}
+
+{Detached}
+
+a = torch.tensor([[2.0, 1.0], [-0.5, 0.5]])
+b = Affine(a, torch.tensor(2.0))
+c = Detached(b)
+d, e = c.parameters()
+f = d.mul(d)
+g, = torch.autograd.grad(f, d, a)
+b.weight = torch.nn.Parameter(g)
+h, i = c.parameters()
+""",
+    "an entry of a module's state is the parameter, with its rounded gradient": """
+{Affine}
+
+a = torch.tensor([[-1.0, -2.0]])
+b = Affine(a)
+c, = b.parameters()
+d = c.mul(c)
+d.tanh_()
+d.backward(a)
+e = b.state_dict(keep_vars=True)
+f = e['weight']
+""",
+    "layer_norm without a weight records nothing of an inference tensor": """
+with torch.inference_mode():
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.nn.functional.layer_norm(a, (2,))
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)
@@ -649,7 +680,9 @@ b.backward(b)
 )
 def test_they_agree(text):
     """torch and the reference agree on the program at every density."""
-    program = parse("import torch\n" + text.replace("{Affine}", MODULES["Affine"] + "\n\n"))
+    for name, module in MODULES.items():
+        text = text.replace(f"{{{name}}}", module + "\n\n")
+    program = parse("import torch\n" + text)
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)
     for density in DENSITIES:

@@ -33,12 +33,12 @@ from conformance.comparison.tolerance.op_effects import (
     CLIPS,
     FLAGS,
     HOLDERS,
-    aliases,
     base,
     hands_on,
     keeps_values,
     overwrites,
     saves_by_hooks,
+    shows,
     writes,
     written_all_the_same,
 )  # fmt: skip
@@ -277,7 +277,7 @@ class DataFlow:
             self._names[name] = self._made(index, step, operands, "self")
 
     def _make(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
-        kind = self._cast(index, step) if base(step.op) in CASTS else aliases(step.op)
+        kind = self._cast(index, step) if base(step.op) in CASTS else shows(step)
         for name in binds(step):
             self._names[name] = self._made(index, step, operands, kind if operands else "never")
 

@@ -64,6 +64,12 @@ def aliases(op: str) -> str:
     return max((o.aliases for o in ops.load().get(base(op), ())), key=tuple(SHARING).index, default="self")
 
 
+def shows(step: Step) -> str:
+    """Return whose memory the result of a step shows; an entry of a state dict is one of its tensors."""
+    is_entry = step.op == "__getitem__" and type(step.args[-1]) is str
+    return "self" if is_entry else aliases(step.op)
+
+
 def _declared(name: str) -> list[Op]:
     """The overloads of that name, and those of its in-place form."""
     from specs import ops

@@ -1,0 +1,141 @@
+"""The negative log likelihood, of rows of scores and of images of them.
+
+Generated programs do not call these (``internal``): they are compared with torch call by call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from specs.errors import refuse, unspecified_unless
+from specs.kind import Dim, Indices, Reduction, Tensor
+from specs.op import Op, op
+
+
+def _classes(target: np.ndarray, ignore: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The samples that are not ignored, and the class of each; of one that is ignored, the first."""
+    kept = target != ignore
+    wrong = kept & ((target < 0) | (target >= count))
+    if wrong.any():
+        refuse("nn/target-is-a-class", got=target[wrong].flat[0])
+    return kept, np.where(kept, target, 0)
+
+
+@op(internal=True, dtypes="keep", wide=True)
+def _nll_count(x: Tensor, target: Indices, *, ignore: Dim, reduction: Reduction) -> Any:
+    """The number of samples that are not ignored, which the gradient divides by; zero if it does not."""
+    kept, _ = _classes(target, ignore, x.shape[1])
+    return np.asarray(np.sum(kept) if reduction != "none" else 0, x.dtype)
+
+
+@op(internal=True, dtypes="keep", wide=True)
+def _nll_total(x: Tensor, target: Indices, weight: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
+    """Their weights added up, in the place of that."""
+    kept, at = _classes(target, ignore, x.shape[1])
+    return np.sum(weight[at][kept]) if reduction != "none" else np.zeros((), x.dtype)
+
+
+def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reduction: str) -> Any:
+    kept, at = _classes(target, ignore, x.shape[1])
+    counts = np.where(kept, weight[at], 0).astype(x.dtype)
+    losses = np.where(kept, -np.take_along_axis(x, np.expand_dims(at, 1), 1)[:, 0] * counts, 0)
+    if reduction == "none":
+        return losses.astype(x.dtype)
+    return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
+
+
+def _loss_gradient(
+    dy: Any, logs: np.ndarray, target: np.ndarray, weight: Any, total: Any, ignore: int, reduction: str
+) -> np.ndarray:
+    if reduction == "none":
+        fit = (target == ignore) | ((target >= 0) & (target < logs.shape[1]))
+        # NB: PyTorch writes to whatever lies behind the gradient: pytorch/pytorch#194802.
+        unspecified_unless(bool(fit.all()), "the gradient of losses whose targets are no classes by now")
+    kept, at = _classes(target, ignore, logs.shape[1])
+    share = -(dy / total if reduction == "mean" else dy) * weight[at]
+    out = np.zeros_like(logs, order="C")
+    np.put_along_axis(out, np.expand_dims(at, 1), np.expand_dims(np.where(kept, share, 0), 1), 1)
+    return out
+
+
+def call_nll_loss(x: Any, target: Any, weight: Any, ignore: int, reduction: str, of: str = "") -> Any:
+    """Call the op ``of`` rows or of images, with the total of the weights, which PyTorch saves besides."""
+    how = {"ignore": ignore, "reduction": reduction}
+    if weight is None:
+        return getattr(x, f"_nll_loss{of}")(target, x._nll_count(target, **how), **how)
+    return getattr(x, f"_weighted_nll_loss{of}")(target, weight, x._nll_total(target, weight, **how), **how)
+
+
+def _named(name: str, node: str) -> Callable[[Callable[..., Any]], Op]:
+    def declare(body: Callable[..., Any]) -> Op:
+        body.__name__ = name
+        return op(internal=True, node=node, dtypes="keep", wide=True)(body)
+
+    return declare
+
+
+def _family(of: str, node: str) -> tuple[Op, Op, Op, Op]:
+    """Declare the loss ``of`` rows or images, with and without a weight for each class, and its gradient."""
+
+    @_named(f"_nll_loss{of}", f"{node}Backward0")
+    def plain(x: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
+        """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
+        return _losses(x, target, np.ones(x.shape[1]), ignore, reduction)
+
+    # NB: the total is an output of PyTorch's op, and so saved after the weights: its name orders it so.
+    @_named(f"_weighted_nll_loss{of}", f"{node}Backward0")
+    def weighted(
+        x: Tensor, target: Indices, weight: Tensor, weight_total: Tensor, *, ignore: Dim, reduction: Reduction
+    ) -> Any:
+        """The same with a weight for each class."""
+        return _losses(x, target, weight, ignore, reduction)
+
+    @_named(f"_nll_loss{of}_backward", f"{node}BackwardBackward0")
+    def plain_backward(
+        dy: Tensor, logs: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction
+    ) -> Any:
+        """The gradient of such a loss."""
+        return _loss_gradient(dy, logs, target, np.ones(logs.shape[1], logs.dtype), total, ignore, reduction)
+
+    @_named(f"_weighted_nll_loss{of}_backward", f"{node}BackwardBackward0")
+    def weighted_backward(
+        dy: Tensor,
+        logs: Tensor,
+        target: Indices,
+        weight: Tensor,
+        total: Tensor,
+        *,
+        ignore: Dim,
+        reduction: Reduction,
+    ) -> Any:
+        """The same with a weight for each class."""
+        return _loss_gradient(dy, logs, target, weight, total, ignore, reduction)
+
+    plain.wrt(
+        x=lambda g, x, target, total, ignore, reduction: getattr(g, f"_nll_loss{of}_backward")(
+            x, target, total, ignore=ignore, reduction=reduction
+        )
+    )
+    weighted.wrt(
+        x=lambda g, x, target, weight, weight_total, ignore, reduction: getattr(
+            g, f"_weighted_nll_loss{of}_backward"
+        )(x, target, weight, weight_total, ignore=ignore, reduction=reduction)
+    )
+    plain_backward.wrt(
+        dy=lambda g, target, ignore, reduction: call_nll_loss(g, target, None, ignore, reduction, of),
+        logs=lambda g: g.zeros_like(),
+    )
+    weighted_backward.wrt(
+        dy=lambda g, target, weight, ignore, reduction: call_nll_loss(
+            g, target, weight, ignore, reduction, of
+        ),
+        logs=lambda g: g.zeros_like(),
+    )
+    return plain, weighted, plain_backward, weighted_backward
+
+
+_rows, _weighted_rows, _rows_backward, _weighted_rows_backward = _family("", "NllLoss")
+_images, _weighted_images, _images_backward, _weighted_images_backward = _family("2d", "NllLoss2D")
