@@ -152,10 +152,12 @@ class RegionRunner(Runner):
 
     def _mark_chance(self, region: Region) -> None:
         """Note the outputs of which chance decides how often they were written."""
+        modules = self._modules()
         for step in region.program:
             if writes_are_chance(step.op, reads(step), self._chance, self._since):
                 self._chance.update(binds(step))
-            self._chance |= handed_chance(step.op, step.args, self._chance, self._since)
+            modules += binds(step) if step.op in OPAQUE else ()
+            self._chance |= handed_chance(step.op, step.args, self._chance, self._since, modules)
         for name in self._chance & self._tensors.keys() & set(region.outputs):
             self._since[name] = self._shown.counted(self._tensors[name])
 

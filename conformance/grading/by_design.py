@@ -134,9 +134,13 @@ def settle(
     # NB: the program of an entry shows again what the run has found, mostly.
     told = [f for f in by_design if f in listed or not any(e.matches(f) and _in(e, listed) for e in entries)]
     left = [finding for finding in everything if finding not in by_design]
+    instead = superfluous(entries, evidence)
     expected, unmet = [], []
     for entry in entries:
         shown = evidence.get(entry)
+        if entry in instead:
+            unmet.append(Unmet(entry, f"what shows it is by design without it: {instead[entry].label}"))
+            continue
         matching = [finding for finding in everything if entry.matches(finding)]
         met = matching if shown is None else [f for f in shown.findings if entry.matches(f)]
         if met or entry.flaky:
@@ -144,6 +148,20 @@ def settle(
         elif shown is not None or not over:
             unmet.append(Unmet(entry, _why(shown, left)))
     return Settled(tuple(left), by_cause(told), tuple(expected), tuple(unmet))
+
+
+def superfluous(entries: Sequence[Expectation], evidence: Evidence) -> dict[Expectation, Expectation]:
+    """Return the entries whose program or case shows nothing that another entry does not speak of, each with
+    one that does; of two that speak of the same, the later.
+    """
+    instead: dict[Expectation, Expectation] = {}
+    for entry in reversed(entries):
+        others = [other for other in entries if other is not entry and other not in instead]
+        shown = evidence[entry].findings if entry in evidence and not entry.flaky else ()
+        met = [finding for finding in shown if entry.matches(finding)]
+        if met and all(is_by_design(finding, others) for finding in met):
+            instead[entry] = next(other for other in others if other.matches(met[0]))
+    return instead
 
 
 def excused(entries: Sequence[Expectation], findings: Iterable[Finding], show: Show) -> frozenset[Finding]:
@@ -205,6 +223,29 @@ def proposed(findings: Sequence[Finding], show: Show) -> list[Expectation]:
             entries += [Expectation(case=finding.where.removeprefix("case ")) for finding in of_cases]
         of_cases = [finding for finding in of_cases if not is_by_design(finding, entries)]
     return _observed(list(dict.fromkeys(entries)), show)
+
+
+def updated(
+    entries: Sequence[Expectation], evidence: Evidence, tally: Tally, shows: Show
+) -> tuple[tuple[Expectation, ...], Evidence]:
+    """Return the entries that were met and are needed, and new ones for what is left, with their evidence."""
+    settled = settle(entries, evidence, tally.findings, bool(tally.ended))
+    kept = [entry for entry in entries if entry not in {unmet.entry for unmet in settled.unmet}]
+    found: dict[Expectation, Evidenced] = {}
+
+    def showing(tried: Sequence[Expectation]) -> Evidence:
+        found.update(shows(tried))
+        return found
+
+    new = [entry for entry in proposed(settled.left, showing) if entry not in kept]
+    alone = [entry for entry in new if entry.program or entry.case]
+    shown_else = excused((*kept, *alone), settled.left, shows)
+    still = [finding for finding in settled.left if finding not in shown_else]
+    new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
+    found |= evidence
+    known = {entry: found[entry] for entry in (*kept, *new) if entry in found}
+    needless = superfluous((*kept, *new), known)
+    return tuple(entry for entry in (*kept, *new) if entry not in needless), known
 
 
 def _blames_it(finding: Finding) -> bool:

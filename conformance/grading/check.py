@@ -22,7 +22,7 @@ from conformance.adapters.interpreter import ISOLATED, named_in
 from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
-from conformance.grading.by_design import Evidence, Evidenced, Settled, Show, excused, proposed, settle, show
+from conformance.grading.by_design import Evidence, Settled, Show, excused, settle, show, updated
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
@@ -121,7 +121,7 @@ def check(
     by_themselves: Collection[Finding] = ()
     if not (tally.broken or tally.ended.from_outside):
         if update:
-            entries, evidence = _updated(entries, evidence, tally, shows)
+            entries, evidence = updated(entries, evidence, tally, shows)
         by_themselves = excused(entries, tally.findings, shows)
     return reported(
         subject,
@@ -188,31 +188,6 @@ def _with_evidence(tally: Tally, entries: Sequence[Expectation], shows: Show) ->
     except KeyboardInterrupt:
         interrupted()
         return replace(tally, ended=Ending.INTERRUPTED), {}
-
-
-def _updated(
-    entries: Sequence[Expectation],
-    evidence: Evidence,
-    tally: Tally,
-    shows: Show,
-) -> tuple[tuple[Expectation, ...], Evidence]:
-    """Return the entries that were met and new ones for what is left, with their evidence."""
-    settled = settle(entries, evidence, tally.findings, bool(tally.ended))
-    kept = [entry for entry in entries if entry not in {unmet.entry for unmet in settled.unmet}]
-    found: dict[Expectation, Evidenced] = {}
-
-    def showing(tried: Sequence[Expectation]) -> Evidence:
-        found.update(shows(tried))
-        return found
-
-    new = [entry for entry in proposed(settled.left, showing) if entry not in kept]
-    alone = [entry for entry in new if entry.program or entry.case]
-    shown_else = excused((*kept, *alone), settled.left, shows)
-    still = [finding for finding in settled.left if finding not in shown_else]
-    new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
-    found |= evidence
-    known = {entry: found[entry] for entry in (*kept, *new) if entry in found}
-    return (*kept, *new), known
 
 
 def _device(side: Any) -> str:

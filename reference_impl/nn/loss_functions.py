@@ -7,6 +7,7 @@ Each takes ``reduction``: "none", "mean" or "sum"; ValueError for anything else.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -179,12 +180,12 @@ def nll_loss(
     if weight is not None and weight.dtype != input.dtype:
         want, got = (LEGACY_NAMES[x.dtype.name] for x in (input, weight))
         raise RuntimeError(f"expected scalar type {want} but found {got}")
-    how = {"weight": weight, "ignore": ignore_index, "reduction": _check_reduction(reduction)}
+    loss = partial(call_nll_loss, weight=weight, ignore=ignore_index, reduction=_check_reduction(reduction))
     if input.ndim in (2, 4):
-        return call_nll_loss(input, target, of="2d" if input.ndim == 4 else "", **how)
+        return loss(input, target, of="2d" if input.ndim == 4 else "")
     # NB: PyTorch takes whatever else for an image of one row.
     image, classes_of = input.reshape((*input.shape[:2], 1, -1)), target.reshape((target.shape[0], 1, -1))
-    made = call_nll_loss(image, classes_of, of="2d", **how)
+    made = loss(image, classes_of, of="2d")
     return made.view((input.shape[0], *input.shape[2:])) if reduction == "none" else made
 
 

@@ -168,6 +168,18 @@ def test_an_entry_that_may_not_fail_each_time_is_met():
     assert () == settle([entry], {entry: Evidenced((), "nothing")}, [], over=False).unmet
 
 
+def test_an_entry_that_another_makes_needless_is_unmet():
+    """Without it the run would pass all the same, whatever it says; of two alike the later is told."""
+    by_cause = Expectation(cause=CAUSE, reason="the same", program="y = torch.ones(2)")
+    evidence = {BY_RULE: Evidenced((EXPLAINED,)), by_cause: Evidenced((EXPLAINED,))}
+    settled = settle([BY_RULE, by_cause], evidence, [EXPLAINED], over=False)
+    assert (Unmet(by_cause, f"what shows it is by design without it: rule {RULE}"),) == settled.unmet
+    other = replace(EXPLAINED, fact="value")
+    narrow = replace(by_cause, cause=f"value by {RULE} after mul")
+    apart = {by_cause: Evidenced((EXPLAINED,)), narrow: Evidenced((other,))}
+    assert () == settle([by_cause, narrow], apart, [], over=False).unmet
+
+
 def test_an_entry_without_a_program_is_judged_by_the_whole_run_alone():
     entry = replace(BY_RULE, program="")
     assert 1 == len(settle([entry], {}, [], over=False).unmet)
