@@ -130,11 +130,12 @@ def settle(
     listed = list(findings)
     new = [finding for finding in own if finding.where not in {each.where for each in listed}]
     everything = [*listed, *new]
-    by_design = [f for f in everything if f in excused or is_by_design(f, entries)]
+    instead = superfluous(entries, evidence)
+    needed = [entry for entry in entries if entry not in instead]
+    by_design = [f for f in everything if f in excused or is_by_design(f, needed)]
     # NB: the program of an entry shows again what the run has found, mostly.
     told = [f for f in by_design if f in listed or not any(e.matches(f) and _in(e, listed) for e in entries)]
     left = [finding for finding in everything if finding not in by_design]
-    instead = superfluous(entries, evidence)
     expected, unmet = [], []
     for entry in entries:
         shown = evidence.get(entry)
@@ -151,14 +152,13 @@ def settle(
 
 
 def superfluous(entries: Sequence[Expectation], evidence: Evidence) -> dict[Expectation, Expectation]:
-    """Return the entries whose program or case shows nothing that another entry does not speak of, each with
-    one that does; of two that speak of the same, the later.
+    """Return the entries whose program or case shows nothing that such another does not speak of, each with
+    that other; of two that speak of the same, the later. Whatever programs are drawn, these stay the same.
     """
     instead: dict[Expectation, Expectation] = {}
-    for entry in reversed(entries):
-        others = [other for other in entries if other is not entry and other not in instead]
-        shown = evidence[entry].findings if entry in evidence and not entry.flaky else ()
-        met = [finding for finding in shown if entry.matches(finding)]
+    for entry in reversed([entry for entry in entries if entry in evidence and not entry.flaky]):
+        others = [other for other in evidence if other is not entry and other not in instead]
+        met = [finding for finding in evidence[entry].findings if entry.matches(finding)]
         if met and all(is_by_design(finding, others) for finding in met):
             instead[entry] = next(other for other in others if other.matches(met[0]))
     return instead
