@@ -243,6 +243,7 @@ def updated(
     still = [finding for finding in settled.left if finding not in shown_else]
     new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
     found |= evidence
+    showing([entry for entry in new if entry in alone and entry not in found])
     known = {entry: found[entry] for entry in (*kept, *new) if entry in found}
     needless = superfluous((*kept, *new), known)
     return tuple(entry for entry in (*kept, *new) if entry not in needless), known

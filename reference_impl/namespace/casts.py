@@ -22,7 +22,7 @@ from specs.layout import converted, laid_out_like
 
 def cast(self: Tensor, target: dtype) -> Tensor:
     """Cast to a dtype; return the tensor itself if it has it."""
-    if array_of(self).dtype == target.numpy:
+    if array_of(self).dtype == target.numpy and by("copy/nothing-to-do-is-itself"):
         return self
     if dtypes.differentiable(target.numpy):
         return self.cast(target.numpy)

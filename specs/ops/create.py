@@ -35,7 +35,8 @@ clone.wrt(x=lambda g: g)
 @composite(complex=True, grows="keeps", function=False)
 def contiguous(x: Tensor):
     """The tensor itself if it is laid out by rows, else a copy that is."""
-    return x if x.is_contiguous() else x.clone_contiguous()
+    kept = x.is_contiguous() and by("copy/nothing-to-do-is-itself")
+    return x if kept else x.clone_contiguous()
 
 
 _WRITE: dict[str, Any] = {"inplace": "only", "dtypes": "keep", "complex": True, "grows": "keeps"}

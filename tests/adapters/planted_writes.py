@@ -181,6 +181,17 @@ def arrays_are_copied() -> None:
     around(torch, "from_numpy", lambda own, array: own(array).clone())
 
 
+@breaks_one_of("copy/nothing-to-do-is-itself")
+def casts_always_copy() -> None:
+    around(torch.Tensor, "to", lambda own, x, *args, **kwargs: own(x, *args, **kwargs).clone())
+    around(torch.Tensor, "float", lambda own, x, *args, **kwargs: own(x, *args, **kwargs).clone())
+
+
+@breaks_one_of("copy/nothing-to-do-is-itself")
+def contiguous_always_copies() -> None:
+    around(torch.Tensor, "contiguous", lambda own, x, **kwargs: own(x, **kwargs).clone())
+
+
 @breaks_one_of("copy/as-tensor-is-itself")
 def as_tensor_detaches() -> None:
     def as_tensor(own: Wrapper, data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
