@@ -138,11 +138,15 @@ def instance_norm(
     count, channels, *rest = input.shape
     if use_input_stats and math.prod(rest) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     scale, shift, mean, var = (
         None if x is None else x.repeat((count,)) for x in (weight, bias, running_mean, running_var)
     )
     x = input.contiguous().view((1, count * channels, *rest))
-    out = batch_norm(x, mean, var, scale, shift, use_input_stats or mean is None, momentum, eps)
+    out = batch_norm(x, mean, var, scale, shift, use_input_stats, momentum, eps)
     if use_input_stats and running_mean is not None and running_var is not None:
         for estimate, moved in ((running_mean, mean), (running_var, var)):
             assert moved is not None

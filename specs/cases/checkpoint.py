@@ -268,3 +268,21 @@ def every_result_of_a_reentrant_call_goes_back():
     d = call(lambda u, v: (kept.append(torch.rand(2)), u * kept[-1])[1])
     d.sum().backward()
     assert len(kept) == 2 and kept[0].tolist() == kept[1].tolist()
+
+
+def random_numbers_are_drawn_anew_if_asked_for():
+    """Without the generator's state the second run draws others. Rule: checkpoint/draws-the-same-again."""
+    kept = []
+    f = lambda a: (kept.append(torch.rand(4)), a * kept[-1])[1]
+    x = torch.ones(4, requires_grad=True)
+    for_each = [
+        {"use_reentrant": way, "preserve_rng_state": keep} for way in (True, False) for keep in (True, False)
+    ]
+    torch.manual_seed(3)
+    [torch.utils.checkpoint.checkpoint(f, x, **how).sum().backward() for how in for_each]
+    assert [a.tolist() == b.tolist() for a, b in zip(kept[::2], kept[1::2], strict=True)] == [
+        True,
+        False,
+        True,
+        False,
+    ]

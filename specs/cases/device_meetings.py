@@ -84,3 +84,28 @@ def a_number_fills_with_its_gradient():
     assert str(y.device) == "cpu" and y.grad_fn.name() == x.grad_fn.name()
     y.sum().backward()
     assert w.grad.item() == 4.0 and str(w.grad.device) == "cuda:0"
+
+
+def a_choice_is_among_numbers_of_the_cpu_too():
+    """Both may be such, beside a condition on a device. Rule: device/number-goes-with-all."""
+    m = torch.tensor([True, False], device="cuda")
+    x = torch.tensor([3.0, 4.0], device="cuda")
+    a = torch.tensor(1.0)
+    y = torch.where(m, a, torch.tensor(2.0))
+    assert y.tolist() == [1.0, 2.0] and str(y.device) == "cuda:0"
+    z = torch.where(m, x, a)
+    assert z.tolist() == [3.0, 1.0] and (x * a).tolist() == [3.0, 4.0]
+
+
+def means_of_inference_tensors_differ_by_device():
+    """On the CPU the sum is divided where it was written, which is refused; on a device it is not.
+
+    Rules: inference/alone-but-for-calls, write/out-is-not-recorded.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 3.0], requires_grad=True)
+        y = torch.tensor([1.0, 3.0], requires_grad=True, device="cuda")
+    with refused("write/out-is-not-recorded"):
+        x.mean()
+    z = y.mean()
+    assert z.item() == 2.0 and z.requires_grad is False

@@ -1,5 +1,7 @@
 """torch.autograd.functional and torch.func: each function, of several inputs, and differentiable again."""
 
+import contextlib
+
 import torch
 
 from specs.case import refused
@@ -228,3 +230,43 @@ def functions_without_further_arguments():
     with refused("functional/vector-needed"):
         f.jvp(lambda a, b: a + b, (x[0], x[1]))
     assert f.jvp(lambda a: a * 3, x[0])[1].item() == 3.0 and f.vhp(lambda a: a**3, x[1])[1].item() == 12.0
+
+
+def vectors_have_the_very_sizes():
+    """As many elements do not do, and none are not one.
+
+    Rules: functional/vector-size, functional/one-element.
+    """
+    f = torch.autograd.functional
+    x = torch.tensor([1.0, 2.0])
+    with refused("functional/vector-size"):
+        f.vjp(lambda a: a * 2, x, torch.ones(2, 1))
+    with refused("functional/vector-size"):
+        f.jvp(lambda a: a * 2, x, torch.ones(1, 2))
+    with refused("functional/vector-size"):
+        f.vhp(lambda a: a.sum(), x, torch.ones(1, 2))
+    with refused("functional/one-element"):
+        f.hessian(lambda a: a[:0], x)
+    with refused("functional/one-element"):
+        f.hvp(lambda a: a[:0], x, torch.ones(2))
+
+
+def auxiliary_results_leave_no_history():
+    """Neither do those beside a value; arguments are counted from either end.
+
+    Rule: functional/transforms-leave-no-history.
+    """
+    f = torch.func
+    x = torch.tensor([1.0, 2.0])
+    made = []
+    g, aux = f.grad(lambda a: ((a * a).sum(), a * 3), has_aux=True)(x)
+    assert g.tolist() == [2.0, 4.0] and aux.tolist() == [3.0, 6.0] and aux.requires_grad is False
+    g, (value, aux) = f.grad_and_value(lambda a: ((a * a).sum(), {"more": a * 3}), has_aux=True)(x)
+    assert value.item() == 5.0 and value.requires_grad is False and aux["more"].requires_grad is False
+    h = f.grad(lambda a, b: (a * b).sum(), argnums=-1)(x, x * 2)
+    assert h.tolist() == [1.0, 2.0]
+    with contextlib.suppress(RuntimeError):
+        made.append(f.grad(lambda a: a.sum(), argnums=1)(x))
+    with contextlib.suppress(RuntimeError):
+        made.append(f.grad(lambda a: a.sum(), argnums=-2)(x))
+    assert made == []

@@ -436,3 +436,19 @@ def a_version_is_asked_for_before_positions_are():
             x.index_select(0, far)
         with refused("inference/has-no-version"):
             x.flip((0,))
+
+
+def inference_tensors_need_no_version_for_views():
+    """Kernels that take views take them of inference tensors as well. Rule: inference/has-no-version."""
+    i = torch.tensor([1])
+    y = torch.tensor([[5.0, 6.0]])
+    with torch.inference_mode():
+        x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        a = x.flip((0,))
+        b = x.index_select(0, i)
+        c = y.flip((1,))
+    assert (
+        a.tolist() == [[3.0, 4.0], [1.0, 2.0]] and b.tolist() == [[3.0, 4.0]] and c.tolist() == [[6.0, 5.0]]
+    )
+    with refused("inference/has-no-version"):
+        a._version

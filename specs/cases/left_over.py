@@ -289,3 +289,56 @@ def what_is_written_past_autograd_is_copied_once():
         z.mul_(2)
         w.sum().backward()
     assert x.grad.tolist() == [4.0, 32.0] and seen == [[9.0, 18.0]]
+
+
+def nodes_are_called_with_as_many_gradients():
+    """As they have outputs, neither more nor fewer. Rule: backward/nodes-can-be-called."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    node = (x * 3).grad_fn
+    made = []
+    with contextlib.suppress(TypeError):
+        made.append(node(torch.ones(2), torch.ones(2)))
+    with contextlib.suppress(TypeError):
+        made.append(node())
+    assert made == [] and node(torch.ones(2))[0].tolist() == [3.0, 3.0]
+
+
+def no_hook_makes_a_gradient_of_nothing():
+    """Behind a node an operand that needs none gets none. Rule: hook/undefined-stays."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * torch.tensor([3.0, 4.0])
+    seen = []
+    y.grad_fn.register_hook(lambda before, behind: (seen.append(before[1]), (before[0], torch.ones(2)))[1])
+    with refused("hook/undefined-stays"):
+        y.sum().backward()
+    assert seen == [None] and x.grad is None
+
+
+def kinds_of_backward_hooks_do_not_mix():
+    """A module has full ones or those of its last node. Rule: nn/backward-hooks-stand-before-and-behind."""
+    m = torch.nn.Tanh()
+    n = torch.nn.Tanh()
+    seen = []
+    m.register_full_backward_hook(lambda module, gi, go: seen.append(len(gi)))
+    n.register_backward_hook(lambda module, gi, go: None)
+    with contextlib.suppress(RuntimeError):
+        seen.append(m.register_backward_hook(lambda module, gi, go: None))
+    with contextlib.suppress(RuntimeError):
+        seen.append(n.register_full_backward_hook(lambda module, gi, go: None))
+    assert seen == []
+    x = torch.tensor([0.0], requires_grad=True)
+    m(x).backward()
+    assert seen == [1] and m(x).grad_fn.name() == "BackwardHookFunctionBackward"
+
+
+def complex_double_precision_is_not_warned_of():
+    """As little as float64 is. Rule: gradcheck/needs-double-precision."""
+    x = torch.tensor([complex(1.0, 2.0)], dtype=torch.complex128, requires_grad=True)
+    y = torch.tensor([1.0], requires_grad=True)
+    seen = []
+    with warnings.catch_warnings(record=True, action="always") as told:
+        seen.append(torch.autograd.gradcheck(lambda a: a * a, x))
+        seen.append(len(told))
+        seen.append(torch.autograd.gradcheck(lambda a: a * 1, y, eps=0.125))
+        seen.append(len(told))
+    assert seen == [True, 0, True, 1]

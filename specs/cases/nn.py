@@ -270,3 +270,19 @@ def outputs_of_recurrent_layers_are_turned():
         (False, 1, "TransposeBackward1"),
     ]
     assert [tuple(y.stride()) for y in outputs] == [(1, 2, 1)] * 3
+
+
+def a_parametrized_weight_is_assigned_from_behind():
+    """The last parametrization is undone first. Rule: nn/parametrized-is-computed."""
+    module = torch.nn.Module
+    made = []
+    made += [
+        type(
+            "Twice", (module,), {"forward": lambda self, x: x * 2, "right_inverse": lambda self, x: x / 2}
+        )(),
+        type("Next", (module,), {"forward": lambda self, x: x + 1, "right_inverse": lambda self, x: x - 1})(),
+    ]
+    m = torch.nn.Linear(1, 1, bias=False)
+    [torch.nn.utils.parametrize.register_parametrization(m, "weight", each) for each in made]
+    m.weight = torch.tensor([[7.0]])
+    assert m.weight.tolist() == [[7.0]] and m.parametrizations.weight.original.tolist() == [[3.0]]

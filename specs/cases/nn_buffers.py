@@ -1,5 +1,7 @@
 """Buffers, and states by name: what a module has beside its parameters, and what is saved of it."""
 
+import contextlib
+
 import torch
 
 from specs.case import refused
@@ -196,3 +198,13 @@ def instances_move_estimates_by_their_mean():
     y = n(x)
     z = (x - 2.25) / (3.0 + 1e-5) ** 0.5
     assert [round(v, 4) for v in y.reshape(-1).tolist()] == [round(v, 4) for v in z.reshape(-1).tolist()]
+
+
+def instances_without_estimates_need_their_own():
+    """Without either there is nothing to normalise by. Rule: nn/batch-norm-in-training."""
+    x = torch.tensor([[[1.0, 3.0]]])
+    made = []
+    with contextlib.suppress(RuntimeError):
+        made.append(torch.nn.functional.instance_norm(x, use_input_stats=False))
+    y = torch.nn.functional.instance_norm(x, torch.tensor([1.0]), torch.tensor([4.0]), use_input_stats=False)
+    assert made == [] and [round(v, 4) for v in y.reshape(-1).tolist()] == [0.0, 1.0]

@@ -315,3 +315,12 @@ def a_cycle_of_three_phases_turns_on_whole_steps():
     found += [(o.step(), c.step(), round(group["lr"], 4), round(group["momentum"], 4))[2:] for _ in range(9)]
     ups = [(0.1, 0.95), (0.325, 0.925), (0.55, 0.9), (0.775, 0.875), (1.0, 0.85)]
     assert found == [*ups, *ups[3::-1], (0.0, 0.95)]
+
+
+def a_restart_keeps_fractions_of_an_epoch():
+    """Half an epoch beyond the end is half an epoch after the start. Rule: optim/schedules-set-the-rate."""
+    o = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    c = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 2)
+    found = []
+    found += [(c.step(at), round(o.param_groups[0]["lr"], 4))[1] for at in (1.5, None, None, 4.5)]
+    assert found == [0.1464, 0.9619, 0.6913, 0.3087] and c.T_i == 4

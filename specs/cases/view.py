@@ -200,3 +200,15 @@ def a_view_of_a_piece_is_tagged():
         v.mul_(2)
     with refused("write/multi-output-refused"):
         a[0] = 2.0
+
+
+def a_slice_of_nothing_has_its_place():
+    """Its offset and strides are those of what it would show. Rule: view/shares-storage."""
+    x = torch.tensor([1.0, 2.0, 3.0])
+    places = []
+    for_each = (slice(1, 1), slice(3, None), slice(2, 1), slice(0, 0, 2), slice(2, 2, 2))
+    places += [(x[at].storage_offset(), tuple(x[at].stride()), tuple(x[at].shape)) for at in for_each]
+    assert places == [(1, (1,), (0,)), (3, (1,), (0,)), (2, (1,), (0,)), (0, (2,), (0,)), (2, (2,), (0,))]
+    v = x[:]
+    v[0] = 5.0
+    assert x.tolist() == [5.0, 2.0, 3.0]

@@ -177,3 +177,13 @@ def a_view_of_another_dtype_is_brought_up_to_date_in_any_mode():
     assert node.name() == "ViewAsRealBackward0"
     parts.sum().backward()
     assert x.grad.tolist() == [2.0 + 2.0j]
+
+
+def a_real_view_of_a_part_is_brought_up_to_date():
+    """By the part that it shows. Rule: view/stale-regenerates."""
+    x = torch.tensor([complex(1.0, 2.0), complex(3.0, 4.0), complex(5.0, 6.0)], requires_grad=True)
+    y = x * 1
+    v = torch.view_as_real(y[1:])
+    y.mul_(2)
+    v.backward(torch.tensor([[1.0, 10.0], [100.0, 1000.0]]))
+    assert x.grad.tolist() == [0j, complex(2.0, 20.0), complex(200.0, 2000.0)]
