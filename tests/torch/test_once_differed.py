@@ -663,6 +663,13 @@ with torch.inference_mode():
     a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = torch.nn.functional.layer_norm(a, (2,))
 """,
+    "a copy of a copy of nothing is one": """
+import copy
+a = torch.tensor([[], []])
+b = copy.deepcopy(a)
+c = copy.deepcopy(b)
+d = copy.deepcopy(a.t())
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)
