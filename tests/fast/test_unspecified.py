@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import reference_impl
 from conformance.comparison.judge import Decision
 from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
+from specs.errors import Unspecified
 
 GAPS = """import torch
 b = torch.tensor(2.0, requires_grad=True)
@@ -43,6 +45,26 @@ c.backward(c)
 """
     judged = Participants("reference", "torch").judged(parse(text), "each")
     assert judged.found.decision is Decision.INCOMPARABLE
+
+
+def _losses_of_other_targets(reduction: str) -> str:
+    return f"""
+a = torch.tensor([[-2.0, 2.0, -1.0], [3.0, 1.0, -2.0]], requires_grad=True)
+b = torch.tensor([1, 2])
+c = torch.nn.functional.cross_entropy(a, b, reduction='{reduction}')
+d = c.sum()
+b.data = torch.tensor([3, 0])
+d.backward()
+"""
+
+
+def test_the_gradient_of_losses_whose_targets_are_no_classes_by_now() -> None:
+    """PyTorch looks at targets again where it reduces, and else writes to other memory: torch is not run."""
+    with pytest.raises(Unspecified):
+        exec(_losses_of_other_targets("none"), {"torch": reference_impl})
+    refused = parse("import torch" + _losses_of_other_targets("mean"))
+    judged = Participants("reference", "torch").judged(refused, "each")
+    assert judged.found.decision is Decision.AGREE
 
 
 @pytest.mark.device
