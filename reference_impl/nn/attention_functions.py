@@ -56,14 +56,7 @@ def scaled_dot_product_attention(
     scores = query.mul(root).matmul(key.mul(root).transpose(-2, -1))
     if attn_mask is not None:
         scores = scores.add(as_additive(attn_mask, query, True))
-    return _dropped(safe_softmax(scores), dropout_p).matmul(value)
-
-
-def safe_softmax(scores: Tensor) -> Tensor:
-    """The softmax over the last dimension, zero where every score is minus infinity."""
-    weights = scores._softmax(-1)
-    nothing: np.ndarray = np.asarray(np.isneginf(array_of(scores)).all(-1, keepdims=True))
-    return weights.masked_fill(wrap_beside(scores, nothing), 0) if nothing.any() else weights
+    return _dropped(scores._safe_softmax(-1), dropout_p).matmul(value)
 
 
 def attend(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional
@@ -110,10 +111,17 @@ class _Conv(_ConvNd):
         own = self.__dict__
         padding = own["padding"]
         if own["padding_mode"] != "zeros":
-            sides = [n for p in reversed(padding) for n in (p, p)]
-            input, padding = functional.pad(input, sides, own["padding_mode"]), 0
+            input, padding = functional.pad(input, self._sides(padding), own["padding_mode"]), 0
         how = (own["stride"], padding, own["dilation"], self.groups)
         return type(self).function(input, self.weight, self.bias, *how)
+
+    def _sides(self, padding: Any) -> list[int]:
+        """The padding of each side, the last dimension first."""
+        if padding == "same":
+            totals = [d * (k - 1) for d, k in zip(self.__dict__["dilation"], self.kernel_size, strict=True)]
+            return [side for total in reversed(totals) for side in (total // 2, total - total // 2)]
+        each = (0,) * self.ndim if padding == "valid" else padding
+        return [side for p in reversed(each) for side in (p, p)]
 
 
 class Conv1d(_Conv):
@@ -173,10 +181,31 @@ class _ConvTranspose(_ConvNd):
             padding_mode=padding_mode,
         )
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         own = self.__dict__
-        how = (own["stride"], own["padding"], own["output_padding"], self.groups, own["dilation"])
+        more = own["output_padding"] if output_size is None else self._more(input, list(output_size))
+        how = (own["stride"], own["padding"], more, self.groups, own["dilation"])
         return type(self).function(input, self.weight, self.bias, *how)
+
+    def _more(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
+        """The sizes that are wanted, beyond the least that there may be."""
+        own, first = self.__dict__, 2 if input.ndim == self.ndim + 2 else 1
+        wanted = wanted[first:] if len(wanted) == first + self.ndim else wanted
+        if len(wanted) != self.ndim:
+            raise ValueError(
+                f"ConvTranspose{self.ndim}D: for {input.ndim}D input, output_size must have {self.ndim} or "
+                f"{first + self.ndim} elements (got {len(wanted)})"
+            )
+        settings = (own["stride"], own["padding"], own["dilation"], self.kernel_size)
+        each = zip(array_of(input).shape[first:], *settings, strict=True)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in each]
+        most = [low + s - 1 for low, s in zip(least, own["stride"], strict=True)]
+        if any(not low <= n <= high for n, low, high in zip(wanted, least, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from {least} to {most} (for an "
+                f"input of {input.shape[2:]})"
+            )
+        return tuple(n - low for n, low in zip(wanted, least, strict=True))
 
 
 class ConvTranspose1d(_ConvTranspose):

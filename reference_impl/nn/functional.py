@@ -184,19 +184,33 @@ def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     return wrap_beside(x, scaled.astype(array_of(x).dtype))
 
 
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels with probability ``p`` and scale the rest."""
-    channels = 2 if input.ndim > 2 else 1
-    shape = (*input.shape[:channels], *(1,) * (input.ndim - channels))
-    return _dropped(input, p, training, inplace, shape)
-
-
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def feature_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels with probability ``p`` and scale the rest."""
     return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
 
 
-dropout3d = feature_dropout = dropout2d
+dropout2d = feature_dropout
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of samples, or of one sample, with probability ``p`` and scale the rest."""
+    need_probability(p)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input.")
+    return _of_samples(3, input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of samples, or of one sample, with probability ``p`` and scale the rest."""
+    need_probability(p)
+    return _of_samples(5, input, p, training, inplace)
+
+
+def _of_samples(ndim: int, x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if x.ndim == ndim:
+        return feature_dropout(x, p, training, inplace)
+    out = feature_dropout(x.unsqueeze_(0) if inplace else x.unsqueeze(0), p, training, inplace)
+    return out.squeeze_(0) if inplace else out.squeeze(0)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

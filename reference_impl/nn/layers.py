@@ -258,8 +258,10 @@ class Dropout2d(Dropout):
     function = staticmethod(functional.dropout2d)
 
 
-class Dropout3d(Dropout2d):
+class Dropout3d(Dropout):
     """Zero random channels in training."""
+
+    function = staticmethod(functional.dropout3d)
 
 
 class AlphaDropout(Dropout):

@@ -144,6 +144,13 @@ class LazyLinear(LazyModuleMixin, Linear):
                 if self.bias is not None:
                     self.bias.materialize((self.out_features,))
                 self.reset_parameters()
+        if self.in_features == 0:
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise AssertionError(
+                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features "
+                    f"from self.weight: {self.weight.shape[-1]}"
+                )
+            self.in_features = input.shape[-1]
 
 
 def _lazy_convolution(base: Any) -> Any:
@@ -217,7 +224,7 @@ def _lazy_norm(base: Any) -> Any:
                 super().reset_parameters()
 
         def initialize_parameters(self, input: Tensor) -> None:
-            if self.__dict__["num_features"]:
+            if not self.has_uninitialized_params():
                 return
             self.num_features = input.shape[1]
             with no_grad():

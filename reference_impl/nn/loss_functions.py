@@ -87,9 +87,16 @@ def mse_loss(
     reduction = chosen_reduction(size_average, reduce, reduction)
     input, target = _broadcast(input, target)
     if weight is not None:
-        losses = input._mse_loss(target, "none").mul(weight)
-        return losses.sum().div(weight.sum()) if reduction == "mean" else reduce_losses(losses, reduction)
+        return _weighted(input.sub(target).pow(2), weight, reduction)
     return _in_memory_of_each(input._mse_loss(target, _check_reduction(reduction)), input, reduction)
+
+
+def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """Weigh the loss of each element; the mean is by weight."""
+    if weight.shape != losses.shape:
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses.mul(weight)
+    return losses.sum().div(weight.sum()) if reduction == "mean" else reduce_losses(losses, reduction)
 
 
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
@@ -101,19 +108,32 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
 
 
 def l1_loss(
-    input: Tensor, target: Tensor, size_average: Old = None, reduce: Old = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Old = None,
+    reduce: Old = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """Absolute differences."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     input, target = _broadcast(input, target)
-    return reduce_losses(input.sub(target).abs(), chosen_reduction(size_average, reduce, reduction))
+    losses = input.sub(target).abs()
+    return reduce_losses(losses, reduction) if weight is None else _weighted(losses, weight, reduction)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
     """Half the square of differences below ``delta``, linear beyond."""
     need_kernel("huber", array_of(input), "biu")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _broadcast(input, target)
+    if weight is not None:
+        if weight.shape != input.shape:
+            raise ValueError("Weights and input must have the same size.")
+        return reduce_losses(input._huber(target, "none", delta).mul(weight), reduction)
     loss = input._huber(target, _check_reduction(reduction), delta)
     return _in_memory_of_each(loss, input, reduction)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from reference_impl.core.tensor import Tensor
@@ -23,10 +25,31 @@ class _Loss(Module):
         super().__init__()
         if size_average is not None or reduce is not None:
             reduction = reduction_of_old(size_average, reduce)
-        self.reduction, self.settings = reduction, settings
+        settings = _defaults(type(self).function) | settings
+        self.reduction, self._passed_on = reduction, tuple(settings)
+        self.__dict__.update(settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is set beside the reduction, as it is by now."""
+        return {name: self.__dict__[name] for name in self._passed_on}
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return type(self).function(input, target, reduction=self.reduction, **self.settings)
+
+
+@cache
+def _defaults(function: Callable[..., Tensor]) -> dict[str, Any]:
+    """The settings of a loss that have defaults, but for weights and reductions."""
+    given = inspect.signature(function).parameters.values()
+    return {
+        each.name: each.default
+        for each in given
+        if each.default is not each.empty and each.name not in _APART
+    }
+
+
+_APART = frozenset({"size_average", "reduce", "reduction", "weight", "pos_weight", "distance_function"})
 
 
 class _Classes(_Loss):
@@ -60,13 +83,9 @@ def _loss(name: str, base: type[_Loss], function: Callable[..., Tensor]) -> type
 
 MSELoss = _loss("MSELoss", _Loss, functional.mse_loss)
 L1Loss = _loss("L1Loss", _Loss, functional.l1_loss)
-SmoothL1Loss = _loss("SmoothL1Loss", _Loss, functional.smooth_l1_loss)
-HuberLoss = _loss("HuberLoss", _Loss, functional.huber_loss)
 NLLLoss = _loss("NLLLoss", _Classes, functional.nll_loss)
 CrossEntropyLoss = _loss("CrossEntropyLoss", _Classes, functional.cross_entropy)
-KLDivLoss = _loss("KLDivLoss", _Loss, functional.kl_div)
 SoftMarginLoss = _loss("SoftMarginLoss", _Loss, functional.soft_margin_loss)
-HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", _Loss, functional.hinge_embedding_loss)
 
 
 class _Weighted(_Loss):
@@ -113,6 +132,13 @@ class _Several(_Loss):
         return type(self).function(*inputs, reduction=self.reduction, **self.settings)
 
 
+SmoothL1Loss = _loss("SmoothL1Loss", _Several, functional.smooth_l1_loss)
+SmoothL1Loss.order = ("size_average", "reduce", "reduction", "beta")  # type: ignore[attr-defined]
+HuberLoss = _loss("HuberLoss", _Several, functional.huber_loss)
+HuberLoss.order = ("reduction", "delta")  # type: ignore[attr-defined]
+KLDivLoss = _loss("KLDivLoss", _Several, functional.kl_div)
+KLDivLoss.order = ("size_average", "reduce", "reduction", "log_target")  # type: ignore[attr-defined]
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", _Several, functional.hinge_embedding_loss)
 MarginRankingLoss = _loss("MarginRankingLoss", _Several, functional.margin_ranking_loss)
 CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", _Several, functional.cosine_embedding_loss)
 TripletMarginLoss = _loss("TripletMarginLoss", _Several, functional.triplet_margin_loss)
@@ -160,6 +186,8 @@ TripletMarginWithDistanceLoss.order = ()  # type: ignore[attr-defined]
 class CTCLoss(_Loss):
     """`functional.ctc_loss` as a module."""
 
+    function = staticmethod(functional.ctc_loss)
+
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__(None, None, reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
@@ -168,4 +196,4 @@ class CTCLoss(_Loss):
         self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
     ) -> Tensor:
         how = (self.blank, self.reduction, self.zero_infinity)
-        return functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, *how)
+        return type(self).function(log_probs, targets, input_lengths, target_lengths, *how)

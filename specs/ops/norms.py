@@ -177,6 +177,23 @@ def softmax(x: Tensor, dim: Dim) -> Any:
     return np.ascontiguousarray(np.exp(_log_softmax(x, dim))) if x.ndim else np.ones_like(x)
 
 
+@op(
+    internal=True,
+    name="_safe_softmax",
+    node="SafeSoftmaxBackward0",
+    dtypes="float",
+    layout=(),
+    exact=False,
+    ulp=4,
+)
+def safe_softmax(x: Tensor, dim: Dim) -> Any:
+    """The softmax, zero where everything along the dimension is minus infinity; saves its result."""
+    dim = axis_of(dim, x.ndim)
+    with np.errstate(invalid="ignore"):
+        found = np.ascontiguousarray(np.exp(_log_softmax(x, dim)))
+    return np.where(np.all(x == -np.inf, dim, keepdims=True), x.dtype.type(0), found)
+
+
 @op(internal=True, node="SoftmaxBackwardDataBackward0", dtypes="same")
 def _softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
     """The gradient through a softmax whose result is ``y``."""
@@ -186,6 +203,7 @@ def _softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
 
 
 softmax.wrt(x=lambda g, out, dim: g._softmax_backward(out, dim))
+safe_softmax.wrt(x=lambda g, out, dim: g._softmax_backward(out, dim))
 
 
 def _softmax_twice(g: Any, dy: Any, y: Any, dim: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reference_impl.base import dtypes
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import as_tensor
@@ -22,8 +23,21 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Tensor | None = None
 
     def to(self, *where: Any, **more: Any) -> PackedSequence:
-        """Cast or move the elements."""
-        return self._replace(data=self.data.to(*where, **more))
+        """Cast or move the elements; return the sequences themselves if neither is needed."""
+        data = self.data.to(*where, **more)
+        return self if data is self.data else self._replace(data=data)
+
+    def double(self) -> PackedSequence:
+        """Cast the elements to float64."""
+        return self.to(dtypes.float64)
+
+    def float(self) -> PackedSequence:
+        """Cast the elements to float32."""
+        return self.to(dtypes.float32)
+
+    def half(self) -> PackedSequence:
+        """Cast the elements to float16."""
+        return self.to(dtypes.float16)
 
 
 def pad_sequence(

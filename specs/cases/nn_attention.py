@@ -1,0 +1,270 @@
+"""Attention and the layers of transformers, with each of their masks and settings."""
+
+import torch
+
+
+def _filled(m):
+    """Fill the parameters of a module with numbers that are known, and return it."""
+    for n, p in enumerate(m.parameters()):
+        p.data = torch.linspace(-1.0, 1.5 + 0.25 * n, p.numel(), dtype=torch.float64).reshape(p.shape)
+    return m
+
+
+def _line(*shape):
+    """Return numbers in a row, in that shape, that require grad."""
+    count = torch.zeros(shape).numel()
+    return torch.linspace(-2.0, 3.0, count, dtype=torch.float64).reshape(shape).requires_grad_()
+
+
+def _graded(out, *inputs):
+    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
+    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
+    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+
+
+def _still(m):
+    """Fill a module whose weights are small, without dropout."""
+    for n, p in enumerate(m.parameters()):
+        p.data = torch.linspace(-0.5, 0.5 + 0.125 * n, p.numel(), dtype=torch.float64).reshape(p.shape)
+    return m.eval()
+
+
+def attention_looks_where_masks_allow():
+    """Masks of places, of samples and of what comes later; with weights of all heads or their mean.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    n = torch.nn
+    x = _line(3, 2, 4)
+    m = n.MultiheadAttention(4, 2, dtype=torch.float64)
+    assert [(k, tuple(v.shape)) for k, v in m.named_parameters()] == [
+        ("in_proj_weight", (12, 4)),
+        ("in_proj_bias", (12,)),
+        ("out_proj.weight", (4, 4)),
+        ("out_proj.bias", (4,)),
+    ]
+    assert (m.embed_dim, m.num_heads, m.head_dim, m.dropout, m.batch_first) == (4, 2, 2, 0.0, False)
+    _filled(m)
+    out, w = m(x, x, x)
+    assert (tuple(out.shape), tuple(w.shape)) == ((3, 2, 4), (2, 3, 3))
+    assert _graded(out, x) == [-503.7304, 9302.18]
+    assert _graded(w, x) == [55.3904, -19.2048]
+    assert m(x, x, x, need_weights=False)[1] is None
+    assert _graded(m(x, x, x, need_weights=False)[0], x) == [-503.7304, 9302.18]
+    out, w = m(x, x, x, average_attn_weights=False)
+    assert (tuple(w.shape), _graded(w, x)) == ((2, 2, 3, 3), [218.7809, -38.4096])
+    apart = torch.tensor([[False, True, False], [False, False, True], [True, False, False]])
+    assert _graded(m(x, x, x, attn_mask=apart)[0], x) == [2340.1026, 29308.9255]
+    assert _graded(m(x, x, x, attn_mask=apart, need_weights=False)[0], x) == [2340.1026, 29308.9255]
+    assert _graded(m(x, x, x, attn_mask=apart.double())[0], x) == [-435.5839, 4382.334]
+    absent = torch.tensor([[False, False, True], [False, True, False]])
+    assert _graded(m(x, x, x, key_padding_mask=absent)[0], x) == [-984.5428, 13243.6125]
+    assert _graded(m(x, x, x, key_padding_mask=absent, need_weights=False)[0], x) == [-984.5428, 13243.6125]
+    assert _graded(m(x, x, x, absent, True, apart)[0], x) == [3229.3591, 36189.971]
+    assert _graded(m(x, x, x, absent, False, apart)[0], x) == [3229.3591, 36189.971]
+    assert _graded(m(x, x, x, attn_mask=apart.expand(4, 3, 3))[0], x) == [2340.1026, 29308.9255]
+    assert _graded(m(x, x, x, attn_mask=apart.expand(4, 3, 3), need_weights=False)[0], x) == [
+        2340.1026,
+        29308.9255,
+    ]
+    later = n.Transformer.generate_square_subsequent_mask(3, dtype=torch.float64)
+    assert _graded(m(x, x, x, attn_mask=later, is_causal=True, need_weights=False)[0], x) == [
+        -2220.8205,
+        7355.5161,
+    ]
+    assert _graded(m(x, x, x, attn_mask=later)[0], x) == [-2220.8205, 7355.5161]
+    y = _line(2, 2, 4)
+    assert _graded(m(y, x, x)[0], x, y) == [-14.0146, 12698.2524, -13084.5959]
+
+
+def attention_of_several_sizes():
+    """Samples first or one alone; keys and values of other sizes; without biases, or with one more key.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    n = torch.nn
+    x = _line(2, 3, 4)
+    m = _filled(n.MultiheadAttention(4, 2, batch_first=True))
+    out, w = m(x, x, x)
+    assert (tuple(out.shape), tuple(w.shape)) == ((2, 3, 4), (2, 3, 3))
+    assert _graded(out, x) == [3128.0745, 33021.7056]
+    one = _line(3, 4)
+    out, w = m(one, one, one)
+    assert (tuple(out.shape), tuple(w.shape)) == ((3, 4), (3, 3))
+    assert _graded(out, one) == [-177.4392, 2757.6977]
+    absent = torch.tensor([False, True, False])
+    assert _graded(m(one, one, one, key_padding_mask=absent)[0], one) == [-214.1113, 2992.0934]
+    k, v = _line(2, 3, 2), _line(2, 3, 3)
+    m = n.MultiheadAttention(4, 2, kdim=2, vdim=3, batch_first=True, dtype=torch.float64)
+    assert [(key, tuple(p.shape)) for key, p in m.named_parameters()] == [
+        ("q_proj_weight", (4, 4)),
+        ("k_proj_weight", (4, 2)),
+        ("v_proj_weight", (4, 3)),
+        ("in_proj_bias", (12,)),
+        ("out_proj.weight", (4, 4)),
+        ("out_proj.bias", (4,)),
+    ]
+    assert _graded(_filled(m)(x, k, v)[0], x, k, v) == [6340.0883, 22272.299, 251.8291, 32509.1185]
+    m = n.MultiheadAttention(4, 1, bias=False)
+    assert (m.in_proj_bias, m.out_proj.bias) == (None, None)
+    assert _graded(_filled(m)(x, x, x)[0], x) == [-182.8478, 5777.1389]
+    assert _graded(_filled(n.MultiheadAttention(4, 1, dropout=1.0))(x, x, x)[0], x) == [220.0, 0.0]
+    assert _graded(_filled(n.MultiheadAttention(4, 1, dropout=1.0)).eval()(x, x, x)[0], x) == [
+        564.2068,
+        19408.5229,
+    ]
+
+
+def attention_by_products():
+    """With a mask, without what comes later, and with another scale. Rule: op/derivatives-beyond-programs."""
+    f = torch.nn.functional
+    q, k, v = _line(1, 3, 2), _line(1, 2, 2), _line(1, 2, 1)
+    assert _graded(f.scaled_dot_product_attention(q, k, v), q, k, v) == [12.139, 13.0715, 1.1004, 10.8278]
+    assert _graded(f.scaled_dot_product_attention(q, k, v, scale=2.0), q, k, v) == [
+        12.9873,
+        0.5924,
+        0.0508,
+        10.9975,
+    ]
+    assert _graded(f.scaled_dot_product_attention(q, k, v, is_causal=True), q, k, v) == [
+        12.1348,
+        13.0415,
+        1.1184,
+        10.827,
+    ]
+    seen = torch.tensor([[True, False], [True, True], [False, True]])
+    assert _graded(f.scaled_dot_product_attention(q, k, v, seen), q, k, v) == [
+        12.1349,
+        13.0385,
+        1.1176,
+        10.827,
+    ]
+    assert _graded(f.scaled_dot_product_attention(q, k, v, attn_mask=seen.double()), q, k, v) == [
+        12.1364,
+        13.0506,
+        1.1113,
+        10.8273,
+    ]
+    assert _graded(f.scaled_dot_product_attention(q, k, v, None, 1.0), q, k, v) == [0.0, 0.0, 0.0, 0.0]
+
+
+def layers_of_transformers():
+    """They norm before or after, attend to themselves and to memory. Rule: op/derivatives-beyond-programs."""
+    n = torch.nn
+    x, y = _line(3, 2, 4), _line(2, 2, 4)
+    m = n.TransformerEncoderLayer(4, 2, 3, dtype=torch.float64)
+    assert [(k, tuple(v.shape)) for k, v in m.named_parameters()] == [
+        ("self_attn.in_proj_weight", (12, 4)),
+        ("self_attn.in_proj_bias", (12,)),
+        ("self_attn.out_proj.weight", (4, 4)),
+        ("self_attn.out_proj.bias", (4,)),
+        ("linear1.weight", (3, 4)),
+        ("linear1.bias", (3,)),
+        ("linear2.weight", (4, 3)),
+        ("linear2.bias", (4,)),
+        ("norm1.weight", (4,)),
+        ("norm1.bias", (4,)),
+        ("norm2.weight", (4,)),
+        ("norm2.bias", (4,)),
+    ]
+    assert (m.norm_first, m.self_attn.batch_first, m.dropout.p, m.norm1.eps) == (False, False, 0.1, 1e-05)
+    assert _graded(_still(m)(x), x) == [498.852, 0.0]
+    assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, norm_first=True))(x), x) == [2694.3154, 4900.182]
+    assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, 0.5, "gelu", 0.25, True, bias=False))(x), x) == [
+        122.7779,
+        54.5255,
+    ]
+    assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, activation=torch.tanh))(x), x) == [
+        495.5458,
+        -0.0002,
+    ]
+    assert n.TransformerEncoderLayer(4, 2).linear1.out_features == 2048
+    later = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)
+    absent = torch.tensor([[False, False, True], [False, False, False]])
+    assert _graded(_still(m)(x, later), x) == [490.1184, 2.5427]
+    assert _graded(_still(m)(x, src_key_padding_mask=absent), x) == [487.5725, 3.4298]
+    d = n.TransformerDecoderLayer(4, 2, 3, dtype=torch.float64)
+    assert [k for k, v in d.named_parameters()] == [
+        "self_attn.in_proj_weight",
+        "self_attn.in_proj_bias",
+        "self_attn.out_proj.weight",
+        "self_attn.out_proj.bias",
+        "multihead_attn.in_proj_weight",
+        "multihead_attn.in_proj_bias",
+        "multihead_attn.out_proj.weight",
+        "multihead_attn.out_proj.bias",
+        "linear1.weight",
+        "linear1.bias",
+        "linear2.weight",
+        "linear2.bias",
+        "norm1.weight",
+        "norm1.bias",
+        "norm2.weight",
+        "norm2.bias",
+        "norm3.weight",
+        "norm3.bias",
+    ]
+    assert _graded(_still(d)(y, x), x, y) == [331.2033, 12.8308, 0.0001]
+    assert _graded(_still(n.TransformerDecoderLayer(4, 2, 3, norm_first=True))(y, x), x, y) == [
+        1686.9716,
+        3198.552,
+        1496.032,
+    ]
+    assert _graded(_still(d)(x, y, later, None, absent), x, y) == [712.5365, -0.2352, 25.1595]
+    assert _graded(_still(d)(x, y, memory_mask=later[:, 1:]), x, y) == [706.6426, 0.0002, 10.5293]
+    assert _graded(_still(d)(y, x, memory_key_padding_mask=absent), x, y) == [331.1808, 13.2037, 0.0001]
+    e = n.TransformerEncoder(m, 2, n.LayerNorm(4))
+    assert (len(e.layers), e.num_layers, e.layers[0] is m, e.layers[0] is e.layers[1]) == (2, 2, False, False)
+    assert _graded(_still(e)(x, later, absent), x) == [973.9655, -0.0011]
+    c = n.TransformerDecoder(d, 2)
+    assert (c.norm, _graded(_still(c)(y, x), x, y)) == (None, [637.7195, -0.1498, 0.0])
+    assert _graded(_still(c)(x, y, tgt_mask=later, memory_mask=later[:, :2]), x, y) == [
+        1353.4906,
+        0.0,
+        -0.3733,
+    ]
+
+
+def transformers_encode_and_decode():
+    """The memory is that of the encoder, which a norm ends. Rule: op/derivatives-beyond-programs."""
+    n = torch.nn
+    x, y = _line(3, 2, 4), _line(2, 2, 4)
+    t = n.Transformer(4, 2, 1, 1, 3, dtype=torch.float64)
+    assert (
+        t.d_model,
+        t.nhead,
+        t.batch_first,
+        len(t.encoder.layers),
+        len(t.decoder.layers),
+        t.encoder.layers[0].dropout.p,
+    ) == (4, 2, False, 1, 1, 0.1)
+    assert (type(t.encoder.norm).__name__, type(t.decoder.norm).__name__, len(list(t.parameters()))) == (
+        "LayerNorm",
+        "LayerNorm",
+        34,
+    )
+    bound = max(p.abs().max().item() for p in t.parameters() if p.ndim > 1)
+    assert bound <= (6 / 7) ** 0.5
+    assert _graded(_still(t)(x, y), x, y) == [593.8879, 0.0, -0.0001]
+    later = t.generate_square_subsequent_mask(2)
+    assert (later.tolist() == [[0.0, float("-inf")], [0.0, 0.0]], later.dtype is torch.float32) == (
+        True,
+        True,
+    )
+    assert _graded(_still(t)(x, y, tgt_mask=later.double()), x, y) == [593.8889, 0.0, 0.0]
+    absent = torch.tensor([[False, False, True], [False, False, False]])
+    assert _graded(_still(t)(x, y, src_key_padding_mask=absent), x, y) == [593.888, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y, memory_key_padding_mask=absent), x, y) == [593.8879, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y, tgt_key_padding_mask=absent[:, 1:]), x, y) == [593.8952, 0.0, 0.0]
+    assert _graded(_still(t)(x, y, src_mask=torch.eye(3).double()), x, y) == [593.8879, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y, memory_mask=torch.eye(3).double()[1:]), x, y) == [593.8879, 0.0, -0.0001]
+    t = _still(n.Transformer(4, 2, 1, 2, 3, 0.5, "gelu", batch_first=True, norm_first=True, bias=False))
+    assert (len(t.decoder.layers), t.decoder.layers[0].norm_first, t.decoder.layers[1].linear1.bias) == (
+        2,
+        True,
+        None,
+    )
+    assert _graded(t(x[:2], y), x, y) == [237.0232, 0.0, 0.0]
+    own = n.Identity()
+    assert n.Transformer(4, 2, 1, 1, 3, custom_encoder=own).encoder is own

@@ -1,0 +1,224 @@
+"""Layers with each of their settings: what they hold, what they compute, and the gradients of it."""
+
+import torch
+
+
+def _filled(m):
+    """Fill the parameters of a module with numbers that are known, and return it."""
+    for n, p in enumerate(m.parameters()):
+        p.data = torch.linspace(-1.0, 1.5 + n, p.numel(), dtype=torch.float64).reshape(p.shape)
+    return m
+
+
+def _line(*shape):
+    """Return numbers in a row, in that shape, that require grad."""
+    count = torch.zeros(shape).numel()
+    return torch.linspace(-2.0, 3.0, count, dtype=torch.float64).reshape(shape).requires_grad_()
+
+
+def _graded(out, *inputs):
+    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
+    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs)
+    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+
+
+def layers_of_norms():
+    """Their parameters, if they have any, begin with 1 and 0. Rule: op/derivatives-beyond-programs."""
+    n = torch.nn
+    x = _line(2, 4, 2)
+    m = n.LayerNorm(2, eps=0.5, dtype=torch.float64)
+    assert [(k, v.tolist()) for k, v in m.named_parameters()] == [
+        ("weight", [1.0, 1.0]),
+        ("bias", [0.0, 0.0]),
+    ]
+    assert (m.normalized_shape, m.eps, m.elementwise_affine) == ((2,), 0.5, True)
+    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [155.4595, 112.1481, 18.3533, 208.0]
+    m = n.LayerNorm((4, 2), bias=False)
+    assert [(k, tuple(v.shape), v.dtype is torch.float32) for k, v in m.named_parameters()] == [
+        ("weight", (4, 2), True)
+    ]
+    assert m.bias is None
+    assert _graded(_filled(m)(x), x, m.weight) == [120.4552, 0.0062, 476.5838]
+    m = n.LayerNorm([2], elementwise_affine=False)
+    assert (m.weight, m.bias, m.eps, m.normalized_shape) == (None, None, 1e-05, (2,))
+    assert _graded(m(x), x) == [7.9986, 0.0086]
+    m = n.RMSNorm(2, eps=0.5, dtype=torch.float64)
+    assert [(k, v.tolist()) for k, v in m.named_parameters()] == [("weight", [1.0, 1.0])]
+    assert (m.normalized_shape, m.eps, m.elementwise_affine) == ((2,), 0.5, True)
+    assert _graded(_filled(m)(x), x, m.weight) == [41.1137, 98.6616, 128.4949]
+    m = n.RMSNorm([4, 2], elementwise_affine=False)
+    assert (m.weight, m.eps, m.normalized_shape) == (None, None, (4, 2))
+    assert _graded(m(x), x) == [85.2046, 187.5035]
+    m = n.GroupNorm(2, 4, eps=0.25, dtype=torch.float64)
+    assert [(k, v.tolist()) for k, v in m.named_parameters()] == [
+        ("weight", [1.0, 1.0, 1.0, 1.0]),
+        ("bias", [0.0, 0.0, 0.0, 0.0]),
+    ]
+    assert (m.num_groups, m.num_channels, m.eps, m.affine) == (2, 4, 0.25, True)
+    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [181.6289, 63.57, 63.0737, 380.0]
+    m = n.GroupNorm(4, 4, affine=False)
+    assert (m.weight, m.bias, m.eps) == (None, None, 1e-05)
+    assert _graded(m(x), x) == [7.9986, 0.0086]
+    m = n.GroupNorm(1, 4, bias=False)
+    assert m.bias is None and m.weight is not None
+    m = n.LocalResponseNorm(2)
+    assert (m.size, m.alpha, m.beta, m.k) == (2, 0.0001, 0.75, 1.0)
+    assert _graded(n.LocalResponseNorm(3, 0.5, 0.5, 2.0)(x), x) == [90.3122, 509.8671]
+    assert _graded(n.LocalResponseNorm(2, alpha=0.5, beta=1.0)(x.reshape(1, 2, 2, 2, 2)), x) == [
+        69.7819,
+        272.1545,
+    ]
+
+
+def layers_that_drop_channels():
+    """Dropout of whole channels, in training alone; of all with 1, of none with 0.
+
+    Rule: nn/dropout-in-training-only.
+    """
+    n, f = torch.nn, torch.nn.functional
+    x = torch.ones(2, 3, 4, 4, requires_grad=True)
+    every = [n.Dropout(0.5), n.Dropout2d(), n.Dropout3d(), n.AlphaDropout()]
+    assert [m.p for m in every] == [0.5, 0.5, 0.5, 0.5]
+    assert [m.eval()(x) is x for m in every] == [True, True, False, True]
+    whole = [n.Dropout2d(0.5)(x), f.dropout2d(x), f.dropout2d(x, 0.5, True), n.Dropout3d()(x.unsqueeze(-1))]
+    assert [sorted(set(y.flatten(2).std(2, False).flatten().tolist())) for y in whole] == [
+        [0.0],
+        [0.0],
+        [0.0],
+        [0.0],
+    ]
+    y = n.Dropout1d(0.5)(x.reshape(2, 12, 4))
+    assert sorted(set(y.std(2, False).flatten().tolist())) == [0.0]
+    assert f.dropout1d(x[0, 0], 0.0).shape == (4, 4)
+    assert f.dropout3d(x, 0.5).shape == (2, 3, 4, 4)
+    k = torch.ones(64, 1, 1, 4)
+    assert len(set(f.dropout3d(k)[:, 0, 0, 0].tolist())) == 2
+    assert f.dropout3d(k, 1.0, inplace=True) is k
+    assert k.shape == (64, 1, 1, 4) and k._version == 3
+    z = f.dropout1d(torch.ones(40, 5))
+    assert sorted(set(z.std(1, False).tolist())) == [0.0]
+    assert sorted(set(z.flatten().tolist())) == [0.0, 2.0]
+    many = torch.ones(1, 64, 4, 4)
+    assert sorted(set(f.dropout2d(many).flatten().tolist())) == [0.0, 2.0]
+    assert sorted(set(f.dropout2d(many, 0.75).flatten().tolist())) == [0.0, 4.0]
+    assert f.dropout2d(many, 0.0).equal(many)
+    assert f.dropout(many, 1.0).sum().item() == 0.0
+    assert f.dropout2d(many, 0.9, training=False).equal(many)
+    assert f.dropout3d(many.unsqueeze(-1), training=False).equal(many.unsqueeze(-1))
+    kept = many.clone()
+    assert f.dropout2d(kept, 1.0, inplace=True) is kept
+    assert kept.sum().item() == 0.0
+    assert f.alpha_dropout(x) is x
+    assert f.alpha_dropout(x, 0.0, True).equal(x)
+    a = f.alpha_dropout(torch.zeros(400), 0.5, True)
+    assert sorted({round(v, 4) for v in a.tolist()}) == [-0.7792, 0.7792]
+    b = n.AlphaDropout(0.25)(torch.ones(400))
+    assert sorted({round(v, 4) for v in b.tolist()}) == [-1.1435, 1.2484]
+    y = f.dropout2d(x, 0.5)
+    y.sum().backward()
+    assert x.grad.equal(y.detach())
+
+
+def layers_of_shapes():
+    """Flattening, folding out, and similarity along a dimension. Rule: op/derivatives-beyond-programs."""
+    n = torch.nn
+    x = _line(2, 3, 2)
+    assert n.Flatten()(x).shape == (2, 6)
+    assert n.Flatten(0, 1)(x).shape == (6, 2)
+    assert n.Flatten(start_dim=0)(x).shape == (12,)
+    assert n.Unflatten(1, (3, 1))(x).shape == (2, 3, 1, 2)
+    assert n.Unflatten(dim=-1, unflattened_size=[1, 2])(x).shape == (2, 3, 1, 2)
+    assert n.Unflatten(0, (-1, 2))(x).shape == (1, 2, 3, 2)
+    y = torch.linspace(1.0, 2.0, 12, dtype=torch.float64).reshape(2, 3, 2)
+    assert _graded(n.CosineSimilarity()(x, y), x) == [4.8268, 10.557]
+    assert _graded(n.CosineSimilarity(dim=2, eps=0.5)(x, y), x) == [12.4312, 47.0141]
+    assert _graded(n.PairwiseDistance()(x, y), x) == [28.0598, 54.704]
+    assert _graded(n.PairwiseDistance(1.0, 0.5, keepdim=True)(x, y), x) == [39.3636, 187.0]
+    assert [round(v, 4) for v in n.ChannelShuffle(2)(_line(1, 4, 1, 1)).flatten().tolist()] == [
+        -2.0,
+        1.3333,
+        -0.3333,
+        3.0,
+    ]
+    assert _graded(n.Softmax2d()(x), x) == [54.7902, 12.4449]
+    assert _graded(n.Identity(5, a=1)(x), x) == [104.0, 650.0]
+    m = n.Bilinear(2, 2, 1, dtype=torch.float64)
+    assert [(k, tuple(v.shape)) for k, v in m.named_parameters()] == [("weight", (1, 2, 2)), ("bias", (1,))]
+    assert (m.in1_features, m.in2_features, m.out_features) == (2, 2, 1)
+    assert _graded(_filled(m)(x, y), x, m.weight, m.bias) == [58.6033, 371.0, 547.2149, 21.0]
+    assert n.Bilinear(1, 2, 3, bias=False).bias is None
+
+
+def layers_that_pad():
+    """One number for all sides or one for each; with the edge, a mirror image, what is behind, or a value.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    n = torch.nn
+    x = _line(1, 1, 3)
+    assert n.ConstantPad1d(1, 2.5).padding == (1, 1)
+    assert n.ConstantPad2d([1, 0, 0, 1], 2.5).padding == (1, 0, 0, 1)
+    assert n.ReflectionPad2d(1).padding == (1, 1, 1, 1)
+    assert n.ZeroPad3d(1).padding == (1, 1, 1, 1, 1, 1)
+    assert _graded(n.ConstantPad1d((2, 1), 2.5)(x), x) == [33.5, 26.0]
+    assert _graded(n.ZeroPad1d(1)(x), x) == [9.5, 20.0]
+    assert _graded(n.ReflectionPad1d((2, 1))(x), x) == [18.0, 45.0]
+    assert _graded(n.ReplicationPad1d((1, 2))(x), x) == [40.5, 54.0]
+    assert _graded(n.CircularPad1d((1, 2))(x), x) == [5.5, 40.0]
+    y = _line(1, 1, 2, 3)
+    assert _graded(n.ZeroPad2d((1, 0, 0, 1))(y), y) == [37.0, 127.0]
+    assert _graded(n.ConstantPad2d(1, -1.0)(y), y) == [-89.0, 247.0]
+    assert _graded(n.ReflectionPad2d((0, 2, 1, 0))(y), y) == [96.0, 456.0]
+    assert _graded(n.ReplicationPad2d((0, 1, 2, 0))(y), y) == [86.0, 494.0]
+    assert _graded(n.CircularPad2d((1, 0, 0, 1))(y), y) == [21.0, 255.0]
+    z = _line(1, 1, 2, 2, 2)
+    assert n.ConstantPad3d(1, 0.5)(z).shape == (1, 1, 4, 4, 4)
+    assert _graded(n.ReplicationPad3d((1, 0, 0, 0, 0, 1))(z), z) == [273.0, 1032.0]
+    assert _graded(n.ReflectionPad3d((1, 0, 0, 1, 0, 0))(z), z) == [180.8571, 903.0]
+    assert _graded(n.CircularPad3d((1, 0, 0, 0, 0, 1))(z), z) == [43.7143, 711.0]
+
+
+def layers_with_slopes():
+    """Slopes are numbers, parameters, or drawn in training. Rule: op/derivatives-beyond-programs."""
+    n, f = torch.nn, torch.nn.functional
+    x = _line(1, 2, 3)
+    m = n.PReLU()
+    assert (m.weight.tolist(), m.num_parameters) == ([0.25], 1)
+    m = n.PReLU(2, 0.5, dtype=torch.float64)
+    assert m.weight.tolist() == [0.5, 0.5]
+    assert _graded(m(x), x, m.weight) == [30.0, 84.0, -4.0]
+    assert _graded(n.RReLU(0.25, 0.75).eval()(x), x) == [30.0, 84.0]
+    assert _graded(f.rrelu(x), x) == [31.0833, 80.2083]
+    assert _graded(n.RReLU(0.5, 0.5)(x), x) == [30.0, 84.0]
+    assert (n.RReLU().lower, n.RReLU().upper == 1 / 3) == (0.125, True)
+    drawn = f.rrelu(torch.full((100,), -1.0), 0.25, 0.75, training=True)
+    assert drawn.min().item() >= -0.75 and drawn.max().item() <= -0.25 and len(set(drawn.tolist())) > 20
+    assert _graded(n.CELU(0.5)(x), x) == [30.6445, 86.5597]
+    assert _graded(n.ELU(0.5)(x), x) == [30.9355, 82.3034]
+    assert _graded(n.SELU()(x), x) == [29.8796, 99.5519]
+    assert _graded(n.GLU(1)(x), x) == [-3.2237, 10.2046]
+    assert _graded(n.Softmin(1)(x), x) == [6.4268, -1.2198]
+    assert _graded(n.Tanhshrink()(x), x) == [16.6504, 71.4084]
+    assert _graded(n.Threshold(0.5, 2.0)(x), x) == [44.0, 77.0]
+    assert _graded(n.Hardshrink(1.5)(x), x) == [26.0, 62.0]
+    assert _graded(n.Softshrink(1.5)(x), x) == [11.0, 62.0]
+    assert _graded(n.Softplus(2.0, 1.0)(x), x) == [33.1757, 81.9948]
+    assert _graded(n.Hardtanh(-1.0, 2.0)(x), x) == [23.0, 25.0]
+    assert _graded(n.LeakyReLU(0.5)(x), x) == [30.0, 84.0]
+    assert _graded(n.GELU("tanh")(x), x) == [30.7529, 84.979]
+    assert _graded(n.LogSoftmax(2)(x), x) == [-25.5597, -8.0794]
+    y = x.detach().clone()
+    assert [
+        n.CELU(0.5, inplace=True)(y) is y,
+        f.elu_(y) is y,
+        f.selu(y, True) is y,
+        f.leaky_relu_(y) is y,
+    ] == [True, True, True, True]
+    assert [round(v, 4) for v in y.flatten().tolist()] == [-0.0057, -0.0052, 0.0, 1.0507, 2.1014, 3.1521]
+    assert [n.ELU(inplace=True)(y) is y, n.Threshold(0.0, 1.0, True)(y) is y, n.ReLU6(True)(y) is y] == [
+        True,
+        True,
+        True,
+    ]
+    assert [round(v, 4) for v in y.flatten().tolist()] == [1.0, 1.0, 1.0, 1.0507, 2.1014, 3.1521]
