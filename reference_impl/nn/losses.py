@@ -31,7 +31,7 @@ class _Loss(Module):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is set beside the reduction, as it is by now."""
+        """The settings beside the reduction, as they are by now."""
         return {name: self.__dict__[name] for name in self._passed_on}
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
