@@ -19,7 +19,7 @@ def _line(*shape):
 def _graded(out, *inputs):
     """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs)
+    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
     return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
 
 
@@ -76,6 +76,7 @@ def layers_that_drop_channels():
 
     Rule: nn/dropout-in-training-only.
     """
+    torch.manual_seed(0)
     n, f = torch.nn, torch.nn.functional
     x = torch.ones(2, 3, 4, 4, requires_grad=True)
     every = [n.Dropout(0.5), n.Dropout2d(), n.Dropout3d(), n.AlphaDropout()]
@@ -192,6 +193,7 @@ def layers_with_slopes():
     assert _graded(f.rrelu(x), x) == [31.0833, 80.2083]
     assert _graded(n.RReLU(0.5, 0.5)(x), x) == [30.0, 84.0]
     assert (n.RReLU().lower, n.RReLU().upper == 1 / 3) == (0.125, True)
+    torch.manual_seed(0)
     drawn = f.rrelu(torch.full((100,), -1.0), 0.25, 0.75, training=True)
     assert drawn.min().item() >= -0.75 and drawn.max().item() <= -0.25 and len(set(drawn.tolist())) > 20
     assert _graded(n.CELU(0.5)(x), x) == [30.6445, 86.5597]

@@ -56,8 +56,8 @@ def losses_with_margins():
     t = t * 2 - 1
     assert _graded(f.soft_margin_loss(x, t), x) == [1.1037, 0.8668]
     assert _graded(n.SoftMarginLoss(reduction="sum")(x, t), x) == [6.6221, 5.2008]
-    assert _graded(f.hinge_embedding_loss(x, t), x) == [0.5, 0.6667]
-    assert _graded(n.HingeEmbeddingLoss(2.0, reduction="none")(x, t), x) == [26.0, 1.0]
+    assert _graded(f.hinge_embedding_loss(x + 0.25, t), x) == [0.5833, 1.3333]
+    assert _graded(n.HingeEmbeddingLoss(2.5, reduction="none")(x + 0.25, t), x) == [31.25, 1.0]
 
 
 def losses_of_pairs_have_margins():
@@ -83,8 +83,8 @@ def losses_of_pairs_have_margins():
     ) == [2.25, -0.25]
     m = n.TripletMarginWithDistanceLoss(distance_function=far, margin=2.0, swap=True, reduction="sum")
     assert (m.margin, m.swap, m.reduction) == (2.0, True, "sum")
-    assert _graded(m(x, y, -y), x) == [3.0, 2.5]
-    assert _graded(n.TripletMarginWithDistanceLoss(swap=True)(x, y, -y), x) == [1.2757, 0.7263]
+    assert _graded(m(x + 0.125, y, -y), x) == [3.125, 5.5]
+    assert _graded(n.TripletMarginWithDistanceLoss(swap=True)(x + 0.125, y, -y), x) == [1.2969, 0.7212]
     v = torch.tensor([[0.5, 1.0, 2.0], [0.0, 1.5, 1.0]], dtype=torch.float64)
     assert _graded(f.gaussian_nll_loss(x, y, v), x) == [83334.1881, -666664.8056]
     assert _graded(n.GaussianNLLLoss(full=True, eps=0.25, reduction="none")(x, y, v), x) == [55.8986, 32.8333]

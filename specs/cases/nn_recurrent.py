@@ -87,6 +87,7 @@ def what_recurrent_layers_hold():
         True,
     )
     assert n.RNNCell(3, 2, bias=False).bias_ih is None
+    torch.manual_seed(0)
     found = n.LSTM(1, 100).weight_hh_l0
     assert 0.09 < found.max().item() <= 0.1 and -0.1 <= found.min().item() < -0.09
     found = n.LSTMCell(1, 100).weight_ih
