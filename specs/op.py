@@ -1,8 +1,7 @@
 """The declaration of an op: ``@op`` and ``@composite`` make an `Op`, and everything else is read off it.
 
 Every fact of an op is a field of `Op`, with a default that is right for most: no other file knows an op by
-its name. The words of fields and annotations are explained in ``specs/kind.py``, value domains in
-``specs/domain.py``; the ops are in ``specs/ops``, and a machine runs their bodies and formulas.
+its name. ``specs/kind.py`` explains the words of fields and annotations, ``specs/domain.py`` value domains.
 
     @op(inplace=True, node="MulBackward0", dtypes="promote")
     def mul(x: Tensor, y):
@@ -13,10 +12,9 @@ its name. The words of fields and annotations are explained in ``specs/kind.py``
 
 A formula's parameters are what it needs:
 
-* ``g`` is the incoming gradient; if the op has several results, ``gs`` is the tuple of theirs, None for a
-  result that the backward did not reach;
-* ``out`` is the result, and an operand's name is that operand: both are saved;
-* an attribute's name is its value;
+* ``g`` is the incoming gradient; of several results, ``gs`` is the tuple of theirs, with None for a result
+  that the backward did not reach;
+* ``out`` is the result, an operand's name is that operand (both are saved), an attribute's is its value;
 * ``x_shape``, ``x_dtype``, ``x_strides``, ``x_offset`` (in elements) and ``x_place`` (the device) are
   metadata of operand ``x``, which is kept without saving the operand.
 
@@ -93,6 +91,7 @@ class Op:
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared
     alone: Alone | None = None  # what it does with inference tensors alone
     counts_itself: str = ""  # the rule by which the write that makes the result counts
+    with_array: Callable[..., Any] | None = None  # what it gives, as an operator, with an array of numpy's
     takes_view: Callable[..., Any] | None = None  # True or the operands of which its kernel takes views
     # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)
@@ -228,22 +227,21 @@ class Op:
     def _own(self, keyword: str) -> str:
         """This op's name of the parameter that torch calls ``keyword``."""
         keyword = KEYWORDS.get(keyword, keyword)
-        names = (name for at, name in enumerate(self.names) if self.torch_name(at) == keyword)
-        return keyword if keyword in self.order else next(names, keyword)
+        own = (name for at, name in enumerate(self.names) if self.torch_name(at) == keyword)
+        return keyword if keyword in self.order else next(own, keyword)
 
     def compute(self, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """Run the numpy body on prepared operands; shapes that do not broadcast are refused by rule.
 
         The result is an ndarray or a numpy scalar (as ufuncs give for 0-d operands), or a tuple of views.
         """
-        body = self.body
         try:
             if self.interleaved:
-                result = body(**dict(zip(self.names, operands, strict=True)), **attributes)
+                result = self.body(**dict(zip(self.names, operands, strict=True)), **attributes)
             elif attributes:
-                result = body(*operands, **attributes)
+                result = self.body(*operands, **attributes)
             else:
-                result = body(*operands)
+                result = self.body(*operands)
         except ValueError:
             shapes = [np.shape(value) for value in operands]
             where = clash(*shapes)
@@ -266,20 +264,22 @@ class Overloads:
         self.ops = ops
         self.receiver = ops[0].receiver
 
+    def fitting(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> Op | None:
+        """The overload for arguments of those types; None if none fits."""
+        return next((op for op in self.ops if op.fits(types, keywords, tensor)), None)
+
     def choose(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> Op:
         """The overload for arguments of those types; ``tensor`` is the implementation's own type."""
-        for op in self.ops:
-            if op.fits(types, keywords, tensor):
-                return op
-        kinds = ", ".join([t.__name__ for t in types] + [f"{n}={t.__name__}" for n, t in keywords.items()])
-        refuse("op/arguments", name=self.name, given=kinds)
+        if (op := self.fitting(types, keywords, tensor)) is None:
+            kinds = [t.__name__ for t in types] + [f"{n}={t.__name__}" for n, t in keywords.items()]
+            refuse("op/arguments", name=self.name, given=", ".join(kinds))
+        return op
 
     def bind(
         self, args: tuple[Any, ...], keywords: Mapping[str, Any], tensor: type
     ) -> tuple[Op, tuple[Any, ...], dict[str, Any]]:
         """The overload that takes the arguments, its operands, and its attributes."""
-        types = {name: type(value) for name, value in keywords.items()}
-        op = self.choose(tuple(map(type, args)), types, tensor)
+        op = self.choose(tuple(map(type, args)), {n: type(value) for n, value in keywords.items()}, tensor)
         return op, *op.bind(args, keywords)
 
 

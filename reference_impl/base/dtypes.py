@@ -142,10 +142,10 @@ def promote(arrays: Iterable[np.ndarray], numbers: Iterable[Any] = ()) -> np.dty
     for array in arrays:
         rank = 0 if array.ndim else 1
         known = ranks[rank]
-        ranks[rank] = array.dtype if known is None else _join(known, array.dtype)
+        ranks[rank] = array.dtype if known is None else join(known, array.dtype)
     for number in numbers:
         known = ranks[2]
-        ranks[2] = of_number(number) if known is None else _join(known, of_number(number))
+        ranks[2] = of_number(number) if known is None else join(known, of_number(number))
     result: np.dtype | None = None
     for candidate in ranks:
         if candidate is None:
@@ -164,7 +164,8 @@ def castable(result: np.dtype, target: np.dtype) -> bool:
     return CATEGORY[result.kind] <= CATEGORY[target.kind]
 
 
-def _join(a: np.dtype, b: np.dtype) -> np.dtype:
+def join(a: np.dtype, b: np.dtype) -> np.dtype:
+    """``torch.promote_types``: the narrowest dtype that both go into."""
     if a == b:
         return a
     if CATEGORY[a.kind] < CATEGORY[b.kind]:

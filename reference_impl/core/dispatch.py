@@ -15,7 +15,6 @@ from reference_impl.core.apply import call, call_view
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
-from specs.kind import NUMBERS
 from specs.op import Op, Overloads
 from specs.signature import picker
 
@@ -86,9 +85,11 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Ca
             plans[key] = extension_points.plan_with_out(overloads.name, planned, len(args), tuple(kwargs))
         else:
             types = tuple(map(type, args))
-            if operator and _foreign(types):
-                return _left_to_python, kernels[overloads.ops[0].key], None, None
             named = {name: type(value) for name, value in kwargs.items()}
+            if _numpys((*types, *named.values()), not overloads.fitting(types, named, Tensor)):
+                return _with_plain_numbers(planned, args, kwargs)
+            if operator and any(_is_foreign(overloads, given) for given in types[1:]):
+                return _left_to_python, kernels[overloads.ops[0].key], None, None
             op = overloads.choose(types, named, Tensor)
             if op.key not in kernels:  # declared since, as ``cat`` is for a new number of parts
                 kernels[op.key] = Kernel(op)
@@ -98,9 +99,32 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Ca
     return planned
 
 
-def _foreign(types: tuple[type, ...]) -> bool:
-    """Tell whether an operator is asked of something that is neither a tensor nor a number."""
-    return not all(issubclass(given, (Tensor, *NUMBERS)) for given in types)
+def _numpys(types: tuple[type, ...], any_kind: bool) -> bool:
+    """Tell whether a number of numpy's is among the arguments, or one that is a Python float too."""
+    return any(issubclass(given, np.generic if any_kind else np.float64) for given in types)
+
+
+def _with_plain_numbers(planned: Callable[..., Plan], args: Given, kwargs: Mapping[str, Any]) -> Plan:
+    """Plan a call with numpy's numbers, which count as Python's."""
+    plain, named = _plain(args), dict(zip(kwargs, _plain(tuple(kwargs.values())), strict=True))
+    run, kernel, operands, attributes = planned((*map(type, plain), *kwargs), plain, named)
+
+    def plain_operands(given: Given) -> Any:
+        return _plain(given) if operands is None else operands(_plain(given))
+
+    def plain_attributes(given: Given) -> dict[str, Any]:
+        return kernel.defaults if attributes is None else attributes(_plain(given))
+
+    return run, kernel, plain_operands, plain_attributes
+
+
+def _plain(given: Given) -> Given:
+    return tuple([each.item() if isinstance(each, np.generic) else each for each in given])
+
+
+def _is_foreign(overloads: Overloads, given: type) -> bool:
+    """Tell whether an operator takes no second operand of that type."""
+    return not any(op._kinds[1].takes(given, Tensor) for op in overloads.ops)
 
 
 def _silently(execute: Callable[..., Any], *args: Any) -> Any:
@@ -109,8 +133,14 @@ def _silently(execute: Callable[..., Any], *args: Any) -> Any:
         return execute(*args)
 
 
+def _is_of_numbers(given: Any) -> bool:
+    return isinstance(given, np.ndarray) and given.dtype.kind in "biufc"
+
+
 def _left_to_python(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
-    """Leave an operator to its other operand."""
+    """Leave an operator to its other operand; with some, arrays of numpy's are for tensors."""
+    if kernel.op.with_array is not None and _is_of_numbers(operands[1]):
+        return kernel.op.with_array(*operands)
     if by("op/operators-leave-what-is-foreign"):
         return NotImplemented
     kinds = ", ".join(type(each).__name__ for each in operands)

@@ -18,6 +18,7 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.geometry import shared_with_numpy
 from reference_impl.namespace.tensor_repr import tensor_repr
 
@@ -108,6 +109,11 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     if not array.size:
         return np.empty(array.shape, array.dtype)  # as numpy makes one, whose strides are its own
     return array if by("copy/numpy-shares") else array.copy()
+
+
+def array_wrap(self: Tensor, array: np.ndarray) -> Tensor:
+    """Make a tensor of the array that one of numpy's functions made of this tensor."""
+    return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
 
 def _number(self: Tensor, kind: type) -> Any:
@@ -261,6 +267,8 @@ METHODS: dict[str, Any] = {
     "is_neg": lambda self: False,
     "resolve_conj": lambda self: self,
     "resolve_neg": lambda self: self,
+    "_of_array": lambda self, array: from_numpy(array),
+    "__array_wrap__": array_wrap,
     "__array__": lambda self, dtype=None, copy=None: np.array(numpy(self), dtype, copy=copy),
     "__float__": lambda self: _number(self, float),
     "__int__": lambda self: _number(self, int),

@@ -17,7 +17,6 @@ from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.index_functions import filling, scaling_source
 from specs.errors import need_kernel
 from specs.ops import cat as joining
@@ -283,16 +282,9 @@ def _in_dtype(name: str) -> Callable[..., Tensor]:
     return normalised
 
 
-def floor_divide(x: Any, y: Any) -> Tensor:
-    """Divide and round down; the result has no gradient."""
-    if not isinstance(x, Tensor):
-        x = from_numpy(np.asarray(x, array_of(y).dtype))
-    return x.detach().div(y.detach() if isinstance(y, Tensor) else y, rounding_mode="floor")
-
-
 BOTH: dict[str, Any] = {
     "broadcast_to": broadcast_to, "diag": diag, "fliplr": fliplr, "flipud": flipud,
-    "floor_divide": floor_divide, "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
+    "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
     "moveaxis": movedim, "ravel": ravel, "repeat_interleave": repeat_interleave, "roll": roll,
     "softmax": _in_dtype("_softmax"), "split_with_sizes": split_with_sizes, "swapaxes": swapaxes,
     "swapdims": swapaxes, "tensor_split": tensor_split, "tile": tile,

@@ -20,7 +20,7 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, refuse_data
+from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_parts, refuse_data
 from specs.errors import need_fit
 from specs.layout import empty_strided as empty_strided_array
 from specs.layout import laid_out_like
@@ -68,11 +68,17 @@ def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
     if "size" in more:
         size = (more.pop("size"),)
     shape = size[0] if size and isinstance(size[0], (tuple, list)) else size
-    shape = tuple([n if type(n) is int else n.__index__() for n in shape])
+    shape = tuple([n if type(n) is int else _extent(n, at) for at, n in enumerate(shape, 1)])
     if shape and min(shape) < 0:
         negative = next(n for n in shape if n < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(shape)}")
     return shape
+
+
+def _extent(n: Any, at: int) -> int:
+    if not hasattr(n, "__index__"):
+        raise TypeError(f"argument 'size' (position {at}) must be tuple of ints, not {type(n).__name__}")
+    return n.__index__()
 
 
 def _is_row(data: Any) -> bool:
@@ -96,9 +102,10 @@ def _without_tensors(data: Any) -> Any:
 
 def _inferred(array: np.ndarray, data: Any) -> np.dtype:
     """Infer a dtype: that of a tensor or array, else the default for the kind of number."""
-    of_tensors = isinstance(data, (list, tuple)) and data and all(isinstance(x, Tensor) for x in data)
-    if (of_tensors or isinstance(data, (Tensor, np.ndarray, np.generic))) and array.dtype in dtypes.BY_NUMPY:
+    if isinstance(data, (Tensor, np.ndarray, np.generic)) and array.dtype in dtypes.BY_NUMPY:
         return array.dtype
+    if (of_parts := dtype_of_parts(data)) is not None:
+        return of_parts
     if not array.size:
         return dtypes.default().numpy
     if array.dtype.kind == "c":
@@ -236,8 +243,8 @@ def full_array(shape: Any, number: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def number_of(value: Any) -> Any:
-    """The number that a number or a tensor of one element holds."""
-    return value.item() if isinstance(value, Tensor) else value
+    """The Python number that a number, of numpy's too, or a tensor of one element holds."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
 def arange(

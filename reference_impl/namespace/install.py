@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
@@ -160,8 +162,9 @@ def _operator(method: Any) -> Any:
     """Leave an operator with anything but tensors and numbers to Python."""
 
     def operator(self: Tensor, *other: Any) -> Any:
-        foreign = not all(isinstance(each, (Tensor, *NUMBERS)) for each in other)
-        return NotImplemented if foreign else method(self, *other)
+        plain = [each.item() if isinstance(each, np.generic) else each for each in other]
+        foreign = not all(isinstance(each, (Tensor, *NUMBERS)) for each in plain)
+        return NotImplemented if foreign else method(self, *plain)
 
     return operator
 

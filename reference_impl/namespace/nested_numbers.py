@@ -2,9 +2,53 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NoReturn
 
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor
+
 PYTHON_NUMBERS = frozenset([float, int, bool, complex])
+
+
+def dtype_of_parts(data: Any) -> np.dtype | None:
+    """The dtype of nested sequences that hold more than Python's numbers: what all parts go into.
+
+    None stands for sequences of Python's numbers alone.
+    """
+    if isinstance(data, (list, tuple)) and not PYTHON_NUMBERS.issuperset(map(type, data)):
+        if data and all(isinstance(part, np.ndarray) and part.ndim for part in data):
+            warnings.warn(_SLOW, UserWarning, stacklevel=4)
+        found = [dtype_of_parts(part) or _of_numbers(part) for part in data]
+        if any(dtype_of_parts(part) is not None for part in data):
+            whole = found[0]
+            for one in found[1:]:
+                whole = dtypes.join(whole, one)
+            return whole
+    elif isinstance(data, Tensor):
+        return array_of(data).dtype
+    elif isinstance(data, (np.ndarray, np.generic)) and data.dtype in dtypes.BY_NUMPY:
+        return data.dtype
+    return None
+
+
+def _of_numbers(data: Any) -> np.dtype:
+    """The dtype of a number of Python's, or of a sequence of some."""
+    if not isinstance(data, (list, tuple)):
+        return dtypes.of_number(data)
+    whole = dtypes.bool_.numpy if data else dtypes.default().numpy
+    for part in data:
+        whole = dtypes.join(whole, _of_numbers(part))
+    return whole
+
+
+_SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list "
+    "to a single numpy.ndarray with numpy.array() before converting to a tensor."
+)
 
 
 def refuse_data(data: Any) -> NoReturn:

@@ -149,15 +149,22 @@ def _broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:
         raise
 
 
+_BITS: dict[Any, str] = {
+    np.bitwise_and: "bitwise_and", np.bitwise_or: "bitwise_or", np.bitwise_xor: "bitwise_xor",
+    np.left_shift: "lshift", np.right_shift: "rshift",
+}  # fmt: skip
+"""Torch's names of the kernels."""
+
+
 def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Make an elementwise function of bools and integers, with promotion."""
+    """Make an elementwise function of bools and integers, or of integers alone, with promotion."""
+    kinds = "iu" if _BITS[function].endswith("shift") else "biu"
 
     def mapped(x: Any, y: Any) -> Tensor:
         target = result_type(x, y).numpy
-        if target.kind not in "biu":
-            name = function.__name__.replace("bitwise", "").strip("_")
-            scalar = "Double" if target.itemsize == 8 else "Float"
-            raise NotImplementedError(f"\"bitwise_{name}_cpu\" not implemented for '{scalar}'")
+        if target.kind not in kinds:
+            scalar = {"b": "Bool", "f8": "Double"}.get(target.str[1:].strip("1"), "Float")
+            raise NotImplementedError(f"\"{_BITS[function]}_cpu\" not implemented for '{scalar}'")
         pair = [np.asarray(_array(operand)).astype(target) for operand in (x, y)]
         return _tensor(_broadcasting(function, *pair))
 
@@ -314,6 +321,7 @@ BOTH: dict[str, Any] = {
     "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
     "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
     "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter),
+    "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
     "nonzero": nonzero, "argwhere": nonzero, "count_nonzero": count_nonzero, "unique": unique,
     "unique_consecutive": unique_consecutive, "bincount": bincount, "histc": histc,
 }  # fmt: skip
@@ -331,6 +339,10 @@ FUNCTIONS: dict[str, Any] = {
 OPERATORS: dict[str, str] = {
     "__and__": "bitwise_and", "__rand__": "bitwise_and", "__or__": "bitwise_or", "__ror__": "bitwise_or",
     "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__invert__": "bitwise_not", "__mod__": "remainder",
-    "__floordiv__": "floor_divide",
+    "__floordiv__": "floor_divide", "__rfloordiv__": "_rfloor_divide", "__rmod__": "_rremainder",
+    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__iand__": "bitwise_and_",
+    "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__imod__": "remainder_",
+    "__ifloordiv__": "floor_divide_", "__ilshift__": "bitwise_left_shift_",
+    "__irshift__": "bitwise_right_shift_",
 }  # fmt: skip
 """Methods behind Python operators that generated programs do not use."""

@@ -64,7 +64,7 @@ version = SimpleNamespace(cuda=None, hip=None, xpu=None, debug=False, git_versio
 """The facts of the build."""
 
 _NAMES = ("logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or",
-          "bitwise_xor", "bitwise_not")  # fmt: skip
+          "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
 METHODS: dict[str, Any] = {f"{name}_": _written(name) for name in _NAMES} | {"square_": square_}
 """Methods by name."""
 

@@ -43,7 +43,7 @@ def le(x: Tensor, y):
     return _ordered("le", np.less_equal, x, y)
 
 
-@op(dtypes="bool", layout=("x", "y"))
+@op(dtypes="bool", layout=("x", "y"), with_array=lambda x, array: x.eq(x._of_array(array)))
 def eq(x: Tensor, y):
     """``x == y``."""
     return np.equal(x, y)

@@ -265,7 +265,13 @@ def _reciprocal_backward(g: Any, out: Any) -> Any:
 reciprocal.wrt(x=_reciprocal_backward)
 
 
-@composite(complex=True, domain={"x": "power_of_two"}, grows="inverts", aliases="never")
+@composite(
+    complex=True,
+    domain={"x": "power_of_two"},
+    grows="inverts",
+    aliases="never",
+    with_array=lambda x, array: x.reciprocal() * array,
+)
 def rtruediv(x: Tensor, y):
     """``y / x`` as Python writes it: a reciprocal and a product."""
     return x.reciprocal().mul(y)

@@ -43,6 +43,13 @@ def _is_no_number(item: Any) -> bool:
     return _is_tensor(item) or item is None or item is Ellipsis or isinstance(item, (list, tuple, slice))
 
 
+def _without_array(x: Any, item: Any) -> Any:
+    """A mask or a list for an array of numpy's."""
+    if not isinstance(item, np.ndarray) or not item.ndim:
+        return item
+    return x.new_tensor(item.tolist()).bool() if item.dtype == bool else item.astype(np.int64).tolist()
+
+
 def _bounds(index: slice) -> tuple[int, int | None, int]:
     """Start, end and step of a slice; only steps forward are taken."""
     given = (index.start, index.stop, index.step)
@@ -105,6 +112,8 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
             dim += covered
         elif _is_tensor(item):
             view = _select(view, dim, item.item(), place)
+        elif isinstance(item, np.ndarray) and item.ndim:
+            return _taken_apart(x, tuple(_without_array(x, each) for each in items))
         elif hasattr(item, "__index__"):
             view = _select(view, dim, operator.index(item), place)
         else:
@@ -132,7 +141,10 @@ def setitem(x: Tensor, index: Index, value: Assigned) -> None:
     """``x[index] = value``: a copy into the view that the brackets make, a fill for a single value."""
     number = not _is_tensor(value)
     if number and not isinstance(value, (bool, int, float, complex)):
-        refuse("op/assign-type", type=type(value).__name__)
+        if not isinstance(value, np.integer):
+            kind = type(value)
+            refuse("op/assign-type", type=("numpy." if kind.__module__ == "numpy" else "") + kind.__name__)
+        value = int(value)
     filling = number and by("write/number-is-filled-in")
     if number and not filling:
         value = _as_tensor(x, value)

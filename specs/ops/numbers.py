@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from specs.errors import refuse
-from specs.kind import Bool, OptDims, OptNumber, Tensor
+from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
 from specs.op import op
-from specs.ops.helpers import axes_of, reduced
+from specs.ops.helpers import axes_of, reduced, without_derivative
 from specs.ops.reduce import sum_dim
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
@@ -80,11 +80,7 @@ def heaviside(x: Tensor, y: Tensor) -> Any:
     return np.where(np.isnan(x) | (x == 0), y, x > 0).astype(x.dtype)
 
 
-def _no_slope(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
-
-
-heaviside.wrt(x=_no_slope, y=_no_slope)
+heaviside.wrt(**dict.fromkeys("xy", without_derivative("heaviside")))
 
 
 @op(node="PolarBackward0", **_FACTS | {"dtypes": "keep", "complex": True, "real": True})
@@ -100,3 +96,45 @@ polar.wrt(
     x=lambda g, out: g.conj().mul(out.sgn()).real,
     angle=lambda g, out: g.conj().mul(out.mul_scalar(1j)).real,
 )
+
+
+# -- what Python's // and % give -------------------------------------------------------------------
+_WITHOUT: dict[str, Any] = {"node": "torch::autograd::NotImplemented", "internal": True}
+
+
+def _floored(x: np.ndarray, y: Any) -> Any:
+    if x.dtype == bool:
+        raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
+    if x.dtype.kind in "iu" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
+    return np.asarray(np.floor_divide(x, y))
+
+
+@op(name="floor_divide", inplace=True, **_WITHOUT)
+def floor_divide_number(x: Tensor, y: Number) -> Any:
+    """The quotient rounded down, which has no derivative."""
+    return _floored(x, y)
+
+
+@op(name="floor_divide", inplace=True, **_WITHOUT)
+def floor_divide_tensor(x: Tensor, y: Tensor) -> Any:
+    """The quotient of two tensors rounded down."""
+    return _floored(x, y)
+
+
+@op(**_WITHOUT)
+def _rfloor_divide(x: Tensor, y: Number) -> Any:
+    """``y`` divided by ``x``, rounded down."""
+    return _floored(np.full_like(x, y), x)
+
+
+@op(**_WITHOUT)
+def _rremainder(x: Tensor, y: Number) -> Any:
+    """The rest of ``y`` divided by ``x``, with the sign of ``x``."""
+    return np.asarray(np.remainder(np.asarray(y, x.dtype), x))
+
+
+floor_divide_number.wrt(x=without_derivative("floor_divide"))
+floor_divide_tensor.wrt(**dict.fromkeys("xy", without_derivative("floor_divide")))
+_rfloor_divide.wrt(x=without_derivative("floor_divide"))
+_rremainder.wrt(x=without_derivative("remainder"))

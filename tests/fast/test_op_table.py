@@ -43,7 +43,10 @@ INNOCENT = {
     "reference_impl/mutants/": ("reshape", "the method that a mutant replaces"),
     "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
     "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
-    "reference_impl/namespace/non_differentiable.py": ("remainder", "the ops behind operators"),
+    "reference_impl/namespace/non_differentiable.py": (
+        "remainder remainder_ floor_divide floor_divide_ _rfloor_divide _rremainder",
+        "the ops behind operators",
+    ),
     "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
     "reference_impl/namespace/spectra.py": (
         "_circular _reflected1d _replicated1d",
