@@ -115,7 +115,10 @@ def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
     place = place_of(self)
     if isinstance(target, str):
         where, _, name = target.removeprefix("torch.").removesuffix("Tensor").rpartition(".")
-        target = next(known for known in dtypes.ALL if LEGACY_NAMES[known.name] == name)
+        known = {LEGACY_NAMES[each.name]: each for each in dtypes.ALL}
+        if name not in known:
+            raise ValueError(f"invalid type: {target!r}")
+        target = known[name]
         place = _found_for(self, where or "cpu")
     elif not isinstance(target, dtype):
         out = target()  # an old constructor

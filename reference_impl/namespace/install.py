@@ -209,6 +209,7 @@ MISSING: dict[tuple[Any, str], Any] = {
 """Functions to call for names that classes lack."""
 
 METHODS = {
+    "__reversed__": lambda self: self.flip((0,)) if self.ndim else self,
     "detach": detach.detach,
     "detach_": detach.detach_,
     "_without_memory": lambda self: extension_points.zero_gradient(self),

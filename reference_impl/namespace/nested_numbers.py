@@ -68,6 +68,10 @@ def refuse_data(data: Any) -> NoReturn:
 def _need_even(data: Any, shape: list[int], dim: int) -> None:
     """Refuse sequences of another length than the first one at their depth."""
     if dim == len(shape):
+        if isinstance(data, (list, tuple)):
+            raise TypeError("'list' object cannot be interpreted as an integer")
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
         return
     if not isinstance(data, (list, tuple)):
         raise TypeError(f"expected TensorOptions or a sequence, not {type(data).__name__}")

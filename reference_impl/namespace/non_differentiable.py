@@ -212,7 +212,7 @@ def unique_consecutive(
     """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
     array = array_of(x)
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
-    differs = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), -1).any(1)
+    differs = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
     starts = np.flatnonzero(first)
     counts = np.diff([*starts, len(rows)])
@@ -343,6 +343,6 @@ OPERATORS: dict[str, str] = {
     "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__iand__": "bitwise_and_",
     "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__imod__": "remainder_",
     "__ifloordiv__": "floor_divide_", "__ilshift__": "bitwise_left_shift_",
-    "__irshift__": "bitwise_right_shift_",
+    "__irshift__": "bitwise_right_shift_", "__pos__": "positive",
 }  # fmt: skip
 """Methods behind Python operators that generated programs do not use."""

@@ -180,17 +180,21 @@ def float_power(x: Any, exponent: Any) -> Tensor:
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of the elements of a vector, as columns."""
     n = x.shape[0] if N is None else N
-    columns = [x.pow(k) for k in (range(n) if increasing else range(n - 1, -1, -1))]
-    return composite.stack(columns, 1)
+    made = x.new_empty((x.shape[0], n))
+    if n > 0:
+        made.select(1, 0).fill_(1)
+    if n > 1:  # NB: the gradient is refused, since the powers are written over what it needs
+        made.slice(1, 1, n, 1).copy_(x.unsqueeze(1))
+        made.slice(1, 1, n, 1).copy_(made.slice(1, 1, n, 1).cumprod(1))
+    return made if increasing else made.flip((1,))
 
 
 def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
     """The coordinates of places in a flattened tensor."""
     wide = (shape,) if isinstance(shape, int) else tuple(shape)
-    places = array_of(indices)
-    if places.size and places.max() >= math.prod(wide):
-        raise ValueError("expected all elements of 'indices' to be less than the product of 'shape'")
-    return tuple(wrap(np.asarray(at, np.int64)) for at in np.unravel_index(places, wide))
+    steps = [math.prod(wide[d + 1 :]) for d in range(len(wide))]
+    found = [array_of(indices) // step % size for step, size in zip(steps, wide, strict=True)]
+    return tuple(wrap(np.asarray(at, np.int64)) for at in found)
 
 
 BOTH: dict[str, Any] = {

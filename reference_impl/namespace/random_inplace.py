@@ -82,6 +82,10 @@ def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named
     high = named["to"] if "to" in named else given.pop() if given else _beyond(array_of(x).dtype)
     low = named["from"] if "from" in named else given.pop() if given else 0
     _need(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    kind = array_of(x).dtype
+    if count and kind.kind in "iu":
+        for word, bound in (("from", low), ("to - 1", high - 1)):
+            _need(np.iinfo(kind).min <= bound <= np.iinfo(kind).max, f"{word} is out of bounds for {x.dtype}")
     op = ("random", "random_below", "random_between")[count]
     return _written(x, op, lambda shape: source(generator).integers(low, high, shape))
 

@@ -28,7 +28,7 @@ class finfo:
         self.bits = int(known.bits)
         self.eps, self.max, self.min = float(known.eps), float(known.max), float(known.min)
         self.tiny = self.smallest_normal = float(known.tiny)
-        self.resolution = float(known.resolution)
+        self.resolution = float(f"1e-{known.precision}")
 
     def __repr__(self) -> str:
         return (

@@ -26,6 +26,13 @@ def _window(name: str, shape: Callable[[Tensor, int], Tensor]) -> Callable[..., 
     return window
 
 
+def hamming_window(
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **how: Any
+) -> Tensor:
+    """The weights of a Hamming window, of one period or symmetric."""
+    return _window("hamming_window", _cosines(alpha, beta))(window_length, periodic, **how)
+
+
 def _cosines(*weights: float) -> Callable[[Tensor, int], Tensor]:
     def shape(places: Tensor, last: int) -> Tensor:
         terms = [
@@ -42,7 +49,7 @@ def _cosines(*weights: float) -> Callable[[Tensor, int], Tensor]:
 
 FUNCTIONS: dict[str, Any] = {
     "hann_window": _window("hann_window", _cosines(0.5, 0.5)),
-    "hamming_window": _window("hamming_window", _cosines(0.54, 0.46)),
+    "hamming_window": hamming_window,
     "blackman_window": _window("blackman_window", _cosines(0.42, 0.5, 0.08)),
     "bartlett_window": _window("bartlett_window", lambda n, last: n.mul(2 / last).sub(1).abs().neg().add(1)),
 }

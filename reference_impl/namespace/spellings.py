@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from reference_impl.base import device as devices
+from reference_impl.base import dtypes
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite, cuda, factories
@@ -33,7 +34,7 @@ def diagflat(x: Tensor, offset: int = 0) -> Tensor:
 
 def scalar_tensor(s: Any, **how: Any) -> Tensor:
     """A tensor without dimensions."""
-    return factories.full((), s, **how)
+    return factories.full((), s, **({"dtype": dtypes.default()} | how))
 
 
 def set_default_device(device: Any) -> None:

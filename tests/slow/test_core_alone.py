@@ -28,6 +28,7 @@ NEEDS_MORE = {
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
+    "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
 }
