@@ -17,10 +17,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def _still(m):
@@ -48,34 +49,44 @@ def attention_looks_where_masks_allow():
     _filled(m)
     out, w = m(x, x, x)
     assert (tuple(out.shape), tuple(w.shape)) == ((3, 2, 4), (2, 3, 3))
-    assert _graded(out, x) == [-503.7304, 9302.18]
-    assert _graded(w, x) == [55.3904, -19.2048]
+    assert _graded(out, x) == [(3, 2, 4), -503.7304, 9302.18]
+    assert _graded(w, x) == [(2, 3, 3), 55.3904, -19.2048]
     assert m(x, x, x, need_weights=False)[1] is None
-    assert _graded(m(x, x, x, need_weights=False)[0], x) == [-503.7304, 9302.18]
+    assert _graded(m(x, x, x, need_weights=False)[0], x) == [(3, 2, 4), -503.7304, 9302.18]
     out, w = m(x, x, x, average_attn_weights=False)
-    assert (tuple(w.shape), _graded(w, x)) == ((2, 2, 3, 3), [218.7809, -38.4096])
+    assert (tuple(w.shape), _graded(w, x)) == ((2, 2, 3, 3), [(2, 2, 3, 3), 218.7809, -38.4096])
     apart = torch.tensor([[False, True, False], [False, False, True], [True, False, False]])
-    assert _graded(m(x, x, x, attn_mask=apart)[0], x) == [2340.1026, 29308.9255]
-    assert _graded(m(x, x, x, attn_mask=apart, need_weights=False)[0], x) == [2340.1026, 29308.9255]
-    assert _graded(m(x, x, x, attn_mask=apart.double())[0], x) == [-435.5839, 4382.334]
+    assert _graded(m(x, x, x, attn_mask=apart)[0], x) == [(3, 2, 4), 2340.1026, 29308.9255]
+    assert _graded(m(x, x, x, attn_mask=apart, need_weights=False)[0], x) == [
+        (3, 2, 4),
+        2340.1026,
+        29308.9255,
+    ]
+    assert _graded(m(x, x, x, attn_mask=apart.double())[0], x) == [(3, 2, 4), -435.5839, 4382.334]
     absent = torch.tensor([[False, False, True], [False, True, False]])
-    assert _graded(m(x, x, x, key_padding_mask=absent)[0], x) == [-984.5428, 13243.6125]
-    assert _graded(m(x, x, x, key_padding_mask=absent, need_weights=False)[0], x) == [-984.5428, 13243.6125]
-    assert _graded(m(x, x, x, absent, True, apart)[0], x) == [3229.3591, 36189.971]
-    assert _graded(m(x, x, x, absent, False, apart)[0], x) == [3229.3591, 36189.971]
-    assert _graded(m(x, x, x, attn_mask=apart.expand(4, 3, 3))[0], x) == [2340.1026, 29308.9255]
+    assert _graded(m(x, x, x, key_padding_mask=absent)[0], x) == [(3, 2, 4), -984.5428, 13243.6125]
+    assert _graded(m(x, x, x, key_padding_mask=absent, need_weights=False)[0], x) == [
+        (3, 2, 4),
+        -984.5428,
+        13243.6125,
+    ]
+    assert _graded(m(x, x, x, absent, True, apart)[0], x) == [(3, 2, 4), 3229.3591, 36189.971]
+    assert _graded(m(x, x, x, absent, False, apart)[0], x) == [(3, 2, 4), 3229.3591, 36189.971]
+    assert _graded(m(x, x, x, attn_mask=apart.expand(4, 3, 3))[0], x) == [(3, 2, 4), 2340.1026, 29308.9255]
     assert _graded(m(x, x, x, attn_mask=apart.expand(4, 3, 3), need_weights=False)[0], x) == [
+        (3, 2, 4),
         2340.1026,
         29308.9255,
     ]
     later = n.Transformer.generate_square_subsequent_mask(3, dtype=torch.float64)
     assert _graded(m(x, x, x, attn_mask=later, is_causal=True, need_weights=False)[0], x) == [
+        (3, 2, 4),
         -2220.8205,
         7355.5161,
     ]
-    assert _graded(m(x, x, x, attn_mask=later)[0], x) == [-2220.8205, 7355.5161]
+    assert _graded(m(x, x, x, attn_mask=later)[0], x) == [(3, 2, 4), -2220.8205, 7355.5161]
     y = _line(2, 2, 4)
-    assert _graded(m(y, x, x)[0], x, y) == [-14.0146, 12698.2524, -13084.5959]
+    assert _graded(m(y, x, x)[0], x, y) == [(2, 2, 4), -14.0146, 12698.2524, -13084.5959]
 
 
 def attention_of_several_sizes():
@@ -88,13 +99,13 @@ def attention_of_several_sizes():
     m = _filled(n.MultiheadAttention(4, 2, batch_first=True))
     out, w = m(x, x, x)
     assert (tuple(out.shape), tuple(w.shape)) == ((2, 3, 4), (2, 3, 3))
-    assert _graded(out, x) == [3128.0745, 33021.7056]
+    assert _graded(out, x) == [(2, 3, 4), 3128.0745, 33021.7056]
     one = _line(3, 4)
     out, w = m(one, one, one)
     assert (tuple(out.shape), tuple(w.shape)) == ((3, 4), (3, 3))
-    assert _graded(out, one) == [-177.4392, 2757.6977]
+    assert _graded(out, one) == [(3, 4), -177.4392, 2757.6977]
     absent = torch.tensor([False, True, False])
-    assert _graded(m(one, one, one, key_padding_mask=absent)[0], one) == [-214.1113, 2992.0934]
+    assert _graded(m(one, one, one, key_padding_mask=absent)[0], one) == [(3, 4), -214.1113, 2992.0934]
     k, v = _line(2, 3, 2), _line(2, 3, 3)
     m = n.MultiheadAttention(4, 2, kdim=2, vdim=3, batch_first=True, dtype=torch.float64)
     assert [(key, tuple(p.shape)) for key, p in m.named_parameters()] == [
@@ -105,12 +116,13 @@ def attention_of_several_sizes():
         ("out_proj.weight", (4, 4)),
         ("out_proj.bias", (4,)),
     ]
-    assert _graded(_filled(m)(x, k, v)[0], x, k, v) == [6340.0883, 22272.299, 251.8291, 32509.1185]
+    assert _graded(_filled(m)(x, k, v)[0], x, k, v) == [(2, 3, 4), 6340.0883, 22272.299, 251.8291, 32509.1185]
     m = n.MultiheadAttention(4, 1, bias=False)
     assert (m.in_proj_bias, m.out_proj.bias) == (None, None)
-    assert _graded(_filled(m)(x, x, x)[0], x) == [-182.8478, 5777.1389]
-    assert _graded(_filled(n.MultiheadAttention(4, 1, dropout=1.0))(x, x, x)[0], x) == [220.0, 0.0]
+    assert _graded(_filled(m)(x, x, x)[0], x) == [(2, 3, 4), -182.8478, 5777.1389]
+    assert _graded(_filled(n.MultiheadAttention(4, 1, dropout=1.0))(x, x, x)[0], x) == [(2, 3, 4), 220.0, 0.0]
     assert _graded(_filled(n.MultiheadAttention(4, 1, dropout=1.0)).eval()(x, x, x)[0], x) == [
+        (2, 3, 4),
         564.2068,
         19408.5229,
     ]
@@ -120,14 +132,22 @@ def attention_by_products():
     """With a mask, without what comes later, and with another scale. Rule: op/derivatives-beyond-programs."""
     f = torch.nn.functional
     q, k, v = _line(1, 3, 2), _line(1, 2, 2), _line(1, 2, 1)
-    assert _graded(f.scaled_dot_product_attention(q, k, v), q, k, v) == [12.139, 13.0715, 1.1004, 10.8278]
+    assert _graded(f.scaled_dot_product_attention(q, k, v), q, k, v) == [
+        (1, 3, 1),
+        12.139,
+        13.0715,
+        1.1004,
+        10.8278,
+    ]
     assert _graded(f.scaled_dot_product_attention(q, k, v, scale=2.0), q, k, v) == [
+        (1, 3, 1),
         12.9873,
         0.5924,
         0.0508,
         10.9975,
     ]
     assert _graded(f.scaled_dot_product_attention(q, k, v, is_causal=True), q, k, v) == [
+        (1, 3, 1),
         12.1348,
         13.0415,
         1.1184,
@@ -135,18 +155,26 @@ def attention_by_products():
     ]
     seen = torch.tensor([[True, False], [True, True], [False, True]])
     assert _graded(f.scaled_dot_product_attention(q, k, v, seen), q, k, v) == [
+        (1, 3, 1),
         12.1349,
         13.0385,
         1.1176,
         10.827,
     ]
     assert _graded(f.scaled_dot_product_attention(q, k, v, attn_mask=seen.double()), q, k, v) == [
+        (1, 3, 1),
         12.1364,
         13.0506,
         1.1113,
         10.8273,
     ]
-    assert _graded(f.scaled_dot_product_attention(q, k, v, None, 1.0), q, k, v) == [0.0, 0.0, 0.0, 0.0]
+    assert _graded(f.scaled_dot_product_attention(q, k, v, None, 1.0), q, k, v) == [
+        (1, 3, 1),
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
 
 
 def layers_of_transformers():
@@ -169,21 +197,27 @@ def layers_of_transformers():
         ("norm2.bias", (4,)),
     ]
     assert (m.norm_first, m.self_attn.batch_first, m.dropout.p, m.norm1.eps) == (False, False, 0.1, 1e-05)
-    assert _graded(_still(m)(x), x) == [498.852, 0.0]
-    assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, norm_first=True))(x), x) == [2694.3154, 4900.182]
+    assert _graded(_still(m)(x), x) == [(3, 2, 4), 498.852, 0.0]
+    assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, norm_first=True))(x), x) == [
+        (3, 2, 4),
+        2694.3154,
+        4900.182,
+    ]
     assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, 0.5, "gelu", 0.25, True, bias=False))(x), x) == [
+        (3, 2, 4),
         122.7779,
         54.5255,
     ]
     assert _graded(_still(n.TransformerEncoderLayer(4, 2, 3, activation=torch.tanh))(x), x) == [
+        (3, 2, 4),
         495.5458,
         -0.0002,
     ]
     assert n.TransformerEncoderLayer(4, 2).linear1.out_features == 2048
     later = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)
     absent = torch.tensor([[False, False, True], [False, False, False]])
-    assert _graded(_still(m)(x, later), x) == [490.1184, 2.5427]
-    assert _graded(_still(m)(x, src_key_padding_mask=absent), x) == [487.5725, 3.4298]
+    assert _graded(_still(m)(x, later), x) == [(3, 2, 4), 490.1184, 2.5427]
+    assert _graded(_still(m)(x, src_key_padding_mask=absent), x) == [(3, 2, 4), 487.5725, 3.4298]
     d = n.TransformerDecoderLayer(4, 2, 3, dtype=torch.float64)
     assert [k for k, v in d.named_parameters()] == [
         "self_attn.in_proj_weight",
@@ -205,21 +239,28 @@ def layers_of_transformers():
         "norm3.weight",
         "norm3.bias",
     ]
-    assert _graded(_still(d)(y, x), x, y) == [331.2033, 12.8308, 0.0001]
+    assert _graded(_still(d)(y, x), x, y) == [(2, 2, 4), 331.2033, 12.8308, 0.0001]
     assert _graded(_still(n.TransformerDecoderLayer(4, 2, 3, norm_first=True))(y, x), x, y) == [
+        (2, 2, 4),
         1686.9716,
         3198.552,
         1496.032,
     ]
-    assert _graded(_still(d)(x, y, later, None, absent), x, y) == [712.5365, -0.2352, 25.1595]
-    assert _graded(_still(d)(x, y, memory_mask=later[:, 1:]), x, y) == [706.6426, 0.0002, 10.5293]
-    assert _graded(_still(d)(y, x, memory_key_padding_mask=absent), x, y) == [331.1808, 13.2037, 0.0001]
+    assert _graded(_still(d)(x, y, later, None, absent), x, y) == [(3, 2, 4), 712.5365, -0.2352, 25.1595]
+    assert _graded(_still(d)(x, y, memory_mask=later[:, 1:]), x, y) == [(3, 2, 4), 706.6426, 0.0002, 10.5293]
+    assert _graded(_still(d)(y, x, memory_key_padding_mask=absent), x, y) == [
+        (2, 2, 4),
+        331.1808,
+        13.2037,
+        0.0001,
+    ]
     e = n.TransformerEncoder(m, 2, n.LayerNorm(4))
     assert (len(e.layers), e.num_layers, e.layers[0] is m, e.layers[0] is e.layers[1]) == (2, 2, False, False)
-    assert _graded(_still(e)(x, later, absent), x) == [973.9655, -0.0011]
+    assert _graded(_still(e)(x, later, absent), x) == [(3, 2, 4), 973.9655, -0.0011]
     c = n.TransformerDecoder(d, 2)
-    assert (c.norm, _graded(_still(c)(y, x), x, y)) == (None, [637.7195, -0.1498, 0.0])
+    assert (c.norm, _graded(_still(c)(y, x), x, y)) == (None, [(2, 2, 4), 637.7195, -0.1498, 0.0])
     assert _graded(_still(c)(x, y, tgt_mask=later, memory_mask=later[:, :2]), x, y) == [
+        (3, 2, 4),
         1353.4906,
         0.0,
         -0.3733,
@@ -246,25 +287,45 @@ def transformers_encode_and_decode():
     )
     bound = max(p.abs().max().item() for p in t.parameters() if p.ndim > 1)
     assert bound <= (6 / 7) ** 0.5
-    assert _graded(_still(t)(x, y), x, y) == [593.8879, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y), x, y) == [(2, 2, 4), 593.8879, 0.0, -0.0001]
     later = t.generate_square_subsequent_mask(2)
     assert (later.tolist() == [[0.0, float("-inf")], [0.0, 0.0]], later.dtype is torch.float32) == (
         True,
         True,
     )
-    assert _graded(_still(t)(x, y, tgt_mask=later.double()), x, y) == [593.8889, 0.0, 0.0]
+    assert _graded(_still(t)(x, y, tgt_mask=later.double()), x, y) == [(2, 2, 4), 593.8889, 0.0, 0.0]
     absent = torch.tensor([[False, False, True], [False, False, False]])
-    assert _graded(_still(t)(x, y, src_key_padding_mask=absent), x, y) == [593.888, 0.0, -0.0001]
-    assert _graded(_still(t)(x, y, memory_key_padding_mask=absent), x, y) == [593.8879, 0.0, -0.0001]
-    assert _graded(_still(t)(x, y, tgt_key_padding_mask=absent[:, 1:]), x, y) == [593.8952, 0.0, 0.0]
-    assert _graded(_still(t)(x, y, src_mask=torch.eye(3).double()), x, y) == [593.8879, 0.0, -0.0001]
-    assert _graded(_still(t)(x, y, memory_mask=torch.eye(3).double()[1:]), x, y) == [593.8879, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y, src_key_padding_mask=absent), x, y) == [(2, 2, 4), 593.888, 0.0, -0.0001]
+    assert _graded(_still(t)(x, y, memory_key_padding_mask=absent), x, y) == [
+        (2, 2, 4),
+        593.8879,
+        0.0,
+        -0.0001,
+    ]
+    assert _graded(_still(t)(x, y, tgt_key_padding_mask=absent[:, 1:]), x, y) == [
+        (2, 2, 4),
+        593.8952,
+        0.0,
+        0.0,
+    ]
+    assert _graded(_still(t)(x, y, src_mask=torch.eye(3).double()), x, y) == [
+        (2, 2, 4),
+        593.8879,
+        0.0,
+        -0.0001,
+    ]
+    assert _graded(_still(t)(x, y, memory_mask=torch.eye(3).double()[1:]), x, y) == [
+        (2, 2, 4),
+        593.8879,
+        0.0,
+        -0.0001,
+    ]
     t = _still(n.Transformer(4, 2, 1, 2, 3, 0.5, "gelu", batch_first=True, norm_first=True, bias=False))
     assert (len(t.decoder.layers), t.decoder.layers[0].norm_first, t.decoder.layers[1].linear1.bias) == (
         2,
         True,
         None,
     )
-    assert _graded(t(x[:2], y), x, y) == [237.0232, 0.0, 0.0]
+    assert _graded(t(x[:2], y), x, y) == [(2, 2, 4), 237.0232, 0.0, 0.0]
     own = n.Identity()
     assert n.Transformer(4, 2, 1, 1, 3, custom_encoder=own).encoder is own

@@ -17,10 +17,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def layers_of_convolutions():
@@ -38,42 +39,60 @@ def layers_of_convolutions():
         "zeros",
         False,
     )
-    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [394.028, 5053.1818, 3966.0, 126.0]
-    assert _graded(_filled(n.Conv1d(4, 2, 2, dilation=2, padding="same"))(x), x) == [994.8846, 15640.0]
-    assert _graded(_filled(n.Conv1d(4, 2, 2, padding="same", bias=False))(x), x) == [941.5385, 17193.3333]
-    assert _graded(_filled(n.Conv1d(4, 2, 3, padding="valid"))(x), x) == [636.2341, 10764.2609]
+    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [(2, 2, 3), 394.028, 5053.1818, 3966.0, 126.0]
+    assert _graded(_filled(n.Conv1d(4, 2, 2, dilation=2, padding="same"))(x), x) == [
+        (2, 2, 5),
+        994.8846,
+        15640.0,
+    ]
+    assert _graded(_filled(n.Conv1d(4, 2, 2, padding="same", bias=False))(x), x) == [
+        (2, 2, 5),
+        941.5385,
+        17193.3333,
+    ]
+    assert _graded(_filled(n.Conv1d(4, 2, 3, padding="valid"))(x), x) == [(2, 2, 3), 636.2341, 10764.2609]
     assert _graded(_filled(n.Conv1d(4, 2, 3, padding=2, padding_mode="circular"))(x), x) == [
+        (2, 2, 7),
         3288.971,
         56365.6522,
     ]
     assert _graded(_filled(n.Conv1d(4, 2, 3, padding=1, padding_mode="reflect"))(x), x) == [
+        (2, 2, 5),
         1726.5412,
         29270.1739,
     ]
     assert _graded(_filled(n.Conv1d(4, 2, 3, padding="same", padding_mode="replicate"))(x), x) == [
+        (2, 2, 5),
         1733.2748,
         29322.6957,
     ]
     one = _line(4, 5)
-    assert _graded(_filled(n.Conv1d(4, 2, 3))(one), one) == [230.0852, 1944.913]
+    assert _graded(_filled(n.Conv1d(4, 2, 3))(one), one) == [(2, 3), 230.0852, 1944.913]
     y = _line(1, 2, 3, 4)
     m = _filled(n.Conv2d(2, 2, (2, 3), stride=(1, 2), padding=(1, 0), dilation=(2, 1)))
     assert (m.kernel_size, m.stride, m.padding, m.dilation) == ((2, 3), (1, 2), (1, 0), (2, 1))
-    assert _graded(m(y), y, m.weight, m.bias) == [139.5392, 1416.1739, 1768.0, 36.0]
+    assert _graded(m(y), y, m.weight, m.bias) == [(1, 2, 3, 1), 139.5392, 1416.1739, 1768.0, 36.0]
     assert _graded(_filled(n.Conv2d(2, 1, 2, padding=(0, 1), padding_mode="circular"))(y), y) == [
+        (1, 1, 2, 5),
         496.6149,
         3659.4286,
     ]
     z = _line(1, 1, 2, 3, 2)
     m = _filled(n.Conv3d(1, 2, (1, 2, 1), bias=False))
-    assert _graded(m(z), z, m.weight) == [165.2121, 1306.6667, 729.4545]
+    assert _graded(m(z), z, m.weight) == [(1, 2, 2, 2, 2), 165.2121, 1306.6667, 729.4545]
     f = torch.nn.functional
     w = _line(2, 4, 2)
-    assert _graded(f.conv1d(x, w), x, w) == [1373.9487, 25413.3333, 12668.3077]
-    assert _graded(f.conv1d(x, w, None, 2, 1), x, w) == [677.9145, 12636.0, 6135.3846]
-    assert _graded(f.conv1d(x, w, padding="same", dilation=2), x, w) == [1694.7692, 31280.0, 15646.7692]
+    assert _graded(f.conv1d(x, w), x, w) == [(2, 2, 4), 1373.9487, 25413.3333, 12668.3077]
+    assert _graded(f.conv1d(x, w, None, 2, 1), x, w) == [(2, 2, 3), 677.9145, 12636.0, 6135.3846]
+    assert _graded(f.conv1d(x, w, padding="same", dilation=2), x, w) == [
+        (2, 2, 5),
+        1694.7692,
+        31280.0,
+        15646.7692,
+    ]
     w = _line(2, 2, 2)
     assert _graded(f.conv1d(x, w, groups=2, dilation=(2,), stride=(2,)), x, w) == [
+        (2, 2, 2),
         282.5934,
         4158.2857,
         1066.7692,
@@ -94,21 +113,21 @@ def layers_of_transposed_convolutions():
         (1,),
         True,
     )
-    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [1013.247, 7321.0909, 9244.1739, 486.0]
+    assert _graded(_filled(m)(x), x, m.weight, m.bias) == [(2, 2, 6), 1013.247, 7321.0909, 9244.1739, 486.0]
     m = _filled(n.ConvTranspose1d(4, 2, 3, dilation=2, bias=False))
-    assert _graded(m(x), x, m.weight) == [1756.5482, 14455.5652, 40432.6957]
+    assert _graded(m(x), x, m.weight) == [(2, 2, 7), 1756.5482, 14455.5652, 40432.6957]
     one = _line(4, 3)
-    assert _graded(m(one), one) == [699.0119, 2545.0435]
+    assert _graded(m(one), one) == [(2, 7), 699.0119, 2545.0435]
     m = _filled(n.ConvTranspose1d(4, 2, 3, stride=2))
     assert m(x, output_size=[8]).shape == (2, 2, 8) and m(x, [7]).shape == (2, 2, 7)
     assert m(x, (2, 2, 8)).shape == (2, 2, 8)
-    assert _graded(m(x, output_size=[8]), x) == [2325.2136, 15915.1304]
+    assert _graded(m(x, output_size=[8]), x) == [(2, 2, 8), 2325.2136, 15915.1304]
     y = _line(1, 2, 2, 3)
     m = _filled(n.ConvTranspose2d(2, 1, (2, 1), stride=(2, 1), padding=(1, 0), output_padding=(1, 0)))
-    assert _graded(m(y), y, m.weight, m.bias) == [89.8485, 485.6667, 371.8182, 45.0]
+    assert _graded(m(y), y, m.weight, m.bias) == [(1, 1, 3, 3), 89.8485, 485.6667, 371.8182, 45.0]
     z = _line(1, 1, 2, 2, 1)
     m = _filled(n.ConvTranspose3d(1, 1, (1, 2, 2)))
-    assert _graded(m(z), z, m.weight) == [-33.3333, 120.6667, 373.3333]
+    assert _graded(m(z), z, m.weight) == [(1, 1, 2, 3, 2), -33.3333, 120.6667, 373.3333]
 
 
 def first_values_of_layers_are_bounded():
@@ -139,48 +158,52 @@ def first_values_of_layers_are_bounded():
         and near(m.q_proj_weight, 0.06**0.5)
     )
     x = _line(1, 4, 2)
-    assert _graded(_filled(n.Conv1d(4, 2, 2))(x), x) == [23.1667, 72.0]
+    assert _graded(_filled(n.Conv1d(4, 2, 2))(x), x) == [(1, 2, 1), 23.1667, 72.0]
 
 
 def layers_that_pool():
     """The largest, the mean, powers; with windows of each kind. Rule: op/derivatives-beyond-programs."""
     n, f = torch.nn, torch.nn.functional
     x = (_line(1, 2, 7).detach() * torch.tensor([1.0, -1.0, 2.0, 0.5, -2.0, 1.0, 3.0])).requires_grad_()
-    assert _graded(n.MaxPool1d(3)(x), x) == [22.6923, 94.0]
-    assert _graded(n.MaxPool1d(3, 1, 1, 2)(x), x) == [165.6923, 572.0]
-    assert _graded(n.MaxPool1d(2, stride=3, ceil_mode=True)(x), x) == [67.6154, 204.0]
+    assert _graded(n.MaxPool1d(3)(x), x) == [(1, 2, 2), 22.6923, 94.0]
+    assert _graded(n.MaxPool1d(3, 1, 1, 2)(x), x) == [(1, 2, 5), 165.6923, 572.0]
+    assert _graded(n.MaxPool1d(2, stride=3, ceil_mode=True)(x), x) == [(1, 2, 3), 67.6154, 204.0]
     out, at = n.MaxPool1d(2, return_indices=True)(x)
-    assert (_graded(out, x), at.flatten().tolist()) == ([36.6154, 185.0], [1, 3, 4, 0, 2, 5])
-    assert _graded(n.MaxUnpool1d(2)(out, at), x) == [68.6923, 347.0]
-    assert _graded(n.MaxUnpool1d(2)(out, at, output_size=(7,)), x) == [74.9231, 378.0]
-    assert _graded(n.MaxUnpool1d(2)(out, at, output_size=x.size()), x) == [74.9231, 378.0]
-    assert _graded(f.max_unpool1d(*f.max_pool1d(x, 3, 2, return_indices=True), 3, 2), x) == [169.5385, 474.0]
-    assert _graded(n.AvgPool1d(3)(x), x) == [0.641, 87.0]
-    assert _graded(n.AvgPool1d(3, 2, 1, ceil_mode=True)(x), x) == [34.2949, 283.6667]
-    assert _graded(n.AvgPool1d(3, 2, 1, count_include_pad=False)(x), x) == [49.9615, 343.0]
-    assert _graded(n.LPPool1d(2, 3)(x), x) == [36.1828, 19.5347]
-    assert _graded(n.LPPool1d(3.0, 2, 1)(x.abs() + 1), x) == [381.8796, 199.0654]
-    assert _graded(n.LPPool1d(2, 2, ceil_mode=True)(x), x) == [178.3848, 239.0743]
-    assert _graded(n.AdaptiveAvgPool1d(3)(x), x) == [16.1795, 197.0]
-    assert _graded(n.AdaptiveMaxPool1d(3)(x), x) == [86.5385, 207.0]
+    assert (_graded(out, x), at.flatten().tolist()) == ([(1, 2, 3), 36.6154, 185.0], [1, 3, 4, 0, 2, 5])
+    assert _graded(n.MaxUnpool1d(2)(out, at), x) == [(1, 2, 6), 68.6923, 347.0]
+    assert _graded(n.MaxUnpool1d(2)(out, at, output_size=(7,)), x) == [(1, 2, 7), 74.9231, 378.0]
+    assert _graded(n.MaxUnpool1d(2)(out, at, output_size=x.size()), x) == [(1, 2, 7), 74.9231, 378.0]
+    assert _graded(f.max_unpool1d(*f.max_pool1d(x, 3, 2, return_indices=True), 3, 2), x) == [
+        (1, 2, 7),
+        169.5385,
+        474.0,
+    ]
+    assert _graded(n.AvgPool1d(3)(x), x) == [(1, 2, 2), 0.641, 87.0]
+    assert _graded(n.AvgPool1d(3, 2, 1, ceil_mode=True)(x), x) == [(1, 2, 4), 34.2949, 283.6667]
+    assert _graded(n.AvgPool1d(3, 2, 1, count_include_pad=False)(x), x) == [(1, 2, 4), 49.9615, 343.0]
+    assert _graded(n.LPPool1d(2, 3)(x), x) == [(1, 2, 2), 36.1828, 19.5347]
+    assert _graded(n.LPPool1d(3.0, 2, 1)(x.abs() + 1), x) == [(1, 2, 6), 381.8796, 199.0654]
+    assert _graded(n.LPPool1d(2, 2, ceil_mode=True)(x), x) == [(1, 2, 4), 178.3848, 239.0743]
+    assert _graded(n.AdaptiveAvgPool1d(3)(x), x) == [(1, 2, 3), 16.1795, 197.0]
+    assert _graded(n.AdaptiveMaxPool1d(3)(x), x) == [(1, 2, 3), 86.5385, 207.0]
     out, at = n.AdaptiveMaxPool1d(2, return_indices=True)(x)
     assert at.flatten().tolist() == [1, 6, 2, 6]
     y = _line(1, 1, 4, 4)
-    assert _graded(n.MaxPool2d((2, 1), (1, 2), (1, 0), 1)(y), y) == [84.6667, 639.0]
+    assert _graded(n.MaxPool2d((2, 1), (1, 2), (1, 0), 1)(y), y) == [(1, 1, 5, 2), 84.6667, 639.0]
     out, at = f.max_pool2d(y, 2, return_indices=True)
-    assert _graded(n.MaxUnpool2d(2)(out, at), y) == [81.3333, 552.0]
-    assert _graded(n.MaxUnpool2d(2, (3, 3), 0)(out, at), y) == [81.3333, 552.0]
-    assert _graded(n.AvgPool2d(2, 1, 1, False, False)(y), y) == [442.5, 3602.5]
-    assert _graded(n.AvgPool2d((1, 3), divisor_override=2)(y), y) == [15.0, 150.0]
-    assert _graded(n.LPPool2d(2, 2)(y), y) == [34.1911, 165.5999]
-    assert _graded(n.AdaptiveAvgPool2d((3, None))(y), y) == [86.6667, 806.0]
-    assert _graded(n.AdaptiveMaxPool2d((None, 2))(y), y) == [52.0, 408.0]
+    assert _graded(n.MaxUnpool2d(2)(out, at), y) == [(1, 1, 4, 4), 81.3333, 552.0]
+    assert _graded(n.MaxUnpool2d(2, (3, 3), 0)(out, at), y) == [(1, 1, 5, 5), 81.3333, 552.0]
+    assert _graded(n.AvgPool2d(2, 1, 1, False, False)(y), y) == [(1, 1, 5, 5), 442.5, 3602.5]
+    assert _graded(n.AvgPool2d((1, 3), divisor_override=2)(y), y) == [(1, 1, 4, 1), 15.0, 150.0]
+    assert _graded(n.LPPool2d(2, 2)(y), y) == [(1, 1, 2, 2), 34.1911, 165.5999]
+    assert _graded(n.AdaptiveAvgPool2d((3, None))(y), y) == [(1, 1, 3, 4), 86.6667, 806.0]
+    assert _graded(n.AdaptiveMaxPool2d((None, 2))(y), y) == [(1, 1, 4, 2), 52.0, 408.0]
     z = _line(1, 1, 2, 2, 4)
     out, at = n.MaxPool3d(2, return_indices=True)(z)
     assert ([round(v, 4) for v in out.flatten().tolist()], at.flatten().tolist()) == ([2.3333, 3.0], [13, 15])
-    assert _graded(n.MaxUnpool3d(2)(out, at), z) == [80.6667, 452.0]
-    assert _graded(n.AvgPool3d((2, 1, 2))(z), z) == [8.3333, 95.0]
-    assert _graded(n.AdaptiveAvgPool3d(1)(z), z) == [0.5, 8.5]
+    assert _graded(n.MaxUnpool3d(2)(out, at), z) == [(1, 1, 2, 2, 4), 80.6667, 452.0]
+    assert _graded(n.AvgPool3d((2, 1, 2))(z), z) == [(1, 1, 1, 2, 2), 8.3333, 95.0]
+    assert _graded(n.AdaptiveAvgPool3d(1)(z), z) == [(1, 1, 1, 1, 1), 0.5, 8.5]
 
 
 def layers_that_resize():
@@ -190,9 +213,9 @@ def layers_that_resize():
     """
     n, f = torch.nn, torch.nn.functional
     x, y, z = _line(1, 1, 4), _line(1, 1, 3, 4), _line(1, 1, 2, 2, 2)
-    assert _graded(n.Upsample(scale_factor=2)(x), x) == [51.3333, 110.0]
-    assert _graded(n.Upsample(6, mode="linear")(x), x) == [28.5556, 63.3333]
-    assert _graded(n.Upsample(size=7, mode="linear", align_corners=True)(x), x) == [37.3333, 84.0]
+    assert _graded(n.Upsample(scale_factor=2)(x), x) == [(1, 1, 8), 51.3333, 110.0]
+    assert _graded(n.Upsample(6, mode="linear")(x), x) == [(1, 1, 6), 28.5556, 63.3333]
+    assert _graded(n.Upsample(size=7, mode="linear", align_corners=True)(x), x) == [(1, 1, 7), 37.3333, 84.0]
     m = n.Upsample(scale_factor=(1, 2), mode="bilinear", recompute_scale_factor=True)
     assert (m.size, m.scale_factor, m.mode, m.align_corners, m.recompute_scale_factor) == (
         None,
@@ -201,33 +224,58 @@ def layers_that_resize():
         None,
         True,
     )
-    assert _graded(m(y), y) == [408.9773, 2519.75]
+    assert _graded(m(y), y) == [(1, 1, 3, 8), 408.9773, 2519.75]
     assert n.Upsample(scale_factor=2).scale_factor == 2.0
-    assert _graded(n.UpsamplingNearest2d(scale_factor=2)(y), y) == [1573.4545, 9812.0]
-    assert _graded(n.UpsamplingBilinear2d((4, 5))(y), y) == [270.1515, 1728.3333]
-    assert _graded(f.interpolate(x, scale_factor=1.7), x) == [6.3333, 50.0]
-    assert _graded(f.interpolate(x, scale_factor=1.7, mode="linear"), x) == [19.7647, 58.0588]
+    assert _graded(n.UpsamplingNearest2d(scale_factor=2)(y), y) == [(1, 1, 6, 8), 1573.4545, 9812.0]
+    assert _graded(n.UpsamplingBilinear2d((4, 5))(y), y) == [(1, 1, 4, 5), 270.1515, 1728.3333]
+    assert _graded(f.interpolate(x, scale_factor=1.7), x) == [(1, 1, 6), 6.3333, 50.0]
+    assert _graded(f.interpolate(x, scale_factor=1.7, mode="linear"), x) == [(1, 1, 6), 19.7647, 58.0588]
     assert _graded(f.interpolate(x, scale_factor=1.7, mode="linear", recompute_scale_factor=True), x) == [
+        (1, 1, 6),
         28.5556,
         63.3333,
     ]
-    assert _graded(f.interpolate(x, 3, mode="area"), x) == [6.3333, 17.0]
-    assert _graded(f.interpolate(y, (2, 3), mode="area"), y) == [20.5, 158.5]
-    assert _graded(f.interpolate(z, 1, mode="area"), z) == [0.5, 4.5]
-    assert _graded(f.interpolate(x, 7, mode="nearest-exact"), x) == [44.0, 88.0]
-    assert _graded(f.interpolate(y, (4, 5), mode="nearest-exact"), y) == [263.6364, 1714.0]
-    assert _graded(f.interpolate(y, 5, mode="bicubic"), y) == [442.1852, 2727.8075]
-    assert _graded(f.interpolate(y, (5, 3), mode="bicubic", align_corners=True), y) == [151.7045, 981.75]
-    assert _graded(f.interpolate(y, (2, 3), mode="bilinear", antialias=True), y) == [22.9091, 163.8]
-    assert _graded(f.interpolate(y, (2, 3), mode="bicubic", antialias=True), y) == [24.1763, 166.5878]
-    assert _graded(f.interpolate(z, 3, mode="trilinear", align_corners=True), z) == [465.4286, 2088.0]
-    assert _graded(f.interpolate(z, scale_factor=2, mode="trilinear"), z) == [2500.0, 11404.0]
-    assert _graded(f.interpolate(z, scale_factor=(1, 2, 1.5)), z) == [377.1429, 1668.0]
+    assert _graded(f.interpolate(x, 3, mode="area"), x) == [(1, 1, 3), 6.3333, 17.0]
+    assert _graded(f.interpolate(y, (2, 3), mode="area"), y) == [(1, 1, 2, 3), 20.5, 158.5]
+    assert _graded(f.interpolate(z, 1, mode="area"), z) == [(1, 1, 1, 1, 1), 0.5, 4.5]
+    assert _graded(f.interpolate(x, 7, mode="nearest-exact"), x) == [(1, 1, 7), 44.0, 88.0]
+    assert _graded(f.interpolate(y, (4, 5), mode="nearest-exact"), y) == [(1, 1, 4, 5), 263.6364, 1714.0]
+    assert _graded(f.interpolate(y, 5, mode="bicubic"), y) == [(1, 1, 5, 5), 442.1852, 2727.8075]
+    assert _graded(f.interpolate(y, (5, 3), mode="bicubic", align_corners=True), y) == [
+        (1, 1, 5, 3),
+        151.7045,
+        981.75,
+    ]
+    assert _graded(f.interpolate(y, (2, 3), mode="bilinear", antialias=True), y) == [
+        (1, 1, 2, 3),
+        22.9091,
+        163.8,
+    ]
+    assert _graded(f.interpolate(y, (2, 3), mode="bicubic", antialias=True), y) == [
+        (1, 1, 2, 3),
+        24.1763,
+        166.5878,
+    ]
+    assert _graded(f.interpolate(z, 3, mode="trilinear", align_corners=True), z) == [
+        (1, 1, 3, 3, 3),
+        465.4286,
+        2088.0,
+    ]
+    assert _graded(f.interpolate(z, scale_factor=2, mode="trilinear"), z) == [
+        (1, 1, 4, 4, 4),
+        2500.0,
+        11404.0,
+    ]
+    assert _graded(f.interpolate(z, scale_factor=(1, 2, 1.5)), z) == [(1, 1, 2, 4, 3), 377.1429, 1668.0]
     p = _line(1, 4, 2, 2)
-    assert _graded(n.PixelShuffle(2)(p), p) == [140.0, 1372.0]
-    assert _graded(n.PixelUnshuffle(2)(p), p) == [181.3333, 1496.0]
-    assert _graded(f.channel_shuffle(p, 2), p) == [160.0, 1432.0]
-    assert _graded(n.Unfold(2, dilation=1, padding=1, stride=(1, 2))(p), p) == [2053.3333, 17024.0]
+    assert _graded(n.PixelShuffle(2)(p), p) == [(1, 1, 4, 4), 140.0, 1372.0]
+    assert _graded(n.PixelUnshuffle(2)(p), p) == [(1, 16, 1, 1), 181.3333, 1496.0]
+    assert _graded(f.channel_shuffle(p, 2), p) == [(1, 4, 2, 2), 160.0, 1432.0]
+    assert _graded(n.Unfold(2, dilation=1, padding=1, stride=(1, 2))(p), p) == [
+        (1, 16, 6),
+        2053.3333,
+        17024.0,
+    ]
     q = _line(1, 4, 4)
 
 
@@ -240,18 +288,42 @@ def grids_say_where_images_are_read():
     x = _line(1, 1, 3, 4)
     t = torch.tensor([[[1.5, 0.25, 0.5], [-0.5, 0.75, -0.25]]], dtype=torch.float64, requires_grad=True)
     g = f.affine_grid(t, (1, 1, 2, 3))
-    assert _graded(g, t) == [21.8333, 449.6667]
-    assert _graded(f.affine_grid(t, [1, 1, 2, 3], align_corners=True), t) == [33.5, 526.0]
-    assert _graded(f.grid_sample(x, g), x, t) == [10.0909, 87.0, 236.0606]
-    assert _graded(f.grid_sample(x, g, align_corners=True), x, t) == [8.4252, 92.4479, 155.6326]
-    assert _graded(f.grid_sample(x, g, "nearest"), x) == [11.9091, 91.0]
-    assert _graded(f.grid_sample(x, g, mode="bicubic"), x, t) == [12.9758, 99.7913, 283.4043]
-    assert _graded(f.grid_sample(x, g, padding_mode="border"), x, t) == [11.8636, 139.5, 418.7879]
-    assert _graded(f.grid_sample(x, g, "bilinear", "reflection", False), x, t) == [9.4773, 134.25, 386.0606]
-    assert _graded(f.grid_sample(x, g, "bicubic", "reflection", True), x, t) == [8.9322, 133.0509, 357.1524]
+    assert _graded(g, t) == [(1, 2, 3, 2), 21.8333, 449.6667]
+    assert _graded(f.affine_grid(t, [1, 1, 2, 3], align_corners=True), t) == [(1, 2, 3, 2), 33.5, 526.0]
+    assert _graded(f.grid_sample(x, g), x, t) == [(1, 1, 2, 3), 10.0909, 87.0, 236.0606]
+    assert _graded(f.grid_sample(x, g, align_corners=True), x, t) == [(1, 1, 2, 3), 8.4252, 92.4479, 155.6326]
+    assert _graded(f.grid_sample(x, g, "nearest"), x) == [(1, 1, 2, 3), 11.9091, 91.0]
+    assert _graded(f.grid_sample(x, g, mode="bicubic"), x, t) == [(1, 1, 2, 3), 12.9758, 99.7913, 283.4043]
+    assert _graded(f.grid_sample(x, g, padding_mode="border"), x, t) == [
+        (1, 1, 2, 3),
+        11.8636,
+        139.5,
+        418.7879,
+    ]
+    assert _graded(f.grid_sample(x, g, "bilinear", "reflection", False), x, t) == [
+        (1, 1, 2, 3),
+        9.4773,
+        134.25,
+        386.0606,
+    ]
+    assert _graded(f.grid_sample(x, g, "bicubic", "reflection", True), x, t) == [
+        (1, 1, 2, 3),
+        8.9322,
+        133.0509,
+        357.1524,
+    ]
     t = _line(1, 3, 4)
     g = f.affine_grid(t, (1, 1, 2, 1, 2), align_corners=False)
-    assert _graded(g, t) == [118.1818, 827.0]
+    assert _graded(g, t) == [(1, 2, 1, 2, 3), 118.1818, 827.0]
     z = _line(1, 1, 2, 2, 2)
-    assert _graded(f.grid_sample(z, g, padding_mode="border"), z, t) == [24.2532, 71.9545, 10.7143]
-    assert _graded(f.grid_sample(z, 0.25 * g, "nearest", align_corners=True), z) == [23.5714, 71.0]
+    assert _graded(f.grid_sample(z, g, padding_mode="border"), z, t) == [
+        (1, 1, 2, 1, 2),
+        24.2532,
+        71.9545,
+        10.7143,
+    ]
+    assert _graded(f.grid_sample(z, 0.25 * g, "nearest", align_corners=True), z) == [
+        (1, 1, 2, 1, 2),
+        23.5714,
+        71.0,
+    ]

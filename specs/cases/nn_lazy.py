@@ -17,10 +17,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def _kinds(calls):
@@ -72,7 +73,7 @@ def lazy_layers_take_their_sizes_from_a_batch():
         m.stride,
         m.padding,
     ) == ("Conv1d", (2, 2, 3), (2,), 4, 2, (2,), (1,))
-    assert _graded(_filled(m)(x), x, m.weight) == [91.6742, 446.4545, 650.6667]
+    assert _graded(_filled(m)(x), x, m.weight) == [(1, 2, 2), 91.6742, 446.4545, 650.6667]
     m = n.LazyConv1d(2, 3, bias=False)
     assert m(torch.ones(4, 4)).shape == (2, 2) and m.bias is None and m.in_channels == 4
     m = n.LazyConvTranspose1d(4, 3, 2, 1, 1, 2)

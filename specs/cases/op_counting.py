@@ -10,10 +10,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def _kinds(calls):
@@ -32,7 +33,7 @@ def _kinds(calls):
 def comparisons_tell_what_is_near():
     """Within tolerances, by shape and dtype, with NaN or without. Rule: op/derivatives-beyond-programs."""
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([1.0, 2.0, float("nan")], requires_grad=True)
     y = torch.tensor([1.0 + 1e-6, 2.1, float("nan")])
     near = torch.isclose(x, y)
@@ -109,7 +110,7 @@ def places_are_found():
     Rule: op/derivatives-beyond-programs.
     """
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([[3.0, 0.0, 5.0], [0.0, 7.0, 5.0]], requires_grad=True)
     at = x.argmax()
     assert at.requires_grad is False and at.dtype is torch.int64
@@ -201,7 +202,7 @@ def places_are_found():
 def elements_are_counted():
     """Each once, in runs, by number and by range. Rule: op/derivatives-beyond-programs."""
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([2, 1, 2, 2, 5, 1])
     counts = torch.bincount(x)
     assert counts.requires_grad is False and (x > 1).requires_grad is False

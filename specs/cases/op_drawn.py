@@ -10,10 +10,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def _kinds(calls):
@@ -32,7 +33,7 @@ def _kinds(calls):
 def tensors_are_drawn():
     """In a range and a dtype, by a generator. Rule: op/derivatives-beyond-programs."""
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     torch.manual_seed(0)
     x = torch.rand(500, requires_grad=True)
     assert x.requires_grad is True and torch.rand(1).requires_grad is False
@@ -141,7 +142,7 @@ def tensors_are_drawn():
 def tensors_are_filled_by_chance():
     """In place; each law has a range and refuses settings. Rule: op/derivatives-beyond-programs."""
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     torch.manual_seed(0)
     x = torch.ones(300, requires_grad=True)
     y = x * 1

@@ -12,10 +12,11 @@ def _line(*shape):
 
 
 def _graded(out, *inputs):
-    """Return the sum of a result, each element times its number, and those of the gradients of that sum."""
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
     numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
     grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    return [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
 
 
 def _kinds(calls):
@@ -37,7 +38,7 @@ def tensors_are_made_of_numbers():
     Rule: op/derivatives-beyond-programs.
     """
     t = _line(2)
-    assert _graded(t.softmax(0), t) == [1.9933, 0.0066]
+    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([1.0], requires_grad=True)
     assert x.requires_grad is True and torch.ones(1).requires_grad is False
     assert [
