@@ -98,6 +98,10 @@ class MultiheadAttention(Module):
             raise AssertionError(
                 f"was expecting embedding dimension of {self.embed_dim}, but got {query.shape[-1]}"
             )
+        if query.ndim not in (2, 3):
+            raise AssertionError(
+                f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+            )
         batched = query.ndim == 3
         inputs = (query, key, value)
         if batched and self.batch_first:
@@ -106,6 +110,10 @@ class MultiheadAttention(Module):
             inputs = tuple(x.unsqueeze(1) for x in inputs)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         length, batch, _ = inputs[0].shape
+        if key_padding_mask is not None and key_padding_mask.shape[0] != batch:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.shape[0]}"
+            )
         mask = joined_mask(query, self.num_heads, batch, attn_mask, key_padding_mask, inputs[1].shape[0])
         q, k, v = self._projected(*inputs, same=query is key and key is value)
         p = self.dropout if self.training else 0.0

@@ -245,6 +245,8 @@ def embedding(
     refuse_unless_default("nn.functional.embedding", given, scale_grad_by_freq=False, sparse=False)
     if max_norm is not None:
         _hold_rows(weight, input, max_norm, norm_type)
+    if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise AssertionError("Padding_idx must be within num_embeddings")
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.shape[0]
     return weight._embedding(input, padding=padding_idx)

@@ -101,7 +101,12 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     corners = _corners("affine_grid", align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
-    if theta.ndim != 3 or len(size) not in (4, 5) or tuple(theta.shape[1:]) != (len(size) - 2, len(size) - 1):
+    if len(size) not in (4, 5):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got "
+            f"size {size}."
+        )
+    if theta.ndim != 3 or tuple(theta.shape[1:]) != (len(size) - 2, len(size) - 1):
         raise ValueError(
             f"Expected a batch of 2D affine matrices of shape Nx2x3 for size {list(size)}. Got "
             f"{theta.size()}."
@@ -152,4 +157,9 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Channels of groups interleaved."""
+    if input.shape[1] % groups:
+        raise RuntimeError(
+            "Number of channels must be divisible by groups. Got "
+            f"{input.shape[1]} channels and {groups} groups."
+        )
     return input._channel_shuffle(groups=groups)

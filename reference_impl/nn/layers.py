@@ -82,6 +82,8 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty(out_features, in1_features, in2_features, **like))
@@ -137,6 +139,8 @@ class Embedding(Module):
             made = empty(num_embeddings, embedding_dim, device=device, dtype=dtype)
             self.weight = Parameter(made, requires_grad=not _freeze)
             self.reset_parameters()
+        elif list(_weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         else:
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 

@@ -179,6 +179,8 @@ def nll_loss(
                 f"For 1D input, 1D target must have size 1, but got target size: {target.numel()}"
             )
         input, target = input.unsqueeze(0), target.reshape((1,))
+    if not input.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
     classes = input.shape[1]
     if target.ndim == 0:
         target = target.reshape((1,))
@@ -190,6 +192,10 @@ def nll_loss(
     if input.ndim == 2 and input.shape[0] != target.shape[0]:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]})."
+        )
+    if input.ndim > 2 and tuple(target.shape) != (input.shape[0], *input.shape[2:]):
+        raise RuntimeError(
+            f"Expected target size {[input.shape[0], *input.shape[2:]]}, got {list(target.shape)}"
         )
     if input.ndim == 2 and target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")

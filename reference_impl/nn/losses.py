@@ -25,7 +25,11 @@ class _Loss(Module):
         super().__init__()
         if size_average is not None or reduce is not None:
             reduction = reduction_of_old(size_average, reduce)
-        settings = _defaults(type(self).function) | settings
+        known = _defaults(type(self).function)
+        if unknown := [name for name in settings if name not in known and name != "distance_function"]:
+            kind = type(self).__name__
+            raise TypeError(f"{kind}.__init__() got an unexpected keyword argument {unknown[0]!r}")
+        settings = known | settings
         self.reduction, self._passed_on = reduction, tuple(settings)
         self.__dict__.update(settings)
 

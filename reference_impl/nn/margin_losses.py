@@ -37,6 +37,12 @@ def multi_margin_loss(
     reduction = chosen_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    count = input.shape[0] if input.ndim > 1 else 1
+    if target.numel() != count:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            f"(batch size). Expected target size [{count}]"
+        )
     if weight is None:
         weight = input.detach().new_ones((input.shape[-1],))
     elif weight.ndim != 1:

@@ -104,6 +104,9 @@ def batch_norm(
         if given is not None and given.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given.numel()}")
     weight, bias = _given(input, weight, bias, (channels,))
+    if not training and (running_mean is None or running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
         return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
     if training and input.numel() == input.shape[1]:

@@ -39,10 +39,16 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The distance to the positive minus that to the negative, plus a margin, where that is positive."""
+    _need_margin(margin)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
     return reduce_losses(near.add(margin).sub(far).clamp_min(0), reduction)
+
+
+def _need_margin(margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
 
 
 def margin_ranking_loss(
@@ -82,6 +88,8 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """One minus the similarity of like pairs, the similarity above a margin of others."""
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     lengths = [x.mul(x).sum(-1).add(1e-12) for x in (input1, input2)]
     cosine = input1.mul(input2).sum(-1).div(lengths[0].mul(lengths[1]).sqrt())
     zeros = cosine.detach().mul(0)
@@ -100,6 +108,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own."""
+    _need_margin(margin)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

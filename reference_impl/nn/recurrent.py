@@ -304,14 +304,14 @@ class _Cell(Module):
             )
         x = input if input.ndim == 2 else input.unsqueeze(0)
         if x.shape[1] != self.input_size:
-            raise RuntimeError(
-                f"input has inconsistent input_size: got {x.shape[1]} expected {self.input_size}"
-            )
+            raise RuntimeError(f"input has inconsistent input_size: {x.shape[1]}, not {self.input_size}")
         if hx is None:
             start = zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
             hx = (start, start) if self.mode == "LSTM" else start
         elif input.ndim == 1:
             hx = _each(hx, lambda h: h.unsqueeze(0))
+        if any(given.shape[0] != x.shape[0] for given in (hx if isinstance(hx, tuple) else (hx,))):
+            raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match that of the hidden state")
         weights: list[Tensor] = [self.weight_ih, self.weight_hh]
         if self.bias_ih is not None and self.bias_hh is not None:
             weights += [self.bias_ih, self.bias_hh]

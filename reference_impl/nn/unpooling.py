@@ -50,6 +50,11 @@ def _unpool(dims: int) -> Callable[..., Tensor]:
         kernel, pads = for_each(kernel_size, dims), for_each(padding, dims)
         steps = kernel if stride is None else for_each(stride, dims)
         sizes = tuple(_sizes(input, kernel, steps, pads, output_size))
+        if indices.shape != input.shape:
+            raise RuntimeError(
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but "
+                f"got indices tensor with shape: {list(indices.shape)}"
+            )
         if dims == 1:
             wide = input.unsqueeze(-1)._max_unpool2d(indices.unsqueeze(-1), sizes=(*sizes, 1))
             return wide.squeeze(-1)

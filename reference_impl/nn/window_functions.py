@@ -40,6 +40,12 @@ def _need_windows(x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: A
         )
 
 
+def _need_each(name: str, dims: int, *settings: tuple[int, ...]) -> None:
+    """Refuse settings of another number of dimensions."""
+    if any(len(each) != dims for each in settings):
+        raise RuntimeError(f"{name}: kernel_size must either be a single int, or a tuple of {dims} ints")
+
+
 def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any]) -> Any:
     """Apply a function of ``(N, C, ...)`` to that or to ``(C, ...)``."""
     if x.ndim == dims + 2:
@@ -86,6 +92,12 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         kernel = for_each(kernel_size, dims)
         strides = kernel if stride is None or stride == [] else for_each(stride, dims)
         pads, dilations = for_each(padding, dims), for_each(dilation, dims)
+        _need_each(name, dims, kernel, strides, pads)
+        if min(pads) < 0 or min(dilations) <= 0:
+            raise RuntimeError(
+                f"{name}() takes padding that is not negative and dilation greater than zero, but got "
+                f"{pads[0]} and {dilations[0]}"
+            )
         if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={pads[0]}, "
@@ -136,6 +148,10 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 def _wanted(x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
     given = (output_size,) * dims if output_size is None else for_each(output_size, dims)
     sizes = tuple(x.shape)[x.ndim - dims :]
+    if len(given) != dims:
+        raise RuntimeError(f"argument 'output_size' should contain {dims} ints (got {len(given)})")
+    if any(n is not None and n < 0 for n in given):
+        raise RuntimeError(f"Trying to create tensor with negative dimensions {given}")
     return tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
 
 
@@ -156,6 +172,9 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
         kernel = for_each(kernel_size, dims)
         strides = kernel if stride is None or stride == [] else for_each(stride, dims)
         pads = for_each(padding, dims)
+        _need_each(name, dims, kernel, strides, pads)
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
         flags = (int(ceil_mode), int(count_include_pad), divisor_override or 0)
         if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
             raise RuntimeError(
@@ -225,6 +244,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"{len(pad)} and input of dimension {input.ndim}"
         )
     if mode == "constant":
+        each = zip(reversed(input.shape), pad[::2], pad[1::2], strict=False)
+        if any(size + a + b < 0 or max(-a, 0) > size or max(-b, 0) > size for size, a, b in each):
+            raise RuntimeError("narrow(): length must be non-negative.")
         return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
@@ -243,6 +265,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
                     f"({pad[2 * d]}, {pad[2 * d + 1]}) at dimension {input.ndim - 1 - d} of input "
                     f"{list(input.shape)}"
                 )
+    if mode == "circular" and any(n > input.shape[-1 - at // 2] for at, n in enumerate(pad)):
+        raise RuntimeError("Padding value causes wrapping around more than once.")
     how = [n for d in reversed(range(dims)) for n in pad[2 * d : 2 * d + 2]]
     name = {"reflect": f"_reflected{dims}d", "replicate": f"_replicated{dims}d", "circular": "_circular"}[
         mode
@@ -266,5 +290,10 @@ def fold(
     """The sum of columns as the windows of an image."""
     how = _unfolding(kernel_size, dilation, padding, stride)
     x = input if input.ndim == 3 else input.unsqueeze(0)
+    if x.shape[1] % (how[0] * how[1]):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={x.shape[1]} and kernel_size={how[:2]}"
+        )
     out = x._im2col_backward(sizes=for_each(output_size, 2), how=how)
     return out if input.ndim == 3 else out.squeeze(0)

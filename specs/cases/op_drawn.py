@@ -18,15 +18,15 @@ def _graded(out, *inputs):
 
 
 def _kinds(calls):
-    """Return the kinds of errors that calls raise, None for those that raise none."""
+    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
     kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = []
+    found = ""
     for call in calls:
         try:
             call()
-            found.append(None)
+            found += "-"
         except Exception as error:
-            found.append(next((kind.__name__ for kind in kinds if isinstance(error, kind)), "other"))
+            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
     return found
 
 
@@ -110,33 +110,24 @@ def tensors_are_drawn():
         torch.poisson(torch.zeros(2)).tolist(),
         torch.poisson(torch.full((200,), 4.0)).mean().round().item() in (3.0, 4.0, 5.0),
     ] == [True, [0.0, 0.0], True]
-    assert _kinds(
-        [
-            lambda: torch.randint(3, 3, (1,)),
-            lambda: torch.randperm(-1),
-            lambda: torch.normal(0.0, -1.0, (2,)),
-            lambda: torch.multinomial(p, 5),
-            lambda: torch.multinomial(-p, 1),
-            lambda: torch.multinomial(p * 0, 1),
-            lambda: torch.multinomial(p.view(2, 2, 1), 1),
-            lambda: torch.bernoulli(p + 0.5),
-            lambda: torch.bernoulli(p, 1.5),
-            lambda: torch.poisson(-p),
-            lambda: torch.rand(2, dtype=torch.int64),
-        ]
-    ) == [
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "NotImplementedError",
-    ]
+    assert (
+        _kinds(
+            [
+                lambda: torch.randint(3, 3, (1,)),
+                lambda: torch.randperm(-1),
+                lambda: torch.normal(0.0, -1.0, (2,)),
+                lambda: torch.multinomial(p, 5),
+                lambda: torch.multinomial(-p, 1),
+                lambda: torch.multinomial(p * 0, 1),
+                lambda: torch.multinomial(p.view(2, 2, 1), 1),
+                lambda: torch.bernoulli(p + 0.5),
+                lambda: torch.bernoulli(p, 1.5),
+                lambda: torch.poisson(-p),
+                lambda: torch.rand(2, dtype=torch.int64),
+            ]
+        )
+        == "ooooooooooN"
+    )
 
 
 def tensors_are_filled_by_chance():
@@ -184,43 +175,29 @@ def tensors_are_filled_by_chance():
         i.max().item() > 100,
         sorted(set(torch.empty(50, dtype=torch.bool).random_().tolist())),
     ] == [True, True, [False, True]]
-    assert _kinds(
-        [
-            lambda: z.uniform_(3, 2),
-            lambda: z.normal_(0.0, -1.0),
-            lambda: z.log_normal_(0.0, 0.0),
-            lambda: z.log_normal_(std=-1.0),
-            lambda: z.exponential_(-1.0),
-            lambda: z.exponential_(0.0),
-            lambda: z.cauchy_(0.0, 0.0),
-            lambda: z.geometric_(0.0),
-            lambda: z.geometric_(1.0),
-            lambda: z.bernoulli_(1.5),
-            lambda: z.random_(3, 3),
-            lambda: i.normal_(),
-            lambda: i.uniform_(),
-            lambda: i.random_(0, 300),
-            lambda: x.normal_(),
-            lambda: i.cauchy_(),
-        ]
-    ) == [
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "other",
-        "NotImplementedError",
-        "NotImplementedError",
-        "other",
-        "other",
-        "other",
-    ]
+    assert (
+        _kinds(
+            [
+                lambda: z.uniform_(3, 2),
+                lambda: z.normal_(0.0, -1.0),
+                lambda: z.log_normal_(0.0, 0.0),
+                lambda: z.log_normal_(std=-1.0),
+                lambda: z.exponential_(-1.0),
+                lambda: z.exponential_(0.0),
+                lambda: z.cauchy_(0.0, 0.0),
+                lambda: z.geometric_(0.0),
+                lambda: z.geometric_(1.0),
+                lambda: z.bernoulli_(1.5),
+                lambda: z.random_(3, 3),
+                lambda: i.normal_(),
+                lambda: i.uniform_(),
+                lambda: i.random_(0, 300),
+                lambda: x.normal_(),
+                lambda: i.cauchy_(),
+            ]
+        )
+        == "oooooooooooNNooo"
+    )
     d = torch.nn.functional.gumbel_softmax(x.reshape(3, 100), 0.5, hard=True)
     assert [d.sum(1).tolist(), sorted(set(d.flatten().tolist())), d.requires_grad] == [
         [1.0, 1.0, 1.0],
