@@ -60,6 +60,7 @@ class Remote:
             self.capabilities = _capabilities(claimed)
             if not (isinstance(self.name, str) and isinstance(self.version, str)):
                 raise TypeError("name and version are no text")
+            self.serves = self.name
             if self.name in BUILT_IN:  # and takes part under that name itself
                 self.name = f"{self.name} ({self._interpreter.label})"
             kept = isolated()  # elsewhere whoever asks for programs has it started again
@@ -122,7 +123,7 @@ class Remote:
         before = (*before, *(unbound for _ in range(at - len(before))))
         crash = Observation(Crashed(ended.how), {}, None)
         after = (unbound for _ in range(len(program) - at - 1))
-        return Trace(program, self.name, density, (*before, crash, *after), complete=False)
+        return Trace(program, self.name, density, (*before, crash, *after), complete=False, loose=True)
 
     # the process
 

@@ -53,6 +53,7 @@ class Stdio:
         self._hangs, self._longest, self._words = False, 0.0, ""
         try:
             self.name, self.version, self.capabilities = self._start()
+            self.serves = self.name.removesuffix(" (stdio)")
         except Gone as gone:
             problem = f"{command!r} does not start: {gone}{gone.last}"
             raise AdapterError(problem, HINT, BROKEN) from None

@@ -185,13 +185,15 @@ class Sums:
         side, at, error = self._death(program, drawn.density)
         cut = Program(program.steps[: at + 1])
         known = None
-        if side in (REFERENCE, TORCH):
-            known = issue_of(words_of(cut), side, adapters.load(side).version, error)
+        own = TORCH if side == self.chunk.subject and self.participants.torch_elsewhere else side
+        if own in (REFERENCE, TORCH):
+            known = issue_of(words_of(cut), own, adapters.load(side).version, error)
         self.crashes.append(Crash(where, side, Verdict.BROKEN_SUITE, error, to_text(cut), known))
 
     def _death(self, program: Program, density: str) -> tuple[str, int, str]:
         """Return which side crashed on the program, at which step, and with what error."""
-        for side in (REFERENCE, TORCH) if self.participants.with_torch else (REFERENCE,):
+        others = (self.chunk.subject,) if self.participants.torch_elsewhere else ()
+        for side in (REFERENCE, *((TORCH,) if self.participants.with_torch else ()), *others):
             trace = run(program, adapters.load(side), density)
             for index, seen in enumerate(trace.observations):
                 if (error := seen.crash) is not None:

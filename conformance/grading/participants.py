@@ -81,6 +81,11 @@ class Participants:
         torch = adapters.capabilities(adapters.load(TORCH))
         return torch if self.subject == REFERENCE else replace(own, features=own.features & torch.features)
 
+    @property
+    def torch_elsewhere(self) -> bool:
+        """Whether the subject is torch in a process of its own: a crash of torch is not its fault."""
+        return getattr(adapters.load(self.subject), "serves", "") == TORCH
+
     def judged(self, program: Program, density: str, reference: Trace | None = None) -> Judged:
         """Run the program on all participants."""
         if reference is None:
@@ -95,7 +100,10 @@ class Participants:
         actual = self._actual(program, density, reference, torch)
         right = torch or reference
         other = right if actual is reference else actual
-        return Judged(judged(reference, actual, torch, self.torch), reference, right, other)
+        found = judged(reference, actual, torch, self.torch)
+        if found.first is not None and isinstance(found.first.actual, Crashed) and self.torch_elsewhere:
+            found = replace(found, decision=Decision.CRASH)
+        return Judged(found, reference, right, other)
 
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
         if self.subject == REFERENCE:

@@ -12,9 +12,12 @@ from conformance.adapters import capabilities, load
 from conformance.comparison.judge import Decision
 from conformance.comparison.refusals import as_claimed
 from conformance.execution.run import run
-from conformance.generate.guide.guide import draw
+from conformance.execution.runner import DENSITIES
+from conformance.generate.guide.guide import Drawn, draw
 from conformance.generate.state.choices import Prng
-from conformance.grading.participants import judged
+from conformance.grading.campaign import Chunk, Sums
+from conformance.grading.participants import Participants, judged
+from conformance.program.parsing import parse
 
 FOLDER = Path(__file__).parents[1] / "adapters"
 PROGRAMS = 100
@@ -51,3 +54,77 @@ def test_torch_conforms_in_each_program_by_every_way(way, drawn):
             assert decision in (Decision.AGREE, Decision.KNOWN)
     finally:
         adapter.close()
+
+
+ASSERTS = """
+a = torch.tensor(-1.0, requires_grad=True)
+b, c = Lazy.apply(a)
+b **= 3.0
+b.backward(inputs=[c, a])
+c.relu_()
+"""
+DIES = """
+import os
+import signal
+import sys
+
+sys.path.insert(0, {folder!r})
+from plain_torch import PlainTorch
+
+
+class Dies(PlainTorch):
+    name = "dies"
+
+    def perform(self, session, step, operands):
+        if step.op == "relu_":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().perform(session, step, operands)
+
+
+adapter = Dies()
+"""
+UNTOUCHED = """
+a = torch.tensor(2.0, requires_grad=True)
+b = a.mul(2.0)
+c = b.mul(3.0)
+del b
+c.relu_()
+"""
+
+
+@pytest.mark.parametrize("way", ["--isolated", "stdio"])
+def test_a_crash_of_torch_on_record_is_known_where_torch_runs_elsewhere(way):
+    """It is no difference."""
+    tally = tally_of(WAYS[way], ASSERTS)
+    assert {(crash.side, crash.known is not None) for crash in tally.crashes} == {(WAYS[way], True)}
+    assert tally.totals.crashed == len(tally.crashes)
+    assert not tally.findings
+
+
+def test_nobody_else_is_excused_by_a_crash_of_torch_on_record():
+    """An implementation under another name that dies where torch does has a finding."""
+    tally = tally_of(WAYS["the plain contract"], ASSERTS)
+    assert not tally.crashes
+    assert {finding.line for finding in tally.findings} == {"c.relu_()"}
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_nothing_before_a_death_is_taken_for_a_difference(density, tmp_path):
+    """The steps before it are run again without the rest, and looked at as in the whole program."""
+    mine = tmp_path / "dies.py"
+    mine.write_text(DIES.format(folder=str(FOLDER)))
+    try:
+        first = Participants(str(mine), "reference").judged(parse(UNTOUCHED), density).found.first
+    finally:
+        load(str(mine)).close()
+    assert (first.step, first.fact) == (4, "outcome")
+
+
+def tally_of(spec, program):
+    """Judge one program by the reference."""
+    sums = Sums(Chunk(spec, "reference", "prng", 0, 0, 1))
+    try:
+        sums.program(0, Drawn(parse(program), "each", "exact"))
+    finally:
+        load(spec).close()
+    return sums.tally()
