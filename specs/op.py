@@ -89,6 +89,7 @@ class Op:
     on_cpu: tuple[str, ...] = ()  # indices and single elements that may be on the CPU, while others are not
     beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared
+    shown_apart: bool = False  # a view that PyTorch computes when it is read; it has memory of its own here
     alone: Alone | None = None  # what it does with inference tensors alone
     counts_itself: str = ""  # the rule by which the write that makes the result counts
     with_array: Callable[..., Any] | None = None  # what it gives, as an operator, with an array of numpy's
@@ -346,5 +347,4 @@ def composite(*, name: str | None = None, **facts: Any) -> Callable[[Callable[..
     The body gets operands and attributes as they were passed, and its result is the caller's. A body that
     writes is declared with ``inplace="only"``: it calls in-place methods on its first operand and returns it.
     """
-    inplace = facts.pop("inplace", False)
-    return lambda body: _declare(body, name=name, inplace=inplace, composite=True, **facts)
+    return lambda body: _declare(body, name=name, composite=True, **{"inplace": False} | facts)

@@ -83,7 +83,7 @@ class Participants:
 
     @property
     def torch_elsewhere(self) -> bool:
-        """Whether the subject is torch in a process of its own: a crash of torch is not its fault."""
+        """True where the subject is torch in a process of its own: a crash of torch is not its fault."""
         return getattr(adapters.load(self.subject), "serves", "") == TORCH
 
     def judged(self, program: Program, density: str, reference: Trace | None = None) -> Judged:

@@ -118,6 +118,9 @@ class Session:
     shared_with_numpy: WeakValueDictionary[int, Any] = field(default_factory=WeakValueDictionary)
     """The storages that numpy shares, by id: they cannot grow."""
 
+    shown_apart: dict[int, Any] = field(default_factory=dict)
+    """Pairs of arrays that show one memory, by the id of the second, see ``fidelity.shown_apart``."""
+
     # observation
     perturb: Callable[[Any, Any], Any] | None = None
     """Replaces the result of each op, to measure how sensitive a program is to rounding."""
@@ -135,7 +138,7 @@ class Session:
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
             self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,
-            self.held_warnings,
+            self.held_warnings, self.shown_apart,
         ):  # fmt: skip
             open_calls.clear()
 

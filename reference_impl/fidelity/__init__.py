@@ -15,6 +15,7 @@ from reference_impl.fidelity import (
     inference_kernels,
     memory_overlap,
     out_argument,
+    shown_apart,
     zero_tensor,
 )
 from specs.op import Op
@@ -23,10 +24,10 @@ from specs.op import Op
 @fill
 def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
     """Choose the function that runs an op on operands of these types; None leaves the choice to the core."""
-    return zero_tensor.runner_for(op, types) or inference_kernels.runner_for(op)
+    return zero_tensor.runner_for(op, types) or inference_kernels.runner_for(op) or shown_apart.runner_for(op)
 
 
 __all__ = [
     "cross_device", "device_races", "grad_metadata", "grad_stealing", "grad_sum", "inference_kernels",
-    "memory_overlap", "out_argument", "zero_tensor",
+    "memory_overlap", "out_argument", "shown_apart", "zero_tensor",
 ]  # fmt: skip

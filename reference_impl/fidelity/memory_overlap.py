@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import Unspecified, refuse_by, warn_or_hold
+from reference_impl.base.session import STATE
 from reference_impl.core.as_strided import StridedGeometry
 from reference_impl.core.extension_points import fill
 from reference_impl.core.inplace import as_stored, check_operands, store
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.shown_apart import spread
 from specs.errors import Refusal
 from specs.index_key import key_of
 from specs.memory import dense, overlaps_itself, overlaps_partly
@@ -36,6 +38,12 @@ def write(
     """Compute an in-place op and store its result in operand 0, if that does not depend on the order of
     writes.
     """
+    _write(kernel, operands, attributes)
+    if STATE.shown_apart:
+        spread(operands[0]._array)
+
+
+def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     op, target = kernel.op, operands[0]
     if kernel.copies and _is_same_window(target, operands[1]):
         return

@@ -31,12 +31,20 @@ def conj_beside(g: Any, y: Any) -> Any:
     return conj(y)
 
 
-@op(internal=True, node="ConjBackward0", view=True, dtypes="keep", layout=("x",), complex=True)
+@op(
+    internal=True,
+    node="ConjBackward0",
+    view=True,
+    dtypes="keep",
+    layout=("x",),
+    complex=True,
+    shown_apart=True,
+)
 def _conj(x: Tensor) -> Any:
     """The conjugates.
 
     A view, which shares the version of its source. NB: PyTorch conjugates it when it is read; here it has
-    memory of its own, in which a later write to the source does not show.
+    memory of its own, and a later write to either shows in the other.
     """
     return np.asarray(np.conjugate(x))
 

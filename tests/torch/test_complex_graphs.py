@@ -85,3 +85,33 @@ def derivatives(namespace: Any, call: Callable[[Any, Any], Any]) -> list[list[tu
 def test_complex_derivatives_make_the_same_nodes(name: str) -> None:
     """First and second derivatives are made of the same nodes in the same order, conjugates included."""
     assert derivatives(torch, CALLS[name]) == derivatives(reference_impl, CALLS[name])
+
+
+WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "to the conjugate": lambda t, base, view: view.mul_(1j),
+    "to its source": lambda t, base, view: base.mul_(1j),
+    "to a window of the conjugate": lambda t, base, view: view[1:].copy_(t.tensor([2j])),
+    "to a window of its source": lambda t, base, view: base[0].zero_(),
+    "to the conjugate of the conjugate": lambda t, base, view: view.conj().add_(1j),
+    "to the parts of its source": lambda t, base, view: t.view_as_real(base)[0].fill_(2.0),
+    "behind the version's back": lambda t, base, view: view.data.fill_(1 - 1j),
+}
+"""Writes to memory that a tensor and its conjugate share."""
+
+
+def written(namespace: Any, write: Callable[[Any, Any, Any], Any], window: bool) -> list[Any]:
+    """All that a write shows in a tensor, its conjugate and the gradient of their leaf."""
+    leaf = namespace.tensor([1 + 2j, 3 - 1j, 2 + 0j], requires_grad=True)
+    base = leaf * 1
+    view = (base[:2] if window else base).conj()
+    write(namespace, base, view)
+    seen = [(x.tolist(), x._version, x.grad_fn.name(), x._is_view()) for x in (base, view)]
+    ((view * view).sum() + (base * 3j).sum()).imag.backward()
+    return [*seen, leaf.grad.tolist()]
+
+
+@pytest.mark.parametrize("window", [False, True], ids=["of all", "of a window"])
+@pytest.mark.parametrize("write", WRITES)
+def test_a_tensor_and_its_conjugate_show_one_memory(write: str, window: bool) -> None:
+    """A write to either shows in the other, with its version and its gradient."""
+    assert written(reference_impl, WRITES[write], window) == written(torch, WRITES[write], window)

@@ -670,6 +670,15 @@ b = copy.deepcopy(a)
 c = copy.deepcopy(b)
 d = copy.deepcopy(a.t())
 """,
+    "a hook writes into a saved conjugate": """
+m = torch.tensor([complex(-3.0, 2.0), complex(2.0, 0.0)], dtype=torch.complex128, requires_grad=True)
+n = m.dot(m)
+p, = torch.autograd.grad(n, m, n, create_graph=True)
+p.backward(m, retain_graph=True)
+r = torch.tensor(complex(1.0, -1.0), dtype=torch.complex128, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+    w, = torch.autograd.grad(n, m, r, create_graph=True)
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)
