@@ -52,7 +52,16 @@ from reference_impl.base.modes import (
     set_grad_enabled,
 )
 from reference_impl.base.rules import is_warn_always_enabled, set_warn_always
-from reference_impl.base.size import Size, contiguous_format, layout, memory_format, preserve_format, strided
+from reference_impl.base.size import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)  # fmt: skip
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import cuda, legacy, random, return_types, settings, testing
@@ -175,8 +184,9 @@ __getattr__ = loading(
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",
-    "complex", "complex64", "complex128", "contiguous_format", "cuda", "device", "dtype", "empty",
-    "empty_like", "empty_strided", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy",
+    "channels_last", "channels_last_3d", "complex", "complex64", "complex128", "contiguous_format", "cuda",
+    "device", "dtype", "empty", "empty_like", "empty_strided", "enable_grad", "eye", "float16", "float32",
+    "float64", "from_numpy",
     "full", "full_like", "get_default_dtype", "get_rng_state", "inference_mode", "initial_seed", "int8",
     "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "is_warn_always_enabled", "layout", "linalg", "linspace", "load", "logspace",

@@ -108,6 +108,7 @@ Scalar = Annotated[Any, Kind("scalar", "a Python number", NUMBERS)]
 OptNumber = Annotated[Any, Kind("opt_number", "a Python number, or None", (*NUMBERS, NONE))]
 Rounding = Annotated[str, Kind("rounding", "floor or trunc", (str,))]
 Reduction = Annotated[str, Kind("reduction", "none, mean or sum", (str,))]
+Format = Annotated[str, Kind("format", "a memory format", (object,), read=str)]
 Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
 Statistic = Annotated[
     Any, Kind("statistic", "a tensor that the forward pass computed for the backward", tensor=True)

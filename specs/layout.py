@@ -115,6 +115,52 @@ def by_rows(array: np.ndarray) -> np.ndarray:
     return _with_strides(array, _by_rows(array))
 
 
+def channels_last(dims: int) -> tuple[int, ...]:
+    """The order of dimensions, slowest first, that puts channels last among as many."""
+    return (0, *range(2, dims), 1)
+
+
+def lies_in(array: np.ndarray, memory_format: str) -> bool:
+    """Say if an array without gaps is laid out in that format of torch's."""
+    if memory_format in FORMATS and array.ndim != FORMATS[memory_format]:
+        return False
+    order = channels_last(array.ndim) if memory_format in FORMATS else tuple(range(array.ndim))
+    return bool(array.transpose(order).flags.c_contiguous)
+
+
+def in_format(array: np.ndarray, memory_format: str) -> np.ndarray:
+    """A copy of an array in a format of torch's, which only as many dimensions have."""
+    dims = FORMATS.get(memory_format)
+    if dims is None:
+        return array.copy(order="C" if memory_format == "torch.contiguous_format" else "K")
+    if array.ndim != dims:
+        raise RuntimeError(
+            f"required rank {dims} tensor to use {memory_format.removeprefix('torch.')} format"
+        )
+    order = channels_last(dims)
+    made = np.ascontiguousarray(array.transpose(order)).copy()
+    return made.transpose(tuple(np.argsort(order)))
+
+
+def strides_in(array: np.ndarray) -> tuple[int, ...]:
+    """The strides that an array of four or five dimensions has with its channels last."""
+    step, strides = array.itemsize, [0] * array.ndim
+    for dim in reversed(channels_last(array.ndim)):
+        strides[dim] = step
+        step *= max(array.shape[dim], 1)
+    return tuple(strides)
+
+
+def lies_with_channels_last(array: np.ndarray) -> bool:
+    """Say if channels lie last, and not by chance, as where there is one."""
+    in_four = array.ndim in FORMATS.values() and not array.flags.c_contiguous
+    return in_four and array.strides == strides_in(array)
+
+
+FORMATS = {"torch.channels_last": 4, "torch.channels_last_3d": 5}
+"""Formats that put channels last, and the dimensions that they are for."""
+
+
 def indexed_as_torch_lays_out(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
     """Copy ``x[key]``, for a key of tensors and slices, in the order of dimensions that torch chooses.
 

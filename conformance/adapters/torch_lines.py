@@ -35,6 +35,7 @@ class Numbered:
         self.made: dict[int, int] = {}
         self.versions: dict[int, int] = {}
         """The version of each view when it was first seen."""
+        self.memories: dict[int, int] = {}
 
     def of(self, x: torch.Tensor, step: int) -> int:
         """Return the number of a tensor that is seen at a step."""
@@ -46,6 +47,12 @@ class Numbered:
         self.made[number] = step
         self.versions[number] = version_of(x) or 0
         return number
+
+    def of_memory(self, x: torch.Tensor) -> int:
+        """Return the number of the memory that a tensor lies in; a negative one where that is not known."""
+        if is_functorch_wrapped_tensor(x) or x.layout is not torch.strided:
+            return -id(x)
+        return self.memories.setdefault(x.untyped_storage()._cdata, len(self.memories) + 1)
 
 
 def version_of(x: torch.Tensor) -> int | None:
@@ -73,13 +80,13 @@ def state_of(x: torch.Tensor, numbers: Numbered, step: int) -> dict[str, Any]:
         "output_nr": 0 if stale else x.output_nr, "grad": None if grad is None else numbers.of(grad, step),
         "grad_value": None if grad is None else elements(grad), "version": version_of(x),
         "base": None if base is None else numbers.of(base, step), "stale": stale,
-        "storage": 0, "counter": 0, "made": numbers.made[number],
+        "storage": numbers.of_memory(x), "counter": 0, "made": numbers.made[number],
     }  # fmt: skip
 
 
 def elements(x: torch.Tensor) -> Any:
     """The elements as nested lists, or None beyond a few."""
-    if x.numel() > FEW or x.is_quantized or x.layout is not torch.strided:
+    if x.numel() > FEW or x.is_quantized or x.layout is not torch.strided or is_functorch_wrapped_tensor(x):
         return None
     with torch.no_grad():
         return x.detach().tolist()

@@ -76,6 +76,8 @@ REAL = "fV"
 DIFFERENTIABLE = "fcV"
 """Numpy's kinds of dtypes that can carry gradients."""
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+_CLASSES = {float: float64, int: int64, bool: bool_, complex: complex128}
+"""Python's classes of numbers, which stand for dtypes."""
 STATE.default_dtype = float32
 
 
@@ -94,6 +96,20 @@ def set_default(to: dtype) -> None:
     if not to.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     STATE.default_dtype = to
+
+
+def numpy_of(given: Any) -> np.dtype:
+    """The numpy dtype of a dtype, of Python's class of numbers, or of None, which stands for the default."""
+    if given is None:
+        return STATE.default_dtype.numpy
+    return given.numpy if type(given) is dtype else of_class(given).numpy
+
+
+def of_class(kind: Any) -> dtype:
+    """The dtype that Python's class of numbers stands for where a dtype is asked for."""
+    if isinstance(kind, type) and kind in _CLASSES:
+        return _CLASSES[kind]
+    raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(kind).__name__}")
 
 
 def printed(numpy: np.dtype) -> bool:

@@ -21,6 +21,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.geometry import shared_with_numpy
 from reference_impl.namespace.tensor_repr import tensor_repr
+from specs.layout import lies_in
 
 
 def shape(self: Tensor) -> Size:
@@ -48,8 +49,10 @@ def _axis(self: Tensor, dim: int) -> int:
 
 
 def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
-    """Return True if the elements are row-major without gaps."""
-    return bool(array_of(self).flags.c_contiguous)
+    """Return True if the elements are row-major without gaps, or lie so in another format."""
+    if memory_format is contiguous_format:
+        return bool(array_of(self).flags.c_contiguous)
+    return lies_in(array_of(self), str(memory_format))
 
 
 def element_size(self: Tensor) -> int:

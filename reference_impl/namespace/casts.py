@@ -9,15 +9,16 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, device, find_device, making_on, place_of
-from reference_impl.base.dtypes import dtype
+from reference_impl.base.dtypes import dtype, of_class
 from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
 from reference_impl.core.access import array_of, is_inference, set_flag
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.inference_kernels import count_birth
+from reference_impl.namespace.formats import lay_out, strides_fit
 from specs.errors import Refusal
-from specs.layout import converted, laid_out_like
+from specs.layout import FORMATS, converted, laid_out_like
 
 
 def cast(self: Tensor, target: dtype) -> Tensor:
@@ -89,8 +90,16 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
             target, place = value.dtype, place_of(value)
         elif isinstance(value, (str, device)) or type(value) is int:
             place = _found_for(self, value)
+        elif isinstance(value, type):
+            target = of_class(value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes dtypes, tensors and devices, not {type(value).__name__}")
+    if str(layout) in FORMATS:
+        if self.ndim != FORMATS[str(layout)]:
+            what = str(layout).removeprefix("torch.")
+            raise RuntimeError(f"required rank {FORMATS[str(layout)]} tensor to use {what} format")
+        result = moved(self, target, place, copy or not strides_fit(self, layout))
+        return lay_out(result, layout) if result is not self else result
     result = moved(self, target, place, copy)
     return result.contiguous() if layout is contiguous_format else result
 
@@ -120,6 +129,8 @@ def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: {target!r}")
         target = known[name]
         place = _found_for(self, where or "cpu")
+    elif target in (int, float, bool, complex):
+        raise ValueError(f"invalid type: '{target.__name__}'")
     elif not isinstance(target, dtype):
         out = target()  # an old constructor
         target, place = out.dtype, place_of(out)

@@ -22,8 +22,8 @@ from reference_impl.core.access import array_of, set_flag, set_gradient_edge, se
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_parts, refuse_data
 from specs.errors import need_fit
+from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
-from specs.layout import laid_out_like
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -49,6 +49,9 @@ def new_leaf(
     if where:
         asked = where.pop("device", None)
         place = place if asked is None else find_device(asked)
+        wanted = where.get("memory_format")
+        if str(wanted) in FORMATS:
+            array, where["memory_format"] = in_format(array, str(wanted)), preserve_format
         _check_plain(**where)
     leaf = wrap(array)
     if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):
@@ -153,7 +156,7 @@ def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarra
     that do not fit."""
     if array.dtype.kind == "O":
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
-    wanted = _inferred(array, data) if dtype is None else dtype.numpy
+    wanted = _inferred(array, data) if dtype is None else dtypes.numpy_of(dtype)
     if array.dtype != wanted and array.size and not isinstance(data, (Tensor, np.ndarray)):
         if array.dtype.kind == "c" and wanted.kind not in "cb":
             raise TypeError(f"complex numbers are no {wanted}")
@@ -166,7 +169,7 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
     """The tensor itself, or a tensor on the array's memory, if the dtype fits; else a copy."""
     if isinstance(data, Tensor) and by("copy/as-tensor-is-itself"):
         return data.to(dtype, device=device)
-    if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
+    if isinstance(data, np.ndarray) and (dtype is None or dtypes.numpy_of(dtype) == data.dtype):
         return from_numpy(data).to(device=device)
     return tensor(data, dtype=dtype, device=device)
 
@@ -200,7 +203,7 @@ def _filled(value: Any) -> Callable[..., Tensor]:
         *size: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
         """A leaf of one repeated value."""
-        numpy = (dtypes.default() if dtype is None else dtype).numpy
+        numpy = dtypes.numpy_of(dtype)
         return new_leaf(np.full(shape_of(size, where), value, numpy), requires_grad, **where)
 
     return make
@@ -215,7 +218,7 @@ def empty_strided(
     size: Any, stride: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
 ) -> Tensor:
     """A leaf of zeros with the given strides, in elements."""
-    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtype)
     array = empty_strided_array(tuple(size), tuple([s * numpy.itemsize for s in stride]), numpy)
     array[...] = 0
     return new_leaf(array, requires_grad, **where)
@@ -231,7 +234,7 @@ def full(
 ) -> Tensor:
     """A leaf of one repeated value, whose type decides the dtype unless one is given."""
     value = number_of(fill_value)
-    numpy = dtypes.of_number(value) if dtype is None else dtype.numpy
+    numpy = dtypes.of_number(value) if dtype is None else dtypes.numpy_of(dtype)
     return new_leaf(full_array(shape_of((size,), {}), value, numpy), requires_grad, **where)
 
 
@@ -261,7 +264,7 @@ def arange(
     count = math.ceil((end - start) / step)
     if count < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    return new_leaf((start + np.arange(count) * step).astype(dtype.numpy), requires_grad, **more)
+    return new_leaf((start + np.arange(count) * step).astype(dtypes.numpy_of(dtype)), requires_grad, **more)
 
 
 @np.errstate(all="ignore")
@@ -277,7 +280,7 @@ def linspace(
     """A leaf of ``steps`` evenly spaced numbers, both ends included."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtype)
     return new_leaf(
         np.linspace(number_of(start), number_of(end), steps).astype(numpy), requires_grad, **where
     )
@@ -300,7 +303,7 @@ def eye(
     **where: Any,
 ) -> Tensor:
     """A leaf with ones on the diagonal, ``n`` by ``m`` or square."""
-    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtype)
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
@@ -313,7 +316,7 @@ def _like(value: Any) -> Callable[..., Tensor]:
     ) -> Tensor:
         """A leaf of one repeated value, with the shape, dtype and layout of ``x`` by default."""
         model = array_of(x)
-        numpy = model.dtype if dtype is None else dtype.numpy
+        numpy = model.dtype if dtype is None else dtypes.numpy_of(dtype)
         order: Any = "C" if where.get("memory_format") is contiguous_format else "K"
         array = np.full_like(model, value, numpy, order)
         return new_leaf(array if order == "C" else laid_out_like(array, model), requires_grad, x, **where)

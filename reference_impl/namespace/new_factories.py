@@ -37,7 +37,7 @@ def _new(value: Any) -> Callable[..., Tensor]:
     ) -> Tensor:
         """A leaf of the given size, of this dtype by default; ``dtype`` may be numpy's."""
         given = array_of(self).dtype if dtype is None else dtype
-        numpy = given.numpy if isinstance(given, dtypes.dtype) else given
+        numpy = given if isinstance(given, np.dtype) else dtypes.numpy_of(given)
         return new_leaf(np.full(shape_of(size, where), value, numpy), requires_grad, self, **where)
 
     return new
@@ -58,7 +58,9 @@ def new_full(
     **where: Any,
 ) -> Tensor:
     """A leaf of one repeated value, of this dtype by default."""
-    array = full_array(size, number_of(fill_value), array_of(self).dtype if dtype is None else dtype.numpy)
+    array = full_array(
+        size, number_of(fill_value), array_of(self).dtype if dtype is None else dtypes.numpy_of(dtype)
+    )
     return new_leaf(array, requires_grad, self, **where)
 
 

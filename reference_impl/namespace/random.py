@@ -81,7 +81,7 @@ def source(generator: Generator | None) -> np.random.Generator:
 
 def _drawn(draw: str, shape: Any, generator: Generator | None, dtype: dtypes.dtype | None) -> np.ndarray:
     """Draw from a standard distribution; the parts of complex normal numbers have variance 1/2 each."""
-    numpy = (dtypes.default() if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtype)
     if not dtypes.differentiable(numpy):
         name = dtypes.of(numpy).name
         raise NotImplementedError(f"random numbers are not implemented for {name!r}: they are no integers")
@@ -112,7 +112,7 @@ def _like(draw: str) -> Any:
     ) -> Tensor:
         """A leaf of random numbers with the shape, dtype and layout of ``x`` by default."""
         model = array_of(x)
-        numbers = np.empty_like(model, (x.dtype if dtype is None else dtype).numpy)
+        numbers = np.empty_like(model, dtypes.numpy_of(x.dtype if dtype is None else dtype))
         numbers[...] = _drawn(draw, model.shape, None, dtypes.of(numbers.dtype))
         return new_leaf(laid_out_like(numbers, model), requires_grad, **where)
 
@@ -143,7 +143,7 @@ def randint(
         high = given.pop()
     if given:
         low = given.pop()
-    numpy = (dtypes.int64 if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtypes.int64 if dtype is None else dtype)
     if low >= (0 if high is None else high):
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return new_leaf(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
@@ -163,7 +163,7 @@ def randperm(
     **where: Any,
 ) -> Tensor:
     """A random permutation of the integers below ``n``."""
-    numpy = (dtypes.int64 if dtype is None else dtype).numpy
+    numpy = dtypes.numpy_of(dtypes.int64 if dtype is None else dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     return new_leaf(source(generator).permutation(n).astype(numpy), requires_grad, **where)

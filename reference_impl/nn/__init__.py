@@ -1,7 +1,7 @@
 """``torch.nn``: parameters, modules, common layers and losses."""
 
 from reference_impl.namespace.missing import loading
-from reference_impl.nn import functional, init, losses, simple, unpooling, utils
+from reference_impl.nn import functional, init, losses, rarer_pools, simple, unpooling, utils
 from reference_impl.nn.attention import (
     MultiheadAttention,
     Transformer,
@@ -46,14 +46,15 @@ from reference_impl.nn.normalization import (
     LayerNorm,
     LocalResponseNorm,
     RMSNorm,
+    SyncBatchNorm,
 )
 from reference_impl.nn.parallel import DataParallel
-from reference_impl.nn.parameter import Parameter
+from reference_impl.nn.parameter import Buffer, Parameter
 from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 globals().update(_LAZY)
-for _space in (simple, losses, unpooling):
+for _space in (simple, losses, unpooling, rarer_pools):
     globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
 
 __getattr__ = loading(__name__, "modules")
@@ -67,6 +68,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -102,6 +104,7 @@ __all__ = [
     "RNNBase",
     "RNNCell",
     "Sequential",
+    "SyncBatchNorm",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",

@@ -10,6 +10,7 @@ import numpy as np
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.factories import zeros
+from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import for_each
 
 _IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
@@ -163,7 +164,7 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
             bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
         return input._conv_bias(weight, bias, **settings, groups=groups)
 
-    return convolve
+    return keeping_format(convolve) if ndim > 1 else convolve
 
 
 conv1d = _convolution(1)
@@ -197,7 +198,7 @@ def _transposed(ndim: int) -> Callable[..., Tensor]:
             bias = zeros(weight.shape[1] * groups, dtype=weight.dtype, device=weight.device)
         return input._conv_transpose(weight, bias, **settings, groups=groups)
 
-    return convolve
+    return keeping_format(convolve) if ndim > 1 else convolve
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)

@@ -112,6 +112,11 @@ from reference_impl.nn.pair_losses import (  # noqa: F401
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from reference_impl.nn.rarer_pools import (  # noqa: F401
+    adaptive_max_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
 from reference_impl.nn.unpooling import (  # noqa: F401
     lp_pool1d,
     lp_pool2d,

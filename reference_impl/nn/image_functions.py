@@ -8,6 +8,7 @@ from typing import Any
 
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -19,6 +20,7 @@ _SMOOTH = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _OF_AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
+@keeping_format
 def interpolate(
     input: Tensor,
     size: Any = None,
@@ -145,6 +147,7 @@ def grid_sample(
     return sample(grid, mode=mode, padding=padding_mode, corners=corners)
 
 
+@keeping_format
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Channels rearranged into a larger image."""
     return input._pixel_shuffle(upscale_factor)

@@ -5,9 +5,7 @@ Lists and sequences of them are in ``containers``, the layers themselves in ``la
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reference_impl.base.device import device
@@ -18,20 +16,21 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
 from reference_impl.nn.forward_hooks import after, attach_around, before, need_mode
-from reference_impl.nn.parameter import Parameter, detached
-from reference_impl.nn.registration import copied_in, need_float, need_name, refuse_as_property, type_name
+from reference_impl.nn.parameter import Buffer, Parameter, clear_grads
+from reference_impl.nn.registration import need_float, need_name, note_buffer, refuse_as_property, type_name
+from reference_impl.nn.state import Stateful
 
 _OWN = ("_parameters", "_buffers", "_modules")
 
 
-class Module:
+class Module(Stateful):
     """Base class of layers; parameters, buffers and modules are registered by assignment."""
 
     training: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         own: dict[str, Any] = {name: {} for name in (*_OWN, *HOOKS)}
-        self.__dict__.update(own | {"training": True, "_transient": set()})
+        self.__dict__.update(own | {"training": True, "_non_persistent_buffers_set": set()})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result of a call; subclasses define it."""
@@ -73,6 +72,8 @@ class Module:
         if name in self._parameters and value is not None and not isinstance(value, Parameter):
             refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type_name(value))
         self.__dict__.pop(name, None)
+        if kind == "_buffers":
+            note_buffer(self, name, value)
         for other in _OWN:
             if other != kind:
                 self.__dict__[other].pop(name, None)
@@ -83,6 +84,8 @@ class Module:
             return "_parameters"
         if isinstance(value, Module):
             return "_modules"
+        if isinstance(value, Buffer):
+            return "_buffers"
         for kind in _OWN:
             if name in self.__dict__.get(kind, {}):
                 return kind
@@ -113,7 +116,9 @@ class Module:
                 "None required)"
             )
         self._buffers[name] = tensor
-        (self._transient.discard if persistent else self._transient.add)(name)
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(
+            name
+        )
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Register a module under a name."""
@@ -267,9 +272,10 @@ class Module:
         need_float(*wanted, *more.values())
 
         def change(x: Tensor) -> Tensor:
+            given = more if x.ndim in (4, 5) else {n: v for n, v in more.items() if n != "memory_format"}
             if x.is_floating_point() or x.is_complex():
-                return x.to(*wanted, **more)
-            there = [value for value in (*wanted, *more.values()) if isinstance(value, (str, device))]
+                return x.to(*wanted, **given)
+            there = [value for value in (*wanted, *given.values()) if isinstance(value, (str, device))]
             return x.to(there[0]) if there else x
 
         return self._swap(change)
@@ -298,30 +304,6 @@ class Module:
         """Move all tensors to a CUDA device."""
         return self._swap(lambda x: x.cuda(index))
 
-    def _state(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        saved = by("nn/buffers-belong-to-the-state")
-        kept = [(n, b) for n, b in self._buffers.items() if saved and n not in self._transient]
-        for name, tensor in chain(self._parameters.items(), kept):
-            if tensor is not None:
-                yield prefix + name, tensor
-        modules = self._modules
-        if not by("nn/state-names-each-place"):
-            modules = dict(self.named_children())
-        for name, module in modules.items():
-            if module is not None:
-                yield from module._state(f"{prefix}{name}.")
-
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
-        """Return parameters and buffers by dotted name, detached, on the same memory."""
-        keep_vars = keep_vars or not by("nn/state-is-detached")
-        return OrderedDict((prefix + n, x if keep_vars else detached(x)) for n, x in self._state())
-
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Any:
-        """Copy values in by name; with ``strict``, refuse missing and unknown names."""
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        return copied_in(dict(self._state()), state_dict, strict, type(self).__name__)
-
     def extra_repr(self) -> str:
         """The module's own part of the repr."""
         return ""
@@ -332,19 +314,3 @@ class Module:
             return f"{type(self).__name__}({self.extra_repr()})"
         inner = [self.extra_repr(), *lines] if self.extra_repr() else lines
         return f"{type(self).__name__}(\n  " + "\n  ".join(inner) + "\n)"
-
-
-def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
-    """Clear gradients, or detach them and fill them with zeros."""
-    for parameter in parameters:
-        if parameter.grad is None:  # read of every parameter: a non-leaf warns
-            continue
-        if set_to_none:
-            if by("nn/zero-grad-forgets"):
-                parameter.grad = None
-        elif by("nn/zero-grad-fills-in-place"):
-            if parameter.grad.grad_fn is not None:
-                parameter.grad.detach_()
-            else:
-                parameter.grad.requires_grad_(False)
-            parameter.grad.zero_()

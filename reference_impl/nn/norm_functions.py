@@ -15,6 +15,7 @@ from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
+from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import avg_pool2d, avg_pool3d
 from specs.active_rules import set_aside
 from specs.errors import need_kernel
@@ -86,6 +87,7 @@ def rms_norm(
     return (out if weight is None else out.mul(weight)).contiguous().to(input.dtype)
 
 
+@keeping_format
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -158,6 +160,7 @@ def instance_norm(
     return out.view(tuple(input.shape))
 
 
+@keeping_format
 def group_norm(
     input: Tensor,
     num_groups: int,

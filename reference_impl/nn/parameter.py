@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.base.rules import by, refuse_by
@@ -64,6 +65,24 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + _repr(self)
 
 
+class _Buffers(type):
+    """Calls a tensor a buffer that was made as one."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(metaclass=_Buffers):
+    """A tensor that modules register on assignment and that is not trained."""
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        made = empty(0) if data is None else data.detach().requires_grad_(data.requires_grad)
+        made.persistent, made._is_buffer = persistent, True  # type: ignore[union-attr]  # as any attribute
+        return made
+
+
 class ZeroTensorParameter(Parameter, ZeroTensor):
     """A parameter made of a ZeroTensor."""
 
@@ -82,3 +101,19 @@ def unshaped(x: Any) -> bool:
 def detached(x: Tensor) -> Tensor:
     """Return a tensor for a state: without history, or itself if it has no elements yet."""
     return x if unshaped(x) else x.detach()
+
+
+def clear_grads(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Clear gradients, or detach them and fill them with zeros."""
+    for parameter in parameters:
+        if parameter.grad is None:  # read of every parameter: a non-leaf warns
+            continue
+        if set_to_none:
+            if by("nn/zero-grad-forgets"):
+                parameter.grad = None
+        elif by("nn/zero-grad-fills-in-place"):
+            if parameter.grad.grad_fn is not None:
+                parameter.grad.detach_()
+            else:
+                parameter.grad.requires_grad_(False)
+            parameter.grad.zero_()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,7 +12,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
-from reference_impl.nn.parameter import unshaped
+from reference_impl.nn.parameter import Buffer, unshaped
 
 
 def type_name(value: Any) -> str:
@@ -30,6 +30,18 @@ def need_name(module: Any, kind: str, name: str) -> None:
         raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
     if not name:
         raise KeyError(f'{kind} name can\'t be empty string ""')
+
+
+def note_buffer(module: Any, name: str, value: Any) -> None:
+    """Refuse what is no tensor in a buffer's place; note of a new buffer if it belongs to the state."""
+    if isinstance(value, Buffer):
+        transient = module._non_persistent_buffers_set
+        (transient.discard if value.persistent else transient.add)(name)
+    elif not (value is None or isinstance(value, Tensor)):
+        raise TypeError(
+            f"cannot assign '{type_name(value)}' as buffer '{name}' "
+            "(torch.nn.Buffer, torch.Tensor or None expected)"
+        )
 
 
 def need_float(*wanted: Any) -> None:
@@ -53,9 +65,13 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpec
 
 
 def copied_in(
-    own: Mapping[str, Tensor], state: Mapping[str, Tensor], strict: bool, module: str
+    own: Mapping[str, Tensor],
+    state: Mapping[str, Tensor],
+    strict: bool,
+    module: str,
+    put: Callable[[str, Tensor, Tensor], None] | None = None,
 ) -> _IncompatibleKeys:
-    """Copy values in by name; return the names that are missing and those that are unknown.
+    """Copy values in by name, or ``put`` them in; return the names that are missing and that are unknown.
 
     With ``strict`` these are refused, and what does not fit always is.
     """
@@ -67,7 +83,7 @@ def copied_in(
     ) + wrong
     with no_grad() if by("nn/state-is-copied-in") else nullcontext():
         for name, x in own.items():
-            wrong += _copied(name, x, state[name]) if name in state else []
+            wrong += _copied(name, x, state[name], put) if name in state else []
     if wrong:
         why = "".join(f"\n\t{each}" for each in wrong)
         refuse_by("nn/state-that-does-not-fit-refused", module=module, why=why)
@@ -78,7 +94,7 @@ def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _copied(name: str, x: Tensor, given: Any) -> list[str]:
+def _copied(name: str, x: Tensor, given: Any, put: Callable[..., None] | None) -> list[str]:
     """Copy a value into a parameter or buffer; return what is wrong, if anything."""
     if not isinstance(given, Tensor):
         return [
@@ -98,7 +114,7 @@ def _copied(name: str, x: Tensor, given: Any) -> list[str]:
             f"current model is {x.shape}."
         ]
     try:
-        x.copy_(given)
+        put(name, x, given) if put else x.copy_(given)
     except RuntimeError as error:
         return [
             f'While copying the parameter named "{name}", whose dimensions in the model are '

@@ -160,6 +160,9 @@ AdaptiveMaxPool2d = _module(
 AdaptiveAvgPool3d = _module(
     "AdaptiveAvgPool3d", functional.adaptive_avg_pool3d, _SIZE, first=1, shown=_SHOWN_SIZE
 )
+AdaptiveMaxPool3d = _module(
+    "AdaptiveMaxPool3d", functional.adaptive_max_pool3d, _SIZE, _INDICES, first=1, shown=_SHOWN_SIZE
+)
 PixelUnshuffle = _module(
     "PixelUnshuffle",
     functional.pixel_unshuffle,

@@ -10,6 +10,7 @@ import numpy as np
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.namespace.formats import keeping_format
 from specs.ops.windows import windows
 
 
@@ -20,7 +21,8 @@ def for_each(value: Any, ndim: int) -> tuple[int, ...]:
     return tuple(value) * ndim if len(value) == 1 else tuple(value)
 
 
-def _need_image(x: Tensor, dims: int) -> None:
+def need_image(x: Tensor, dims: int) -> None:
+    """Refuse what has neither so many dimensions after its channels, nor a batch of them."""
     if x.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
 
@@ -57,7 +59,7 @@ def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any])
 
 
 # -- maximum -----------------------------------------------------------------------------------------
-def _positions(x: Tensor, dims: int, places: list[list[list[int]]]) -> np.ndarray:
+def positions(x: Tensor, dims: int, places: list[list[list[int]]]) -> np.ndarray:
     """The position of the largest element of each window, in the flattened last dimensions."""
     array = array_of(x)
     sizes = array.shape[array.ndim - dims :]
@@ -111,12 +113,12 @@ def _max_pool(dims: int) -> Callable[..., Any]:
                 settings = [tuple(each) for each in zip(more, own, strict=True)]
             else:
                 settings = [kernel, strides, pads, dilations]
-            _need_image(x, len(settings[0]))
+            need_image(x, len(settings[0]))
             sizes = tuple(x.shape)[x.ndim - len(settings[0]) :]
             k, s, p, a = settings
             _need_windows(x, k, s, p, a, ceil_mode)
             places = [windows(n, k[d], s[d], p[d], a[d], int(ceil_mode)) for d, n in enumerate(sizes)]
-            index = wrap_beside(x, _positions(x, len(sizes), places))
+            index = wrap_beside(x, positions(x, len(sizes), places))
             out = getattr(x, "_max_pool3d_at" if dims == 3 else "_max_pool2d_at")(index, dims=len(sizes))
             both = (out.squeeze(-2), index.squeeze(-2)) if dims == 1 else (out, index)
             return both if return_indices else both[0]
@@ -124,28 +126,30 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         return pooled(input)
 
     pool.__name__ = name
-    return pool
+    return keeping_format(pool)
 
 
 max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
 
 
+@keeping_format
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of as many windows as asked for."""
 
     def pooled(x: Tensor) -> Any:
         places = []
-        for size, count in zip(tuple(x.shape)[-2:], _wanted(x, output_size, 2), strict=True):
+        for size, count in zip(tuple(x.shape)[-2:], wanted_sizes(x, output_size, 2), strict=True):
             places.append([[*range(n * size // count, -(-(n + 1) * size // count))] for n in range(count)])
-        index = wrap_beside(x, _positions(x, 2, places))
+        index = wrap_beside(x, positions(x, 2, places))
         out = x._adaptive_max_pool2d_at(index, dims=2)
         return (out, index) if return_indices else out
 
-    _need_image(input, 2)
+    need_image(input, 2)
     return pooled(input)
 
 
-def _wanted(x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
+def wanted_sizes(x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
+    """The sizes asked for; None keeps that of the input."""
     given = (output_size,) * dims if output_size is None else for_each(output_size, dims)
     sizes = tuple(x.shape)[x.ndim - dims :]
     if len(given) != dims:
@@ -186,7 +190,7 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
             if dims == 1:
                 one = (1, kernel[0], 1, strides[0], 0, pads[0], *flags)
                 return x.unsqueeze(-2)._avg_pool2d(dims=2, how=one).squeeze(-2)
-            _need_image(x, dims)
+            need_image(x, dims)
             _need_windows(x, kernel, strides, pads, (1,) * dims, ceil_mode)
             how = (*kernel, *strides, *pads, *flags)
             return getattr(x, f"_avg_pool{dims}d")(dims=dims, how=how)
@@ -194,23 +198,25 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
         return pooled(input)
 
     pool.__name__ = name
-    return pool
+    return keeping_format(pool)
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
 
 
+@keeping_format
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for."""
-    wanted = _wanted(input, output_size, 2)
+    wanted = wanted_sizes(input, output_size, 2)
     if wanted == (1, 1):
         return input.mean((-1, -2), True)
     return _batched("adaptive_avg_pool2d", input, 2, lambda x: x._adaptive_avg_pool2d(dims=2, how=wanted))
 
 
+@keeping_format
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for, over three dimensions."""
-    wanted = _wanted(input, output_size, 3)
+    wanted = wanted_sizes(input, output_size, 3)
     if wanted == (1, 1, 1):
         return input.mean((-1, -2, -3), True)
     return _batched("adaptive_avg_pool3d", input, 3, lambda x: x._adaptive_avg_pool3d(dims=3, how=wanted))
@@ -218,13 +224,13 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for, along one dimension."""
-    (count,) = _wanted(input, output_size, 1)
+    (count,) = wanted_sizes(input, output_size, 1)
     return adaptive_avg_pool2d(input.unsqueeze(-2), (1, count)).squeeze(-2)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of as many windows as asked for, along one dimension."""
-    (count,) = _wanted(input, output_size, 1)
+    (count,) = wanted_sizes(input, output_size, 1)
     out, index = adaptive_max_pool2d(input.unsqueeze(-2), (1, count), True)
     return (out.squeeze(-2), index.squeeze(-2)) if return_indices else out.squeeze(-2)
 
@@ -233,6 +239,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 _MODES = {"reflect": 1, "replicate": 2, "circular": 3}
 
 
+@keeping_format
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions; ``pad`` holds pairs, last dimension first."""
     if len(pad) % 2:

@@ -13,9 +13,11 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
+from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
-from reference_impl.nn.module import clear_grads
+from reference_impl.nn.parameter import clear_grads
+from reference_impl.optim.step_hooks import hooked
 
 MIXED = frozenset({"float32", "float64"})
 """Dtypes of gradients and states that a parameter of any dtype accepts."""
@@ -64,12 +66,24 @@ class Optimizer:
         given = list(params)
         if not given:
             refuse_by("optim/needs-parameters")
+        if not getattr(type(self).step, "hooked", False):
+            type(self).step = hooked(type(self).step)  # type: ignore[method-assign]  # as PyTorch does
+        self._optimizer_step_pre_hooks: dict[int, Any] = {}
+        self._optimizer_step_post_hooks: dict[int, Any] = {}
         known = PATHS | defaults
         self.defaults = {name: known[name] for name in self.order or defaults}
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace the arguments."""
+        return attach(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return attach(self._optimizer_step_post_hooks, hook)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with settings of their own."""

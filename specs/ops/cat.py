@@ -17,6 +17,7 @@ import numpy as np
 from specs.active_rules import by
 from specs.errors import refuse
 from specs.kind import Dim, IntList, Tensor
+from specs.layout import in_format, lies_with_channels_last
 from specs.op import Op, op
 from specs.ops import load
 
@@ -80,7 +81,10 @@ def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
             pairs = zip(first.shape, part.shape, strict=True)
             want, size = next((m, n) for d, (m, n) in enumerate(pairs) if m != n and d != dim)
             refuse("op/cat-sizes", want=want, size=size, at=at, **told)
-    return np.ascontiguousarray(np.concatenate(parts, dim))
+    joined = np.concatenate(parts, dim)
+    if joined.ndim > 3 and all(map(lies_with_channels_last, parts)):
+        return in_format(joined, "torch.channels_last" if joined.ndim == 4 else "torch.channels_last_3d")
+    return np.ascontiguousarray(joined)
 
 
 @cache

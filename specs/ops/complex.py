@@ -68,3 +68,30 @@ _complex.wrt(
     x=lambda g: g.view_as_real().select(-1, 0),
     imag=lambda g: g.view_as_real().select(-1, 1),
 )
+
+
+@op(internal=True, node="AngleBackward0", dtypes="keep", complex=True, exact=False, ulp=4)
+def _angle(x: Tensor) -> Any:
+    """The angle of complex numbers in the plane."""
+    return np.angle(x)
+
+
+@op(internal=True, node="AngleBackward0", dtypes="float")
+def _angle_of_real(x: Tensor) -> Any:
+    """Pi below zero, else zero."""
+    return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0)).astype(x.dtype)
+
+
+@composite(internal=True)
+def angle(x: Tensor) -> Any:
+    """The angle in the plane of complex numbers."""
+    return x._angle() if x.is_complex() else x._angle_of_real()
+
+
+def _angle_backward(g: Any, x: Any) -> Any:
+    turned = g.mul(x).div(x.abs().pow(2)).mul_scalar(1j)
+    return x.new_zeros(x.shape)._where(x.eq(0), turned)
+
+
+_angle.wrt(x=_angle_backward)
+_angle_of_real.wrt(x=lambda g: g.zeros_like())

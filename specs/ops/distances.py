@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Scalar, Tensor
+from specs.kind import Dim, Scalar, Tensor
 from specs.op import op
+from specs.ops.helpers import axis_of
 from specs.ops.norms import vector_norm
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "ulp": 32}
@@ -140,3 +141,34 @@ def _refuse_pairs(g: Any) -> Any:
 
 _pdist_forward.wrt(x=lambda g, x, out, p: g.contiguous()._pdist_backward(x, out, p=p))
 _pdist_backward.wrt(dy=_refuse_pairs, rows=_refuse_pairs, distances=_refuse_pairs)
+
+
+# -- slices cut to a norm --------------------------------------------------------------------------
+@op(internal=True, inplace=True, node="RenormBackward0", dtypes="keep", exact=False, ulp=8)
+def renorm(x: Tensor, p: Scalar, dim: Dim, maxnorm: Scalar) -> Any:
+    """The slices along a dimension, those with a larger norm scaled down to it."""
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    sizes = vector_norm.body(x, p, _others(x.ndim, axis_of(dim, x.ndim)), True)
+    scale = np.where(sizes > maxnorm, maxnorm / (sizes + x.dtype.type(1e-7)), 1)
+    return (x * scale).astype(x.dtype)
+
+
+def _others(ndim: int, dim: int) -> tuple[int, ...]:
+    return tuple(d for d in range(ndim) if d != dim % ndim)
+
+
+def _renorm_backward(g: Any, x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    dims = _others(x.ndim, dim)
+    sizes = x.vector_norm(p, dims, True)
+    share = x.mul(g).sum(dims, True)
+    slope = vector_norm.formulas["x"].fn(share, x, sizes, p, dims, True)
+    inverse = sizes.add_scalar(1e-7).reciprocal()
+    return inverse.mul_scalar(maxnorm).mul(g.sub(inverse.mul(slope)))._where(sizes.gt(maxnorm), g)
+
+
+renorm.wrt(x=_renorm_backward)

@@ -1,4 +1,4 @@
-"""Forms of several tensors and functions of matrices, which generated programs do not call."""
+"""Forms of several tensors, functions of matrices, memory formats; generated programs do not call these."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Bool, IntList, Size, Tensor
-from specs.op import op
+from specs.active_rules import by
+from specs.inference_alone import copied
+from specs.kind import Bool, Format, IntList, Size, Tensor
+from specs.layout import in_format
+from specs.op import composite, op
 from specs.ops.linalg import need_square
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "ulp": 64}
@@ -182,3 +185,20 @@ def _glu_twice_whole(g: Any, dy: Any, whole: Any, dim: Any) -> Any:
 
 _glu.wrt(x=lambda g, x, dim: g._glu_backward(x, dim=dim))
 _glu_backward.wrt(dy=_glu_twice_dy, whole=_glu_twice_whole)
+
+
+# -- memory formats ----------------------------------------------------------------------------------
+@op(name="clone", node="CloneBackward0", dtypes="keep", internal=True, complex=True, alone=copied)
+def clone_in_format(x: Tensor, *, memory_format: Format) -> Any:
+    """A copy in a memory format."""
+    return in_format(x, memory_format)
+
+
+clone_in_format.wrt(x=lambda g: g)
+
+
+@composite(name="contiguous", complex=True, internal=True, function=False)
+def contiguous_in_format(x: Tensor, *, memory_format: Format) -> Any:
+    """The tensor itself if it is laid out in that format, else a copy that is."""
+    kept = x.is_contiguous(memory_format=memory_format) and by("copy/nothing-to-do-is-itself")
+    return x if kept else x.clone(memory_format=memory_format)

@@ -161,3 +161,42 @@ def _refuse_again(g: Any) -> Any:
 
 
 _once_only.wrt(x=_refuse_again)
+
+
+# -- along one dimension ---------------------------------------------------------------------------
+@op(inplace=True, node="IndexReduceBackward0", **_FACTS)
+def index_reduce(
+    x: Tensor, dim: Dim, index: Indices, src: Tensor, reduce: Reduction, *, include_self: Bool = True
+) -> Any:
+    """``x`` with the slices of ``src`` reduced into those that ``index`` names."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    count = src.shape[dim] if src.ndim else 1
+    if index.size != count:
+        raise RuntimeError(
+            f"index_reduce_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {dim}"
+        )
+    if index.size and not 0 <= index.min() <= index.max() < np.atleast_1d(x).shape[dim]:
+        raise IndexError("index out of range in self")
+    shape = [1] * src.ndim
+    shape[dim] = -1
+    wide = np.broadcast_to(index.reshape(shape), src.shape)
+    return scatter_reduce.body(x, dim, wide, src, reduce, include_self)
+
+
+def _widened(formula: Any) -> Any:
+    def widened(
+        g: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any
+    ) -> Any:
+        shape = [1] * src.ndim
+        shape[dim] = index.numel()
+        wide = index.view(tuple(shape)).expand(tuple(src.shape))
+        return formula(g, x, dim, wide, src, reduce, include_self, out)
+
+    return widened
+
+
+index_reduce.wrt(x=_widened(_self_backward), src=_widened(_src_backward))

@@ -210,3 +210,6 @@ def _put_back(g: Any, x_shape: Any, index: Any, dims: int) -> Any:
 picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0")
 picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0")
 adaptively2 = _picking("_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0")
+adaptively3 = _picking("_adaptive_max_pool3d_at", "AdaptiveMaxPool3DBackward0")
+fractional2 = _picking("_fractional_max_pool2d_at", "FractionalMaxPool2DBackward0")
+fractional3 = _picking("_fractional_max_pool3d_at", "FractionalMaxPool3DBackward0")
