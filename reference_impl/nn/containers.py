@@ -101,7 +101,29 @@ class Sequential(_Modules):
 
     def insert(self, index: int, module: Module) -> Self:
         """Insert a module before the one at ``index``; return the container."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
         self._insert(index, module)
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
+        return super().__add__(other)
+
+    def __mul__(self, times: int) -> Any:
+        if not isinstance(times, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
+        if times <= 0:
+            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
+        return self._of({str(at): module for at, module in enumerate([*self] * times)})
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Self:
+        self._put([*(self * times)])
         return self
 
     def forward(self, x: Any) -> Any:
@@ -258,7 +280,12 @@ class ParameterDict(Module):
         for name, value in (values or {}).items():
             self[name] = value
 
+    def __delitem__(self, name: str) -> None:
+        del self._parameters[name]
+
     def __getitem__(self, name: str) -> Parameter:
+        if name not in self._parameters:
+            raise AttributeError(f"'ParameterDict' object has no attribute '{name}'")
         return self._parameters[name]
 
     def __setitem__(self, name: str, value: Any) -> None:

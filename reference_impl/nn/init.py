@@ -20,6 +20,7 @@ from reference_impl.namespace.random import randperm, source
 
 where = FUNCTIONS["where"]
 GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+GAINS |= {f"conv{way}{dims}d": 1.0 for way in ("", "_transpose") for dims in (1, 2, 3)}
 
 
 def _filled(tensor: Tensor, values: np.ndarray) -> Tensor:
@@ -75,6 +76,8 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return by how much a function's weights are scaled; ``param`` is the slope of a leaky ReLU."""
     if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in GAINS:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")

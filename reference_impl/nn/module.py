@@ -102,9 +102,8 @@ class Module(Stateful):
         """Register a parameter, or a placeholder, under a name."""
         need_name(self, "parameter", name)
         if not (param is None or isinstance(param, Parameter)):
-            refuse_by(
-                "nn/only-a-parameter-takes-its-place", case="registered", name=name, type=type_name(param)
-            )
+            given = {"case": "registered", "name": name, "type": type_name(param)}
+            refuse_by("nn/only-a-parameter-takes-its-place", **given)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -56,6 +56,30 @@ class GradScaler:
         self._infinite: dict[int, bool] = {}
         self._has_scaled = False
 
+    def get_growth_factor(self) -> float:
+        """By how much the scale grows."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Have the scale grow by another factor."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """By how much the scale shrinks."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Have the scale shrink by another factor."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """How many steps in a row have the scale grow."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Have the scale grow after another number of steps."""
+        self._growth_interval = new_interval
+
     def scale(self, outputs: Any) -> Any:
         """Multiply a tensor, or all in a list or tuple, by the scale."""
         if not self._enabled:
@@ -152,7 +176,14 @@ class GradScaler:
         }  # fmt: skip
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Restore what `state_dict` returned; one that is disabled has nothing to restore."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of "
+                "GradScaler."
+            )
         for name, value in state_dict.items():
             setattr(self, name if name.startswith("_") else f"_{name}", value)
 

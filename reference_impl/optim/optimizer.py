@@ -90,6 +90,8 @@ class Optimizer:
         if not isinstance(group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(group)}")
         given = group["params"]
+        if isinstance(given, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections")
         params = [given] if isinstance(given, Tensor) else list(given)
         for parameter in params:
             if not isinstance(parameter, Tensor):

@@ -71,6 +71,10 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """The samples at several indices."""
+        return [self[index] for index in indices]
+
     def __len__(self) -> int:
         return self._length
 
@@ -125,6 +129,13 @@ class Subset(Dataset[T_co]):
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """The samples at several indices."""
+        if callable(several := getattr(self.dataset, "__getitems__", None)):
+            found: list[Any] = several([self.indices[i] for i in indices])
+            return found
+        return [self.dataset[self.indices[i]] for i in indices]
 
     def __len__(self) -> int:
         return len(self.indices)
