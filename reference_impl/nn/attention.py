@@ -79,7 +79,7 @@ class MultiheadAttention(Module):
                 init.xavier_uniform_(weight)
         if self.in_proj_bias is not None:
             init.constant_(self.in_proj_bias, 0.0)
-            init.constant_(self.out_proj.bias, 0.0)  # type: ignore[arg-type]  # both or none
+            init.constant_(self.out_proj.bias, 0.0)
 
     def forward(
         self,

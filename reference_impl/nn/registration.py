@@ -32,7 +32,7 @@ def need_name(module: Any, kind: str, name: str) -> None:
         raise KeyError(f'{kind} name can\'t be empty string ""')
     own = {"parameter": "_parameters", "buffer": "_buffers", "module": "_modules"}
     others = (module.__dict__, *(module.__dict__[each] for held, each in own.items() if held != kind))
-    known = hasattr(type(module), name) or any(name in each for each in others)
+    known = callable(getattr(type(module), name, None)) or any(name in each for each in others)
     if known and name not in module.__dict__[own[kind]]:
         raise KeyError(f"attribute '{name}' already exists")
 
