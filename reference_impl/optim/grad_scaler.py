@@ -57,7 +57,7 @@ class GradScaler:
         self._has_scaled = False
 
     def get_growth_factor(self) -> float:
-        """By how much the scale grows."""
+        """The factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -65,7 +65,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By how much the scale shrinks."""
+        """The factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -73,7 +73,7 @@ class GradScaler:
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """How many steps in a row have the scale grow."""
+        """The number of steps in a row that have the scale grow."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
