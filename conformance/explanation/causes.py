@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from conformance.explanation.carried import carried_name, cut_of, was_leaf
-from conformance.explanation.causes_of_calls import no_parameters, two_devices, two_dtypes, written_aside
+from conformance.explanation.causes_of_calls import (
+    no_parameters,
+    to_numpy,
+    two_devices,
+    two_dtypes,
+    written_aside,
+)
 from conformance.explanation.history import (
     backwards,
     changes_of,
@@ -64,11 +70,18 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
-    cure = rule.cure.format(tensor=named[0] if named else "the tensor") if rule and rule.cure else ""
-    cure = cure or (plain_cure(mishap) if rule is None else "")
     others = [n for operand in mishap.operands for n in names_held(found, operand)[:1]]
+    if named and (mishap.rule or "").startswith("write/"):
+        others = []  # what is written there, and where, was not at fault
     tensors = tuple(dict.fromkeys((*named, *others)))
+    cure = _filled(rule.cure, tensors[0] if named or len(tensors) == 1 else "") if rule and rule.cure else ""
+    cure = cure or (plain_cure(mishap) if rule is None else "")
     return replace(mishap, tensors=tensors, causes=causes, sentence=told, cure=better[0] if better else cure)
+
+
+def _filled(cure: str, name: str) -> str:
+    """Return a cure with the name of the tensor to act on, or without any."""
+    return cure.format(tensor=name) if name else cure.replace("{tensor}.", ".").format(tensor="the tensor")
 
 
 def _state(found: Story, mishap: Mishap) -> TensorState | None:
@@ -297,6 +310,16 @@ def _unused(found: Story, mishap: Mishap) -> Told:
     return [made], f"No op took {name}, which was made at {at(found, made)}."
 
 
+def _underivable(found: Story, mishap: Mishap) -> Told:
+    """The line whose op has no derivative: the last node that the backward reached."""
+    step = next((s for s in reversed(found.steps) if s.ran), None)
+    node = step.nodes.get(step.ran[-1].node) if step is not None else None
+    if node is None:
+        return [mishap.line], ""
+    line = _line_of(found, node.made)
+    return [line, mishap.line], f"The op of {at(found, line)} has no derivative."
+
+
 CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "save/freed-refused": _freed,
     "save/modified-refused": _modified,
@@ -315,5 +338,7 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "optim/needs-parameters": no_parameters,
     "device/one-for-all": two_devices,
     "op/one-dtype": two_dtypes,
+    "op/no-derivative": _underivable,
+    "copy/numpy-refused-with-grad": to_numpy,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""

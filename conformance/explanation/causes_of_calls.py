@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.explanation.history import changes_of, made_at, names_held
+import re
+
+from conformance.explanation.history import changes_of, made_at, names_held, origin
 from conformance.explanation.value import Mishap, Story, TensorState
 from conformance.explanation.words import at, beginning, names
 
@@ -49,6 +51,46 @@ def two_dtypes(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[li
     name, wanted = told[0][0], next(s.dtype for _, s, _ in told if s.dtype != told[0][1].dtype)
     lines = [line for *_, line in told]
     return lines, f"{text}.", f"Cast {name}: {name} = {name}.to(torch.{wanted})."
+
+
+def to_numpy(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
+    """Tell which tensor numpy asked for, and since when it has a history."""
+    number = mishap.tensor or 0
+    state = next((s.tensors[number] for s in reversed(found.steps) if number in s.tensors), None)
+    name, came, line = next(iter(names_held(found, number)), "the tensor"), "", mishap.line
+    if state is not None:
+        changed = [s.line for s, _ in changes_of(found, state.number, "grad_fn")]
+        line = changed[-1] if changed else made_at(found, state).line
+        came = f"{name} requires grad since {at(found, line)}."
+        if not state.is_leaf:
+            since = f"{name} is the result of {state.grad_fn} at {at(found, line)}"
+            came = f"{since}, computed from {origin(found, found.steps[-1], state)}."
+    text = found.text_of(mishap.line)
+    if "numpy(" in text or not 0 < mishap.line <= len(found.source):
+        return [line], came
+    if called := re.search(r"\b(?:np|numpy)\.([\w.]+)\(", text):
+        told = f"np.{called[1]}() computes with arrays, and asks {name} for one."
+        cure = f"Compute with torch's ops, which record; or give numpy the numbers alone: {name}.detach()."
+        return [mishap.line, line], f"{told} {came}".strip(), cure
+    array, made = _array_in(found, mishap.line)
+    if not array:
+        return [line], came
+    told = (
+        f"{array} is an array of numpy's since {at(found, made)}, so numpy computes, and asks {name} for one."
+    )
+    cure = f"Make a tensor of the array: torch.as_tensor({array}, dtype={name}.dtype)."
+    return [made, mishap.line], f"{told} {came}".strip(), cure
+
+
+def _array_in(found: Story, line: int) -> tuple[str, int]:
+    """Return the name on a line that stands for an array of numpy's, and the line that assigned it."""
+    step = found.steps[-1]
+    for name in re.findall(r"(?<![.\w])[A-Za-z_]\w*\b(?!\s*\()", found.text_of(line)):
+        assigned = re.compile(rf"^\s*{name}\s*=[^=].*(\bnp\.|\bnumpy\b|\.numpy\()")
+        for at_line in range(line, 0, -1):
+            if name not in step.names and assigned.match(found.text_of(at_line)):
+                return name, at_line
+    return "", 0
 
 
 def no_parameters(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:

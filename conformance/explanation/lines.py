@@ -78,13 +78,13 @@ class LineTracer:
 
     def _traced(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
-            self.line_done()
+            self._look()
             self.at = frame.f_lineno, frame.f_code.co_name
             self.depth = len(self.frames)
             self.passes[self.at] += 1
             self.begun()
         elif event == "return" and frame in self.frames:
-            self.line_done()
+            self._look()
             self.left(self.frames.index(frame))
             self.frames.remove(frame)
             above = self.frames[-1] if self.frames else None
@@ -93,6 +93,17 @@ class LineTracer:
         elif event == "exception" and isinstance(argument[1], BaseException):
             self.raised(argument[1], argument[2])
         return self._traced
+
+    def _look(self) -> None:
+        """Look at what the line did; where that fails, the script goes on and is not blamed."""
+        try:
+            self.line_done()
+        except (MemoryError, RecursionError):  # the script has used up both
+            raise
+        except Exception as error:
+            line = self.at[0] if self.at else 0
+            self.emit({"failed": f"{type(error).__name__}: {words_of_exception(error)}", "line": line})
+            self.line_done = lambda: None  # type: ignore[method-assign]  # no more of it
 
     def roots(self) -> dict[str, Any]:
         """Return what the names of the script hold: the globals, and the locals of its functions that run."""

@@ -22,6 +22,20 @@ CURES: dict[str, str] = {
     "floats: target.float().",
     r"^Expected input batch_size \(.*\) to match target batch_size": "Give scores of shape (N, classes) and "
     "indices of shape (N,): scores.reshape(-1, classes) and target.reshape(-1) of sequences.",
+    r"^cannot assign (module|parameters?|buffer) before Module.__init__\(\) call": "Call super().__init__() "
+    "first of all in __init__().",
+    r"expected input\[.*\] to have \d+ channels, but got \d+ channels instead": "Put the channels second, "
+    "(N, C, H, W): x.permute(0, 3, 1, 2) of images (N, H, W, C); or give the layer other in_channels.",
+    r"^index out of range in self": "Give the layer as many rows as the largest index plus one: "
+    "num_embeddings counts from 0.",
+    r"^Input type \(.*\) and (bias|weight) type \(.*\) should be the same": "Cast the input to the layer's "
+    "dtype, for instance x.float(); or the module to the input's.",
+    r"^Expected hidden(\[\d\])? size": "Give a state of shape (num_layers * directions, batch, hidden_size); "
+    "the batch stands second there, also with batch_first=True.",
+    r"^all elements of input should be between 0 and 1": "Give probabilities: torch.sigmoid(output); or take "
+    "nn.BCEWithLogitsLoss for scores.",
+    r"^Expected more than 1 value per channel when training": "Give batch normalisation more than one sample "
+    "in training (drop_last=True in the DataLoader), or call eval() on the module to predict.",
 }
 """Cures of errors, by the beginning of their text."""
 _NO_TENSOR = re.compile(r"expected Tensor as element \d+ in argument \d+, but got (float|int)")

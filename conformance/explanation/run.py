@@ -153,6 +153,10 @@ def put_together(
     if not ended:
         ending, note = _death(code, complaint, steps, seconds)
         found = replace(found, ending=ending, note=note)
+    for record in records:
+        if "failed" in record:
+            note = f"line {record['line']}: explain itself failed, and not the script ({record['failed']})"
+            found = replace(found, ending="killed", note=note)
     return with_causes(replace(found, steps=tuple(steps), warnings=tuple(warned), caught=tuple(caught)))
 
 

@@ -43,6 +43,10 @@ FLOWS = 2000
 """The most ops of one line that are told."""
 
 
+MAKES_LEAVES = ("nn.Parameter", "torch.tensor")
+"""Calls whose result takes no history, though it may require grad."""
+
+
 class Tracer(LineTracer):
     """Tells, line by line, which rules were marked and what changed, on the reference."""
 
@@ -116,7 +120,7 @@ class Tracer(LineTracer):
             not self.open
             and how != "setitem"
             and any(map(raw_needs_grad, takes))
-            and (how == "nn.Parameter" or not any(map(raw_needs_grad, gives)))
+            and (how in MAKES_LEAVES or not any(map(raw_needs_grad, gives)))
         )
         off = mode_rule() if lost and not any(map(raw_needs_grad, gives)) else ""
         if off:

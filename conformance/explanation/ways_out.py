@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from conformance.explanation.value import ExecutedLine, Flow, Story
@@ -78,9 +79,10 @@ def cure_of(cut: Cut) -> str:
         )
     if how in TO_INTEGERS:
         return f"keep floats at line {line}: integers and bools have no gradient, they serve as indices alone"
-    instead = (
-        "join tensors with torch.stack() or torch.cat()" if how in COPIES else "compute with torch's ops"
-    )
+    instead = "compute with torch's ops"
+    if how in COPIES:
+        several = len(cut.flow.takes) > 1
+        instead = "join tensors with torch.stack() or torch.cat()" if several else "take the tensor itself"
     call = how if how.startswith(".") else f"{how}()"
     if how != "nn.Parameter" and any(flow.how == "nn.Parameter" for flow in cut.step.flows):
         call += " and nn.Parameter()"
@@ -104,21 +106,50 @@ def rule_of(cut: Cut) -> str:
 def way_out(found: Story, cut: Cut) -> str:
     """Return how a history was lost, in a sentence."""
     flow, place = cut.flow, beginning(at(found, cut.step.line))
+    how = _as_written(flow.how, found.text_of(cut.step.line))
     made_integers = bool(flow.gives) and flow.how in TO_INTEGERS
-    taken = names([n for t in flow.takes for n in cut.step.named(t)[:1]])
+    takes = flow.takes if how == flow.how else flow.takes[::-1]
+    taken = names([n for t in takes for n in cut.step.named(t)[:1]])
     of = f" of {taken}" if taken else ""
     if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
         if NO_GRAD in cut.step.marks:
             since = _switched_off(found, cut.step)
-            return f"{place} ran {flow.how}(){of} while grad mode was off{since}, so nothing was recorded."
+            return f"{place} ran {how}(){of} while grad mode was off{since}, so nothing was recorded."
         if INFERENCE in cut.step.marks:
-            return f"{place} ran {flow.how}(){of} in inference mode, so nothing was recorded."
-        return f"{place}: {flow.how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
+            return f"{place} ran {how}(){of} in inference mode, so nothing was recorded."
+        return f"{place}: {how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
     return f"{place}: {WAYS_OUT[flow.how]}{of}."
+
+
+def _as_written(how: str, line: str) -> str:
+    """Return a comparison as the line has it: Python turns ``x > p`` into ``p < x`` for a parameter."""
+    sign, turned = _SIGNS.get(how, ("", ""))
+    return turned if sign and sign not in line and _SIGNS[turned][0] in line else how
+
+
+_SIGNS = {"lt": ("<", "gt"), "gt": (">", "lt"), "le": ("<=", "ge"), "ge": (">=", "le")}
+"""The sign of each comparison, and the comparison from the other side."""
+
+
+def _decorated(found: Story, line: int) -> int:
+    """Return the line of the decorator that switches grad mode off in the function of a line, or 0."""
+    inside = _indent(found, line)
+    for above in range(line - 1, 1, -1):
+        if found.text_of(above).startswith(("def ", "async def ")) and _indent(found, above) < inside:
+            decorator = found.text_of(above - 1)
+            return above - 1 if re.match(r"@[\w.]*(no_grad|inference_mode)\b", decorator) else 0
+    return 0
+
+
+def _indent(found: Story, line: int) -> int:
+    text = found.source[line - 1]
+    return len(text) - len(text.lstrip())
 
 
 def _switched_off(found: Story, step: ExecutedLine) -> str:
     """Return since which line grad mode is off, in words, if a line before did it."""
+    if decorator := _decorated(found, step.line):
+        return f" by the decorator of {at(found, decorator)}"
     rules = {"mode/set-grad-enabled", NO_GRAD, "mode/decorator"}
     before = [s for s in found.steps if s.number < step.number and rules & set(s.marks)]
     lines = [s.line for s in before if not any(flow.lost for flow in s.flows)]

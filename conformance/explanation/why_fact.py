@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.explanation.history import changes_of, cuts_before, made_at, not_stepped, origin
 from conformance.explanation.value import ExecutedLine, Story, TensorState
-from conformance.explanation.ways_out import way_out
+from conformance.explanation.ways_out import COMPARISONS, cure_of, way_out
 from conformance.explanation.words import at, name_at, names, stated_by
 from specs.rule import RULES
 
@@ -22,9 +22,17 @@ def fact_told(found: Story, name: str, fact: str, state: TensorState, step: Exec
         rules = list(change.because)
     if rules:
         parts.append(f"{stated_by(rules[0])} ({rules[0]})")
-    if cure := _cure(name, fact, state, rules):
+    if cure := _kept(found, fact, state) or _cure(name, fact, state, rules):
         parts.append(f"Cure: {cure}")
     return " ".join(part for part in parts if part)
+
+
+def _kept(found: Story, fact: str, state: TensorState) -> str:
+    """Return how not to lose the history, where it was lost before a float was computed."""
+    if fact != "requires_grad" or state.requires_grad or "float" not in state.dtype:
+        return ""
+    lost = [c for c in cuts_before(found, state.number) if c.flow.gives and c.flow.how in COMPARISONS]
+    return f"{cure_of(lost[0])}." if lost else ""
 
 
 def _cure(name: str, fact: str, state: TensorState, rules: list[str]) -> str:
@@ -87,7 +95,7 @@ def _requires_grad(found: Story, name: str, fact: str, state: TensorState, step:
         return f"{name}.requires_grad is False since {place}. {error.sentence}"
     lost = [c for c in cuts_before(found, state.number) if c.flow.gives]
     if lost:
-        return f"{name}.requires_grad is False since {place}: {way_out(found, lost[0])}"
+        return f"{name}.requires_grad is False since {place}. {way_out(found, lost[0])}"
     takes = [t for flow in since.flows if state.number in flow.gives for t in flow.takes]
     known = names([n for t in takes for n in since.named(t)[:1]])
     if known:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
+from typing import Any
 
 import jsonschema
 import pytest
@@ -10,6 +13,8 @@ import pytest
 from conformance import explain
 from conformance.execution.json_form import schema
 from conformance.explanation.as_json import as_json
+from conformance.explanation.lines import LineTracer
+from conformance.explanation.run import put_together
 from explained import explained
 
 DROPPED = """import torch
@@ -234,3 +239,25 @@ def test_a_warning_in_a_loop_is_told_at_its_own_step():
     assert [("y",), ("y",)] == [warning.tensors for warning in found.warnings]
     passes = [next(s.passes for s in found.steps if s.number == w.step) for w in found.warnings]
     assert [1, 2] == passes
+
+
+def test_a_failure_to_look_is_not_the_scripts(monkeypatch):
+    """The script goes on, and the record tells the line after which nothing was seen."""
+    for module in (sys, threading):  # a script may not take the trace function away
+        monkeypatch.setattr(module, "settrace", module.settrace)
+    records: list[dict[str, Any]] = []
+
+    class Failing(LineTracer):
+        def line_done(self) -> None:
+            if self.at == (2, "<module>"):
+                raise NotImplementedError("x")
+
+    names: dict[str, Any] = {}
+    Failing("s.py", names, records.append).execute(compile("a = 1\nb = 2\nc = 3\n", "s.py", "exec"))
+    assert names["c"] == 3
+    assert [{"failed": "NotImplementedError: x", "line": 2}] == records
+    found = put_together("s.py", b"a = 1", [*records, {"end": True}], 0, "", 1)
+    assert ("killed", "line 2: explain itself failed, and not the script (NotImplementedError: x)") == (
+        found.ending,
+        found.note,
+    )

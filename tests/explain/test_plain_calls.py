@@ -16,11 +16,18 @@ CALLS = {
     "F.cross_entropy(x, torch.zeros(5, dtype=torch.long))": "scores.reshape(-1, classes)",
     "F.binary_cross_entropy_with_logits(x, torch.ones(4))": "output.squeeze(1)",
     "F.binary_cross_entropy(x, torch.ones(4))": "output.squeeze(1)",
+    "nn.BatchNorm1d(3)(x[:1])": "eval()",
+    "nn.Embedding(3, 2)(torch.tensor([3]))": "num_embeddings",
+    "nn.Conv2d(3, 4, 3)(torch.ones(1, 8, 8, 3))": "x.permute(0, 3, 1, 2)",
+    "nn.Conv2d(3, 4, 3)(torch.ones(1, 3, 8, 8, dtype=torch.uint8))": "x.float()",
+    "nn.LSTM(3, 2)(torch.ones(4, 1, 3), (torch.ones(1, 2, 2), torch.ones(1, 2, 2)))": "stands second",
+    "nn.BCELoss()(x + 1, torch.ones(4, 3))": "BCEWithLogitsLoss",
+    "type('Net', (nn.Module,), {'__init__': lambda self: setattr(self, 'a', nn.Linear(1, 1))})()": "super()",
 }
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_loss_that_refuses_its_target_has_a_cure(call: str) -> None:
+def test_a_call_that_refuses_what_it_is_given_has_a_cure(call: str) -> None:
     """The words of PyTorch, and what to give instead."""
     found = explained(f"{BEGIN}{call}\n")
     assert found.error is not None
