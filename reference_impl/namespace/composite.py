@@ -205,6 +205,8 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Expand each vector over the grid of all."""
     given = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    if any(x.ndim > 1 for x in given):
+        raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")
     shape = tuple(x.numel() for x in given)
     grids = [
         x.view(tuple(-1 if d == n else 1 for d in range(len(shape)))).expand(shape)

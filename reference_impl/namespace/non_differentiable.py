@@ -107,7 +107,7 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
         if axis is not None and not array.shape[axis]:
             name = function.__name__
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-        return _tensor(function(array, axis=axis, keepdims=keepdim and dim is not None))
+        return _tensor(function(array, axis=axis, keepdims=keepdim))
 
     return at
 

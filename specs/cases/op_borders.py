@@ -1,0 +1,218 @@
+"""Arguments on the borders of what is allowed, and settings that are rarely given."""
+
+import torch
+
+
+def _line(*shape):
+    """Return numbers on a wave, in that shape, that require grad."""
+    count = torch.zeros(shape).numel()
+    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
+    return wave.reshape(shape).requires_grad_()
+
+
+def _graded(out, *inputs):
+    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
+    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
+    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
+    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
+    return [tuple(out.shape), *sums]
+
+
+def _kinds(calls):
+    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
+    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
+    found = ""
+    for call in calls:
+        try:
+            call()
+            found += "-"
+        except Exception as error:
+            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
+    return found
+
+
+def rarer_settings_of_functions():
+    """Indices that broadcast, axes that stay, dtypes that are asked for.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    f = torch.nn.functional
+    x, y = _line(2, 3), _line(1, 3)
+    assert _graded(x.softmax(1), x) == [(2, 3), 5.2067, 0.3045]
+    assert _graded(x.take_along_dim(torch.tensor([[0, 2, 1]]), 1), x) == [(2, 3), -9.1265, 89.0]
+    assert _graded(y.take_along_dim(torch.tensor([[0], [2]]), 1), y) == [(2, 1), -2.9026, 7.0]
+    assert _graded(x.take_along_dim(torch.tensor([[1, 0, 1]]), 0), x) == [(1, 3), -8.7708, 26.0]
+    assert [
+        x.argmax(keepdim=True).shape == (),
+        x.argmin(keepdim=True).shape == (),
+        tuple(x.argmax(1, True).shape),
+        x[:0].sum(0).tolist(),
+    ] == [False, False, (2, 1), [0.0, 0.0, 0.0]]
+    assert [
+        x.new_full((2,), 1, dtype=torch.int64).dtype is torch.int64,
+        x.new_full((1,), 2.5).dtype is torch.float64,
+        x.new_ones(2, dtype=torch.int32).dtype is torch.int32,
+        x.new_empty(2, requires_grad=True).is_leaf,
+    ] == [True, True, True, True]
+    assert [
+        torch.randperm(3, dtype=torch.int32).dtype is torch.int32,
+        torch.randperm(3, dtype=torch.float32).dtype is torch.float32,
+        torch.randint(3, (2,), dtype=torch.int8).dtype is torch.int8,
+        torch.rand(2, dtype=torch.float64).dtype is torch.float64,
+    ] == [True, True, True, True]
+    torch.manual_seed(0)
+    z = torch.randn(2000, dtype=torch.complex64)
+    assert [
+        abs(z.real.var().item() - 0.5) < 0.1,
+        abs(z.imag.var().item() - 0.5) < 0.1,
+        torch.rand(9, dtype=torch.complex64).imag.max().item() > 0,
+    ] == [True, True, True]
+    out, at = f.adaptive_max_pool1d(y.unsqueeze(0), 2, return_indices=True)
+    assert [tuple(out.shape), tuple(at.shape), at.flatten().tolist()] == [(1, 1, 2), (1, 1, 2), [0, 1]]
+    out, at = f.max_pool2d(_line(1, 1, 2, 2), 2, return_indices=True)
+    assert [tuple(out.shape), tuple(at.shape)] == [(1, 1, 1, 1), (1, 1, 1, 1)]
+    m = torch.nn.InstanceNorm1d(2, momentum=None, track_running_stats=True)
+    m(x.float().reshape(1, 2, 3))
+    assert [m.running_mean.tolist(), m.num_batches_tracked.item(), m.momentum] == [[0.0, 0.0], 0, None]
+    b = torch.nn.BatchNorm1d(3, momentum=None)
+    b(torch.ones(2, 3))
+    b(torch.zeros(2, 3) + torch.tensor([[1.0], [3.0]]))
+    assert [b.running_mean.tolist(), b.num_batches_tracked.item()] == [[1.5, 1.5, 1.5], 2]
+    s = torch.nn.init.sparse_(torch.empty(7, 3), 0.3)
+    assert (s == 0).sum(0).tolist() == [3, 3, 3]
+    assert [
+        torch.nn.MultiMarginLoss(size_average=False).reduction,
+        torch.nn.MultiMarginLoss(reduce=False).reduction,
+        torch.nn.MarginRankingLoss(reduce=False).reduction,
+        torch.nn.MarginRankingLoss(size_average=False).reduction,
+        torch.nn.NLLLoss(reduce=False).reduction,
+        torch.nn.BCELoss(size_average=False).reduction,
+        torch.nn.PoissonNLLLoss(reduce=False).reduction,
+        torch.nn.KLDivLoss(size_average=False).reduction,
+    ] == ["sum", "none", "none", "sum", "none", "sum", "none", "sum"]
+    assert [
+        torch.zeros(0, dtype=torch.complex64).to(torch.float32).dtype is torch.float32,
+        torch.zeros(0, dtype=torch.complex64).int().shape == (0,),
+    ] == [True, True]
+    k = torch.nn.utils.weight_norm(torch.nn.Linear(2, 2, dtype=torch.float64), dim=None)
+    assert [
+        tuple(k.weight_g.shape),
+        tuple(torch.nn.utils.weight_norm(torch.nn.Linear(2, 3), dim=1).weight_g.shape),
+        tuple(torch.nn.utils.weight_norm(torch.nn.Linear(2, 3)).weight_g.shape),
+    ] == [(), (1, 2), (3, 1)]
+    assert k.weight.grad_fn is not None and k.weight_g.item() == k.weight_v.norm().item()
+
+
+def arguments_just_beyond_the_borders():
+    """The least that is refused, from either side. Rule: op/derivatives-beyond-programs."""
+    f, n = torch.nn.functional, torch.nn
+    x, y = _line(2, 3), _line(3, 2)
+    p = _line(3, 2, 3)
+    t = torch.tensor([[1], [2]])
+    assert _graded(f.ctc_loss(p.log_softmax(2), t, (3, 2), (1, 1)), p) == [(), 1.3409, 0.1621]
+    lazy = n.LazyLinear(2)
+    lazy.load_state_dict({"weight": torch.ones(2, 3), "bias": torch.zeros(2)})
+    assert (
+        _kinds(
+            [
+                lambda: f.ctc_loss(p, t, (4, 2), (1, 1)),
+                lambda: f.ctc_loss(p, t, (2, 4), (1, 1)),
+                lambda: f.ctc_loss(p, t, (3, 3), (1, 2)),
+                lambda: f.ctc_loss(p, t, (3, 3), (2, 1)),
+                lambda: f.ctc_loss(p, t, (3, 3), (1, 1), blank=-1),
+                lambda: torch.tensordot(x, y, ([0], [0])),
+                lambda: torch.tensordot(y, x, ([0], [0])),
+                lambda: torch.tensordot(x, y, 2),
+                lambda: torch.tensor([-1], dtype=torch.uint8),
+                lambda: torch.tensor([256], dtype=torch.uint8),
+                lambda: torch.tensor([0, 300], dtype=torch.int8),
+                lambda: torch.tensor([-129, 0], dtype=torch.int8),
+                lambda: torch.tensor([255, 0], dtype=torch.uint8),
+                lambda: torch.tensor([127, -128], dtype=torch.int8),
+                lambda: torch.multinomial(torch.tensor([1.0, float("inf")]), 1),
+                lambda: torch.multinomial(torch.tensor([1.0, float("nan")]), 1),
+                lambda: torch.multinomial(torch.tensor([1.0, -1.0]), 1),
+                lambda: torch.multinomial(torch.tensor([0.0, 0.0]), 1),
+                lambda: torch.multinomial(torch.ones(2), 3),
+                lambda: torch.multinomial(torch.ones(2), 2),
+                lambda: torch.multinomial(torch.ones(2), 3, True),
+                lambda: f.conv_transpose1d(_line(1, 3, 2), _line(3, 1, 1), groups=2),
+                lambda: f.conv_transpose1d(_line(1, 1, 2), _line(1, 1, 1), groups=2),
+                lambda: f.conv1d(_line(1, 2, 2), _line(3, 1, 1), groups=2),
+                lambda: f.conv1d(_line(1, 2, 2), _line(1, 1, 1), groups=2),
+                lambda: f.interpolate(_line(1, 1, 2), 3, mode="linear", antialias=True),
+                lambda: f.interpolate(_line(1, 1, 2, 2, 2), 3, mode="bilinear", antialias=True),
+                lambda: f.interpolate(_line(1, 1, 2, 2), 3, mode="bilinear", antialias=True),
+                lambda: lazy(torch.ones(4)),
+                lambda: lazy(torch.ones(2)),
+            ]
+        )
+        == "oooooooo-ooo--ooooo--ooooVV-oo"
+    )
+    assert [lazy(torch.ones(3)).tolist(), lazy.in_features] == [[3.0, 3.0], 3]
+    assert (
+        _kinds(
+            [
+                lambda: torch.arange(0, 1, 2),
+                lambda: torch.arange(1, 0),
+                lambda: torch.arange(0, -1),
+                lambda: torch.arange(1, 1, -1),
+                lambda: torch.linspace(0, 1, 0),
+                lambda: torch.eye(0, -1),
+                lambda: torch.eye(2, -1),
+                lambda: torch.normal(0.0, 0.0, (1,)),
+                lambda: torch.randint(2, 2, (1,)),
+                lambda: torch.randint(2, 3, (1,)),
+                lambda: torch.randperm(0),
+                lambda: x.kthvalue(0),
+                lambda: x.kthvalue(3),
+                lambda: x.kthvalue(4),
+                lambda: x.topk(3),
+                lambda: x.topk(4),
+                lambda: x.topk(0),
+                lambda: x.quantile(-0.01),
+                lambda: x.quantile(1.01),
+                lambda: x.quantile(torch.tensor([0.5]).double()),
+                lambda: x.quantile(torch.tensor([0.5])),
+                lambda: x.quantile(torch.tensor([[0.5]]).double()),
+                lambda: x[:0].quantile(0.5),
+                lambda: x.quantile(0.5, interpolation="least"),
+                lambda: x.roll(1, (0, 1)),
+                lambda: x.movedim((0, 1), (0,)),
+                lambda: x.unflatten(1, (2, 2)),
+                lambda: x.unflatten(1, (3, -1)),
+                lambda: x.unflatten(1, (-1, -1)),
+                lambda: torch.diag(_line(1, 2, 2)),
+                lambda: torch.cat([]),
+                lambda: torch.stack([]),
+                lambda: torch.cat(x),
+                lambda: torch.cat([x, 1]),
+                lambda: torch.einsum("ij", x, x),
+                lambda: torch.einsum("ij,jk", x),
+                lambda: torch.einsum("i", x),
+                lambda: torch.einsum("ij,ij", x, y),
+                lambda: torch.einsum("ij->k", x),
+                lambda: torch.einsum("ii", x),
+                lambda: torch.einsum("ijk", x),
+                lambda: torch.einsum("i j", x).shape,
+                lambda: torch.stft(x[0], 2),
+                lambda: torch.stft(x[0, 0], 2, return_complex=True),
+                lambda: torch.stft(x[0], 9, return_complex=True),
+                lambda: torch.stft(x[0], 2, window=torch.ones(3), return_complex=True),
+                lambda: torch.istft(x, 2),
+                lambda: torch.cdist(x, y),
+                lambda: torch.cdist(x[0], x),
+                lambda: torch.cdist(x, x, compute_mode="least"),
+                lambda: torch.clamp(x),
+                lambda: torch.clamp(x, x, 1.0),
+                lambda: x.min(5),
+                lambda: x.mode(5),
+                lambda: x.cummax(5),
+                lambda: torch.meshgrid(x, indexing="ij"),
+                lambda: torch.broadcast_tensors(x, y),
+                lambda: torch.empty(2, 0).aminmax(dim=1),
+                lambda: torch.empty(0).aminmax(),
+            ]
+        )
+        == "-oo--oo-o--o-o-o-oo-ooooooo-ooVoTTooooooo-oooooooVoTIIIooIo"
+    )
