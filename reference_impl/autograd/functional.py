@@ -200,8 +200,7 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
             column.append(g)
     shapes = [(*out.shape, *x.shape) for x in inputs]
     return [
-        composite.stack(column).view(shape)
-        for column, shape, x in zip(columns, shapes, inputs, strict=True)
+        composite.stack(column).view(shape) for column, shape, x in zip(columns, shapes, inputs, strict=True)
     ]
 
 
