@@ -101,7 +101,8 @@ class Participants:
         right = torch or reference
         other = right if actual is reference else actual
         found = judged(reference, actual, torch, self.torch)
-        if found.first is not None and isinstance(found.first.actual, Crashed) and self.torch_elsewhere:
+        first = found.first
+        if first is not None and actual.observations[first.step].crash is not None and self.torch_elsewhere:
             found = replace(found, decision=Decision.CRASH)
         return Judged(found, reference, right, other)
 

@@ -63,6 +63,13 @@ b **= 3.0
 b.backward(inputs=[c, a])
 c.relu_()
 """
+ASSERTS_WHEN_READ = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.view_as_complex(a)
+with torch.inference_mode():
+    with torch.enable_grad():
+        b.add_(b)
+"""
 DIES = """
 import os
 import signal
@@ -92,10 +99,11 @@ c.relu_()
 """
 
 
+@pytest.mark.parametrize("program", [ASSERTS, ASSERTS_WHEN_READ], ids=["a step", "a reading"])
 @pytest.mark.parametrize("way", ["--isolated", "stdio"])
-def test_a_crash_of_torch_on_record_is_known_where_torch_runs_elsewhere(way):
+def test_a_crash_of_torch_on_record_is_known_where_torch_runs_elsewhere(way, program):
     """It is no difference."""
-    tally = tally_of(WAYS[way], ASSERTS)
+    tally = tally_of(WAYS[way], program)
     assert {(crash.side, crash.known is not None) for crash in tally.crashes} == {(WAYS[way], True)}
     assert tally.totals.crashed == len(tally.crashes)
     assert not tally.findings
