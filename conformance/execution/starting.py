@@ -21,8 +21,10 @@ LONGEST_TEMPORARY = 70
 A socket's path has room for 104 on macOS and 108 on Linux, and multiprocessing appends two names of its own.
 """
 
-MOST_TRIES, PAUSE = 20, 0.2
-"""The most times that one process is started, and the seconds between: what was killed is there a while."""
+MOST_TRIES, PAUSE = 8, 0.2
+"""The most times that one process is started, and the seconds after the first, which grow by as many after
+each: what was killed is there a while.
+"""
 
 _OWNED = "owned"
 """A file in the folder of a process, which it holds locked as long as it lives."""
@@ -82,11 +84,11 @@ def _temporary_folder() -> str:
 
 def begin(process: Any) -> None:
     """Start a process, also where what starts them has been killed: then another does."""
-    for _ in range(MOST_TRIES):
+    for tries in range(1, MOST_TRIES + 1):
         with contextlib.suppress(EOFError, ConnectionError), _BEGINNING, _a_main_that_exists():
             process.start()
             return
-        time.sleep(PAUSE)
+        time.sleep(tries * PAUSE)
     raise ProcessesKilled("what starts them has ended")
 
 

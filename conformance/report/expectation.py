@@ -21,7 +21,8 @@ ANY = "*"
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """A difference that is by design: of all that ``rule`` explains, of one ``cause`` or of one ``case``. It
-    ``needs`` operations, with commas: of programs without one of them it does not speak.
+    ``needs`` operations, with commas: of programs without one of them it does not speak. A method's name stands
+    for the function of that name, too.
 
     What shows it is its ``program``, observed at ``density``, else its case, else any program or case of the
     run. It applies to a ``version`` (bounds such as ``>=1.0,<2``; none: all) and a ``device``. What is
@@ -62,7 +63,8 @@ class Expectation:
         """Tell whether a finding is what it speaks of; what blames the suite is nobody's design."""
         if finding.blames is Verdict.BROKEN_SUITE or (finding.flaky and not self.flaky):
             return False
-        if not set(self.operations) <= set(finding.ops):
+        called = {*finding.ops, *(op.removeprefix("torch.") for op in finding.ops)}
+        if not called.issuperset(self.operations):
             return False
         if self.rule:
             named = finding.because if finding.is_of_case else ()

@@ -124,6 +124,9 @@ def test_an_entry_that_needs_operations_speaks_of_no_program_without_them():
     assert f"cause {CAUSE} with mul, sum" == entry.label
     assert Expectation(cause="is_leaf by * after *", needs="mul").matches(finding)
     assert not Expectation(cause="version by * after *", needs="mul").matches(finding)
+    function = replace(finding, ops=("torch.mul", "torch.sum"))
+    assert Expectation(cause="is_leaf by * after *", needs="mul, torch.sum").matches(function)
+    assert not Expectation(cause="is_leaf by * after *", needs="torch.mul").matches(finding)
 
 
 def test_neither_a_flaky_difference_nor_the_suites_is_by_design():

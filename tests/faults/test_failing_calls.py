@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ONE = ["--source", "prng", "--programs", "2", "--no-cases", "--workers", "1", "--device", "cpu"]
+ONE += [] if SOAK else ["--against", "reference"]  # each process that is tried would load torch
 
 WARM = """
 import contextlib, ctypes, io, json, sys
