@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from conformance import adapters
 from conformance.comparison.compare import Comparison, Diverge, Divergence, Incomparable, compare
+from conformance.comparison.tolerance.op_effects import is_declared, shows, writes
 from conformance.comparison.tolerance.perturb import perturbed, perturbed_references
 from conformance.execution.run import Runner, run
 from conformance.execution.trace import Refused, Trace
 from conformance.grading.participants import REFERENCE
-from conformance.program import Program
+from conformance.program import Program, Step, binds
 from specs.active_rules import knocked_out, recording
 from specs.fact import TOPOLOGY
 from specs.rule import RULES
@@ -236,6 +237,9 @@ def diagnose(
         known = grades[rule] if rule in exact else len(_GRADES)
         return known, -until, rule not in instead_of + instead, near, grades[rule], telling(rule)
 
+    if not exact and _is_what_the_op_computes(reference.program[first.step], first):
+        own = [rule for rule in marks if rule.startswith("op/") and "value" in RULES[rule].decides]
+        return Diagnosis((), tuple(sorted(own, key=telling)[:FEW]))
     ordered = sorted(grades, key=likelihood)
     explained = tuple(rule for rule in ordered if rule in exact)
     near = [rule for rule in ordered if grades[rule] <= _BESIDE]
@@ -262,6 +266,12 @@ def _broken_there(
         mutant = _following(other, {**off, first.step: (*off.get(first.step, ()), rule)})
         if mutant.agrees_until > first.step:
             yield rule, mutant
+
+
+def _is_what_the_op_computes(step: Step, first: Divergence) -> bool:
+    """Tell whether a value is wrong that an op computes anew: rules about the op alone decide it."""
+    computes = is_declared(step.op) and not writes(step.op) and shows(step) == "never"
+    return computes and first.fact == "value" and first.name in binds(step)
 
 
 _GRADES = range(7)

@@ -21,8 +21,8 @@ ANY = "*"
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """A difference that is by design: of all that ``rule`` explains, of one ``cause`` or of one ``case``. It
-    ``needs`` operations, with commas: of programs without one of them it does not speak. A method's name stands
-    for the function of that name, too.
+    ``needs`` operations, with commas: of programs without one of them it does not speak. The name of a method
+    stands for the function of that name, too.
 
     What shows it is its ``program``, observed at ``density``, else its case, else any program or case of the
     run. It applies to a ``version`` (bounds such as ``>=1.0,<2``; none: all) and a ``device``. What is

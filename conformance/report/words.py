@@ -234,6 +234,9 @@ def known_crashes(report: Report) -> list[str]:
     return [f"{crash.side} crashed: {death(crash)}: {crash.known}" for crash in known]
 
 
+_WITHOUT_A_RULE = {"value": "what the operation computes, which no rule of autograd decides"}
+
+
 def divergence(finding: Finding) -> list[tuple[str, str]]:
     """Return where a divergence shows, expected and actual value, and the rules behind it, by a
     label each.
@@ -244,7 +247,7 @@ def divergence(finding: Finding) -> list[tuple[str, str]]:
         ("fact", fact(finding)),
         (expected, finding.expected),
         (actual, finding.actual),
-        ("because", ", ".join(finding.because) or "no rule fired there"),
+        ("because", ", ".join(finding.because) or _WITHOUT_A_RULE.get(finding.fact, "no rule fired there")),
     ]
     if finding.explained_by:
         alone = "it" if len(finding.explained_by) == 1 else "each of them"

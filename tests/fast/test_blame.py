@@ -242,3 +242,27 @@ def test_a_refusal_that_was_not_met_comes_first() -> None:
     assert ("x/refused", "x/b") == both.because
     (mixed,) = by_cause([plain, replace(missed, script=f"{FINDING.script}\n")])
     assert "x/b" == mixed.because[0]
+
+
+@pytest.mark.parametrize(
+    ("step", "because"),
+    [
+        ("b = a.matmul(a)", ()),
+        ("b = a.square()", ()),
+        ("c = a.to(torch.bfloat16)\nb = c.sigmoid()", ("op/half-rounds-once",)),
+    ],
+)
+def test_a_wrong_value_of_an_operation_is_no_fault_of_a_rule_of_autograd(step, because) -> None:
+    """Rules of the operation itself are named, if there are any."""
+    text = f"a = torch.tensor([[[1.1, 2.3], [3.7, 4.9]]], requires_grad=True)\n{step}\n"
+    reference = run(parse(text), load("reference"))
+    last = reference.observations[-1]
+    value = POSITION["value"]
+    wrong = (*last.facts["b"][:value], [[[9.0, 9.0], [9.0, 9.0]]], *last.facts["b"][value + 1 :])
+    other = replace(
+        reference,
+        observations=(*reference.observations[:-1], last._replace(facts={**last.facts, "b": wrong})),
+    )
+    found = compare(reference, other)
+    assert isinstance(found, Diverge)
+    assert ((), because) == diagnose(reference, other, found.first, {})

@@ -122,7 +122,8 @@ def ended(folder, event="", number=0):
     """Exit code, standard error, and how many such calls were left to come."""
     global armed, left
     sys.argv = ["x", "grade", "--source", "prng", "--programs", "3", "--no-cases", "--workers", "1",
-                "--against", os.environ["AGAINST"], "--json", folder + "/x.json", "--junit", folder + "/x.xml"]
+                "--against", os.environ["AGAINST"],
+                "--json", folder + "/x.json", "--junit", folder + "/x.xml"]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         armed, left = event, number
