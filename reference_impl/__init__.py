@@ -64,7 +64,7 @@ from reference_impl.base.size import (
 )  # fmt: skip
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import cuda, legacy, random, return_types, settings, testing
+from reference_impl.namespace import cuda, foreach, legacy, random, return_types, settings, testing
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.factories import (
     arange,
@@ -135,7 +135,8 @@ _FROM_NN = (
 
 autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # as in PyTorch
 
-for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | FUNCTIONS).items():
+newaxis = None
+for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | foreach.FUNCTIONS | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # These need the namespace's functions.
@@ -143,6 +144,7 @@ from reference_impl import fidelity, linalg, mutants, nn, optim, utils  # noqa: 
 from reference_impl.autograd import functional, gradcheck  # noqa: E402, F401
 from reference_impl.namespace import special  # noqa: E402
 
+GradScaler = optim.grad_scaler.GradScaler
 for _name in _FROM_NN:
     globals()[_name] = getattr(nn.functional, _name)
 for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`

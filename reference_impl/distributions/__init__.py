@@ -15,7 +15,18 @@ from reference_impl.distributions.discrete import Bernoulli, Categorical, Multin
 from reference_impl.distributions.distribution import Distribution, Independent
 from reference_impl.distributions.gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
 from reference_impl.distributions.kl import kl_divergence, register_kl
+from reference_impl.distributions.low_rank import LowRankMultivariateNormal
 from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
+from reference_impl.distributions.rarer import (
+    FisherSnedecor,
+    HalfCauchy,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    NegativeBinomial,
+    Pareto,
+    Weibull,
+)
 from reference_impl.distributions.transformed import (
     Gumbel,
     HalfNormal,
@@ -30,13 +41,17 @@ from reference_impl.distributions.transforms import (
     ComposeTransform,
     ExpTransform,
     IndependentTransform,
+    LowerCholeskyTransform,
     PowerTransform,
     SigmoidTransform,
+    SoftmaxTransform,
     SoftplusTransform,
+    StickBreakingTransform,
     TanhTransform,
     Transform,
     identity_transform,
 )
+from reference_impl.distributions.von_mises import VonMises
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.missing import loading
 
@@ -50,18 +65,23 @@ FILES = {
     "geometric": "Geometric", "binomial": "Binomial", "cauchy": "Cauchy", "log_normal": "LogNormal",
     "half_normal": "HalfNormal", "gumbel": "Gumbel", "relaxed_bernoulli": "RelaxedBernoulli",
     "relaxed_categorical": "RelaxedOneHotCategorical", "mixture_same_family": "MixtureSameFamily",
-    "transformed_distribution": "TransformedDistribution",
+    "transformed_distribution": "TransformedDistribution", "half_cauchy": "HalfCauchy",
+    "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "pareto": "Pareto", "weibull": "Weibull",
+    "logistic_normal": "LogisticNormal", "fishersnedecor": "FisherSnedecor", "von_mises": "VonMises",
+    "negative_binomial": "NegativeBinomial", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
 }  # fmt: skip
 """PyTorch's files, and what they define."""
 give_addresses(__name__, FILES, sys.modules[__name__])
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2",
-    "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "Gamma", "Geometric",
-    "Gumbel", "HalfNormal", "Independent", "IndependentTransform", "Laplace", "LogNormal",
-    "MixtureSameFamily", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
-    "OneHotCategoricalStraightThrough", "Poisson", "PowerTransform", "RelaxedBernoulli",
-    "RelaxedOneHotCategorical", "SigmoidTransform", "SoftplusTransform", "StudentT", "TanhTransform",
-    "Transform", "TransformedDistribution", "Uniform", "constraints", "identity_transform",
-    "kl_divergence", "register_kl", "transforms",
+    "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "FisherSnedecor",
+    "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent", "IndependentTransform",
+    "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "LogisticNormal", "LowRankMultivariateNormal",
+    "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial", "MultivariateNormal", "NegativeBinomial",
+    "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson",
+    "PowerTransform", "RelaxedBernoulli", "RelaxedOneHotCategorical", "SigmoidTransform",
+    "SoftmaxTransform", "SoftplusTransform", "StickBreakingTransform", "StudentT", "TanhTransform",
+    "Transform", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "constraints",
+    "identity_transform", "kl_divergence", "register_kl", "transforms",
 ]  # fmt: skip

@@ -75,6 +75,11 @@ class _Interval(Constraint):
         return f"{type(self).__name__.removeprefix('_')}({bounds})"
 
 
+class _HalfOpenInterval(_Interval):
+    def check(self, value: Tensor) -> Tensor:
+        return value.ge(self.lower_bound).logical_and(value.lt(self.upper_bound))
+
+
 class _IntegerInterval(_Interval):
     def check(self, value: Tensor) -> Tensor:
         return value.remainder(1).eq(0).logical_and(super().check(value))
@@ -116,6 +121,7 @@ class _NonnegativeInteger(Constraint):
 
 
 greater_than, greater_than_eq, interval = _GreaterThan, _GreaterThanEq, _Interval
+half_open_interval = _HalfOpenInterval
 integer_interval, independent = _IntegerInterval, _IndependentConstraint
 real, boolean, simplex, one_hot = _Real(), _Boolean(), _Simplex(), _OneHot()
 real_vector = independent(real, 1)

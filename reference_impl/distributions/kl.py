@@ -9,11 +9,13 @@ from typing import Any
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from reference_impl.distributions.counts import Poisson
+from reference_impl.distributions.counts import Cauchy, Geometric, Poisson
 from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, Independent, sum_rightmost
 from reference_impl.distributions.gammas import Beta, Dirichlet, Gamma
 from reference_impl.distributions.multivariate import MultivariateNormal, log_diagonal, squared_distance
+from reference_impl.distributions.rarer import Pareto
+from reference_impl.distributions.transformed import Gumbel, HalfNormal, LogNormal
 
 
 def _normals(p: Normal, q: Normal) -> Tensor:
@@ -93,6 +95,36 @@ def _poissons(p: Poisson, q: Poisson) -> Tensor:
     return p.rate.mul(p.rate.log().sub(q.rate.log())).sub(p.rate.sub(q.rate))
 
 
+def _gumbels(p: Any, q: Any) -> Tensor:
+    ratio, theirs, own = p.scale / q.scale, q.loc / q.scale, p.loc / q.scale
+    apart = -ratio.log() - theirs + own
+    return apart + ratio * _EULER + (theirs + (1 + ratio).lgamma() - own).exp() - (1 + _EULER)
+
+
+def _geometrics(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+def _half_normals(p: Any, q: Any) -> Tensor:
+    return _normals(p.base_dist, q.base_dist)
+
+
+def _cauchys(p: Any, q: Any) -> Tensor:
+    apart = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log()
+    return apart - (4 * p.scale * q.scale).log()
+
+
+def _paretos(p: Any, q: Any) -> Tensor:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() + -ratio.log() + ratio - 1
+    return found.masked_fill(p.scale < q.scale, math.inf)
+
+
+def _log_normals(p: Any, q: Any) -> Tensor:
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+_EULER = 0.57721566490153286060
 _CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Normal, Normal): _normals,
     (Laplace, Laplace): _laplaces,
@@ -107,6 +139,12 @@ _CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Beta, Beta): _betas,
     (MultivariateNormal, MultivariateNormal): _multivariate_normals,
     (Poisson, Poisson): _poissons,
+    (Gumbel, Gumbel): _gumbels,
+    (Geometric, Geometric): _geometrics,
+    (HalfNormal, HalfNormal): _half_normals,
+    (Cauchy, Cauchy): _cauchys,
+    (Pareto, Pareto): _paretos,
+    (LogNormal, LogNormal): _log_normals,
 }
 
 

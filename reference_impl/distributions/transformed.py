@@ -42,7 +42,11 @@ class TransformedDistribution(Distribution):
         )
         base = Independent(base_distribution, more) if more > 0 else base_distribution
         self.base_dist = base
-        super().__init__(base.batch_shape, base.event_shape, validate_args)
+        shape: Any = (*base.batch_shape, *base.event_shape)
+        for transform in self.transforms:
+            shape = transform.forward_shape(shape)
+        cut = len(shape) - len(base.event_shape)
+        super().__init__(shape[:cut], shape[cut:], validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

@@ -212,6 +212,62 @@ class AffineTransform(Transform):
         return found.expand(shape)
 
 
+class StickBreakingTransform(Transform):
+    """Shares of a stick of which a piece is broken off for each number; the last is what remains."""
+
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+
+    def _offset(self, x: Any) -> Any:
+        return x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
+
+    def _call(self, x: Any) -> Any:
+        known = finfo(x.dtype)
+        pieces = (x - self._offset(x).log()).sigmoid().clamp(min=known.tiny, max=1.0 - known.eps)
+        rest = (1 - pieces).cumprod(-1)
+        return functional.pad(pieces, [0, 1], value=1) * functional.pad(rest, [1, 0], value=1)
+
+    def _inverse(self, y: Any) -> Any:
+        cut = y[..., :-1]
+        rest = (1 - cut.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
+        return cut.log() - rest.log() + self._offset(cut).log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        x = x - self._offset(x).log()
+        return (-x + functional.logsigmoid(x) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return (*shape[:-1], shape[-1] + 1)
+
+
+class SoftmaxTransform(Transform):
+    """The softmax along the last dimension, which has an inverse up to a shift."""
+
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+    bijective = False
+
+    def _call(self, x: Any) -> Any:
+        shares = (x - x.max(-1, True)[0]).exp()
+        return shares / shares.sum(-1, True)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+
+class LowerCholeskyTransform(Transform):
+    """Triangular matrices with a positive diagonal, of any matrices."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.lower_cholesky
+
+    def _call(self, x: Any) -> Any:
+        return x.tril(-1) + x.diagonal(0, -2, -1).exp().diag_embed()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.tril(-1) + y.diagonal(0, -2, -1).log().diag_embed()
+
+
 class ComposeTransform(Transform):
     """One map after another."""
 

@@ -194,6 +194,11 @@ def jvp(
     return (value, tangent, _kept(aux, own)) if has_aux else (value, tangent)
 
 
+def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+    """Return what ``func`` gives, and the function that multiplies tangents by its Jacobian."""
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+
 def jacrev(
     func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., Any]:
@@ -288,6 +293,6 @@ def _along(arg: Any, dim: Any) -> list[tuple[Any, int | None]]:
 
 __getattr__ = loading(__name__)
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "ones_like",
-    "stack_module_state", "vjp", "vmap",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "ones_like", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

@@ -170,8 +170,13 @@ def polygamma(*given: Any) -> Tensor:
     return x._polygamma(n)
 
 
+def msort(x: Tensor) -> Tensor:
+    """Sort along the first dimension."""
+    return x.sort(0)[0]
+
+
 BOTH: dict[str, Any] = {
-    "polygamma": polygamma,
+    "msort": msort, "polygamma": polygamma,
     "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
     "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),
     "multinomial": multinomial, "nanmean": nanmean,

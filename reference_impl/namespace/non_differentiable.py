@@ -321,6 +321,7 @@ BOTH: dict[str, Any] = {
     "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
     "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
     "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter),
+    "gcd": _map(np.gcd), "lcm": _map(np.lcm),
     "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
     "nonzero": nonzero, "argwhere": nonzero, "count_nonzero": count_nonzero, "unique": unique,
     "unique_consecutive": unique_consecutive, "bincount": bincount, "histc": histc,

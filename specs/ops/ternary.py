@@ -251,6 +251,7 @@ lerp_tensor.wrt(
 @op(internal=True, inplace=True, node="Atan2Backward0", dtypes="float", exact=False, ulp=4)
 def atan2(x: Tensor, y: Tensor) -> Any:
     """The angle of the point with ordinate ``x`` and abscissa ``y``."""
+    need_kernel("atan2", x, "c")
     return np.arctan2(x, y)
 
 
@@ -285,12 +286,14 @@ div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward0")
 def remainder_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
+    need_kernel("remainder", x, "cb")
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward0")
 def fmod_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
+    need_kernel("fmod", x, "cb")
     return np.fmod(x, y)
 
 
@@ -301,12 +304,14 @@ for leaving in (remainder_number, fmod_number):
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward1")
 def remainder_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
+    need_kernel("remainder", x, "cb")
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward1")
 def fmod_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
+    need_kernel("fmod", x, "cb")
     return np.fmod(x, y)
 
 

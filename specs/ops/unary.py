@@ -145,6 +145,7 @@ cosh.wrt(x=lambda g, x: g.mul(conj(x.sinh())))
 @op(node="ErfBackward0", **ROUNDING)
 def erf(x: Tensor) -> Any:
     """Error function."""
+    need_kernel("erf_vml", x, "c")
     return error_function(x)
 
 
@@ -154,6 +155,7 @@ erf.wrt(x=lambda g, x: x.pow(2).neg().exp().mul_scalar(2 / math.sqrt(math.pi)).m
 # -- steps: zero gradient everywhere ---------------------------------------------------------------
 def _step(function: Any) -> Any:
     def body(x: np.ndarray) -> Any:
+        need_kernel(function.__name__, x, "c")
         return x.copy() if x.dtype.kind in "biu" else function(x)
 
     return body
@@ -183,6 +185,7 @@ def trunc(x: Tensor) -> Any:
 @op(internal=True, inplace=True, node="RoundBackward0", dtypes="keep", layout=("x",))
 def round(x: Tensor) -> Any:
     """The nearest integer, the even one of two."""
+    need_kernel("round_vml", x, "c")
     return np.rint(x).astype(x.dtype)
 
 
@@ -200,6 +203,7 @@ for stepping in (floor, ceil, trunc, round, sign):
 @op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",))
 def frac(x: Tensor) -> Any:
     """The part of a number behind the point, with its sign."""
+    need_kernel("frac", x, "c")
     return x - np.trunc(x)
 
 

@@ -44,6 +44,21 @@ CASES = [
     ("D.RelaxedBernoulli(torch.tensor(0.5), probs=a / 4)", BETWEEN),
     ("D.RelaxedOneHotCategorical(torch.tensor(0.5), logits=a)", SHARES),
     ("D.OneHotCategoricalStraightThrough(logits=a)", [0.0, 1.0]),
+    ("D.HalfCauchy(a)", BETWEEN),
+    ("D.InverseGamma(a, b)", BETWEEN),
+    ("D.Kumaraswamy(a, b)", BETWEEN),
+    ("D.Pareto(a / 8, b)", [1.5, 2.25]),
+    ("D.Weibull(a, b)", BETWEEN),
+    ("D.LogisticNormal(a[:1], b[:1])", SHARES),
+    ("D.FisherSnedecor(a + 4, b + 5)", BETWEEN),
+    ("D.NegativeBinomial(3.0, logits=a)", COUNTS),
+    ("D.NegativeBinomial(3.0, probs=a / 4)", COUNTS),
+    ("D.VonMises(a, b)", BETWEEN),
+    ("D.LowRankMultivariateNormal(a, L, b)", BETWEEN),
+    (
+        "D.TransformedDistribution(D.Independent(D.Normal(a[:1], b[:1]), 1), D.StickBreakingTransform())",
+        SHARES,
+    ),
 ]
 PAIRS = [
     ("D.Beta(a, b)", "D.Beta(b, a)"),
@@ -51,6 +66,12 @@ PAIRS = [
     ("D.Dirichlet(a)", "D.Dirichlet(b)"),
     ("D.MultivariateNormal(a, scale_tril=L)", "D.MultivariateNormal(b, torch.eye(2))"),
     ("D.Poisson(a)", "D.Poisson(b)"),
+    ("D.Gumbel(a, b)", "D.Gumbel(b, a)"),
+    ("D.Geometric(probs=a / 4)", "D.Geometric(probs=b / 5)"),
+    ("D.HalfNormal(a)", "D.HalfNormal(b)"),
+    ("D.Cauchy(a, b)", "D.Cauchy(b, a)"),
+    ("D.Pareto(a, b)", "D.Pareto(b, a)"),
+    ("D.LogNormal(a, b)", "D.LogNormal(b, a)"),
 ]
 
 
@@ -89,7 +110,7 @@ def test_a_distribution_is_torchs(expression: str, value: list[float]) -> None:
     """All that does not depend on which numbers are drawn."""
     numbers, facts = measured(torch, expression, value)
     ours, told_here = measured(reference_impl, expression, value)
-    if "Binomial" in expression:  # whose entropy is not modelled
+    if "D.Binomial" in expression:  # whose entropy is not modelled
         del numbers[-1]
         told_here.remove("not there")
     assert facts == told_here

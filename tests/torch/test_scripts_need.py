@@ -215,7 +215,23 @@ try:
 except ValueError as error:
     print(error)
 """
-SCRIPTS = {
+MORE = """
+print(torch.GradScaler is torch.amp.GradScaler, torch.ones(2)[torch.newaxis].shape)
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+out, push = torch.func.linearize(lambda v: v.sin(), x.detach())
+print(out, push(torch.ones(2)))
+print(torch.msort(torch.tensor([3.0, 1.0])), torch.gcd(torch.tensor([4]), torch.tensor([6])))
+xs = [torch.ones(2), torch.full((3,), 2.0)]
+print(torch._foreach_norm(xs), torch._foreach_mul(xs, 2), torch._foreach_add(xs, xs))
+print(torch._foreach_mul_(xs, [2.0, 3.0]), xs, [v._version for v in xs])
+z = torch.tensor([1.5 + 2j])
+for name in ("floor", "ceil_", "round_", "trunc", "frac", "erf", "atan2", "fmod", "remainder_"):
+    try:
+        getattr(z.clone(), name)(*[z] * (name in ("atan2", "fmod", "remainder_")))
+    except NotImplementedError as error:
+        print(error)
+"""
+SCRIPTS = {"more": MORE} | {
     "hooks": HOOKS,
     "buffers": BUFFERS,
     "formats": FORMATS,
