@@ -133,6 +133,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if self.requires_grad and not (STATE.inference or is_inference(self)):
         refuse_by("resize/needs-no-grad")
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if any(n < 0 for n in wanted):
+        raise RuntimeError(f"Trying to resize to a negative size: {list(wanted)}")
     if wanted == array_of(self).shape:
         return self
     offset, storage, dtype = self.storage_offset(), storage_of(self), array_of(self).dtype

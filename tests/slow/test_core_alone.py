@@ -24,6 +24,7 @@ NEEDS_MORE = {
     "around/autocast_casts_products_alone": "autocast comes between an op and its operands",
     "around/autocast_keeps_its_casts_through_nested_blocks": "autocast comes between an op and its operands",
     "around/functions_under_autocast": "autocast comes between an op and its operands",
+    "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
     "grad_borders/modes_by_dtype_and_device": "autocast comes between an op and its operands",
     "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",

@@ -1,0 +1,194 @@
+"""Memory that is taken over, saved, loaded and compared."""
+
+import io
+
+import torch
+
+from specs.case import refused
+
+
+def _kinds(calls):
+    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
+    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
+    found = ""
+    for call in calls:
+        try:
+            call()
+            found += "-"
+        except Exception as error:
+            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
+    return found
+
+
+def memory_is_taken_over_by_windows():
+    """Of a storage or of a tensor, with sizes and steps of its own. Rule: resize/set-begins-a-new-end."""
+    a = torch.arange(6.0)
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    x.data.set_(a[:2])
+    b = torch.empty(0).set_(a.untyped_storage(), 1, (2, 2), (2, 1))
+    assert [b.tolist(), b.storage_offset(), b.stride(), b.data_ptr() == a[1:].data_ptr()] == [
+        [[1.0, 2.0], [3.0, 4.0]],
+        1,
+        (2, 1),
+        True,
+    ]
+    assert [
+        torch.empty(0).set_(a.untyped_storage()).tolist(),
+        torch.empty(0).set_(a.untyped_storage(), 2, (3,)).tolist(),
+        torch.empty(0).set_(a[2:4]).tolist(),
+        torch.ones(3).set_().shape == (0,),
+    ] == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 3.0, 4.0], [2.0, 3.0], True]
+    assert [
+        torch.empty(0).set_(a, 3, (2,), (1,)).tolist(),
+        torch.empty(0).set_(a.untyped_storage(), 0, (2, 3)).stride(),
+    ] == [[3.0, 4.0], (3, 1)]
+    c = torch.arange(4.0)
+    d = c.view(2, 2)
+    c.resize_(2)
+    assert [
+        c.tolist(),
+        d.tolist(),
+        c.resize_(3).tolist()[:2],
+        c.resize_(1, 2).shape == (1, 2),
+        c.resize_((2,)).shape == (2,),
+        c.resize_as_(d).shape == (2, 2),
+        c.tolist() == d.tolist(),
+    ] == [[0.0, 1.0], [[0.0, 1.0], [2.0, 3.0]], [0.0, 1.0], True, True, True, True]
+    e = torch.ones(1).resize_(3)
+    assert [
+        e.tolist()[0],
+        e.shape == (3,),
+        e._version,
+        torch.ones(2, 2).t().resize_(3).stride(),
+        torch.ones(2)[1:].resize_(2).storage_offset(),
+    ] == [1.0, True, 1, (1,), 1]
+    assert (
+        _kinds(
+            [
+                lambda: torch.ones(1).set_(a.double()),
+                lambda: x.resize_(3),
+                lambda: x.resize_(2),
+                lambda: torch.ones(2).resize_(-1),
+            ]
+        )
+        == "oooo"
+    )
+    with torch.no_grad():
+        x.set_(torch.zeros(2))
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    z = torch.ones(1, requires_grad=True)
+    out = (z * 2).sum()
+    with torch.no_grad():
+        z.set_(torch.zeros(1))
+    assert _kinds([lambda: torch.autograd.grad(out, z, retain_graph=True)]) == "o"
+
+
+def tensors_are_saved_and_loaded():
+    """With their flags and their layout; without history and grads. Rule: copy/pickle-keeps-the-flag."""
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    x.grad = torch.ones(2, 3)
+    f = io.BytesIO()
+    torch.save({"x": x, "t": torch.ones(2, 3).t(), "n": 3}, f)
+    f.seek(0)
+    y = torch.load(f)
+    assert [
+        y["x"].tolist() == x.tolist(),
+        y["x"].requires_grad,
+        y["x"].grad,
+        y["x"].is_leaf,
+        y["t"].stride(),
+        y["n"],
+    ] == [True, True, None, True, (1, 3), 3]
+    g = io.BytesIO()
+    m = torch.nn.Linear(1, 1)
+    torch.save(m.state_dict(), g)
+    g.seek(0)
+    k = torch.nn.Linear(1, 1)
+    assert [str(k.load_state_dict(torch.load(g))), k.weight.equal(m.weight), k.weight.requires_grad] == [
+        "<All keys matched successfully>",
+        True,
+        True,
+    ]
+    assert _kinds([lambda: torch.load(io.BytesIO()), lambda: torch.save(x * 2, io.BytesIO())]) == "o-"
+
+
+def tensors_are_close_to_one_another():
+    """By the tolerances of their dtypes, in shape and dtype too. Rule: copy/number-of-one-element."""
+    c = torch.testing.assert_close
+    x = torch.tensor([1.0, 2.0])
+    with refused("copy/number-of-one-element"):
+        float(x)
+    assert [
+        c(x, x + 1e-6),
+        c(x, x.clone().requires_grad_()),
+        c([x, x], [x, x]),
+        c(1.0, 1.0 + 1e-9),
+        c(x.double(), x, check_dtype=False),
+        c(x, x + 0.5, rtol=0.0, atol=0.6),
+        c(x, x * 1.1, rtol=0.2, atol=0.0),
+        c(x * float("nan"), x * float("nan"), equal_nan=True),
+        c(x.half(), (x * 1.0005).half()),
+    ] == [None, None, None, None, None, None, None, None, None]
+    bad = [
+        lambda: c(x, x + 0.1),
+        lambda: c(x, x[:1]),
+        lambda: c(x, x.double()),
+        lambda: c(x.double(), x.double() + 1e-6),
+        lambda: c(x * float("nan"), x * float("nan")),
+        lambda: c([x], [x, x]),
+        lambda: c(x, x + 0.5, rtol=0.0, atol=0.4),
+        lambda: c(x.int(), x.int() + 1),
+        lambda: c(x, x * 1.1, rtol=0.05, atol=0.0),
+    ]
+    assert _kinds(bad) == "ooooooooo"
+
+
+def old_names_make_tensors():
+    """Types that are called, variables that share memory, and devices by default.
+
+    Rule: copy/number-of-one-element.
+    """
+    x = torch.ones(2)
+    with refused("copy/number-of-one-element"):
+        int(x)
+    assert [
+        torch.FloatTensor([1, 2]).tolist(),
+        torch.IntTensor(2).dtype is torch.int32,
+        torch.FloatTensor().shape == (0,),
+        torch.Tensor(x).data_ptr() == x.data_ptr(),
+        torch.Tensor(x)._is_view() is False,
+        torch.Tensor(torch.Size([3])).shape == (3,),
+        torch.HalfTensor([1]).dtype is torch.float16,
+    ] == [[1.0, 2.0], True, True, True, False, True, True]
+    v = torch.autograd.Variable(x, requires_grad=True)
+    assert [
+        v.requires_grad,
+        v.data_ptr() == x.data_ptr(),
+        x.requires_grad,
+        torch.autograd.Variable(x).requires_grad,
+        isinstance(x, torch.autograd.Variable),
+        v.is_leaf,
+    ] == [True, True, False, False, True, True]
+    assert (
+        _kinds(
+            [
+                lambda: torch.FloatTensor(x.double()),
+                lambda: torch.autograd.Variable(1.0),
+                lambda: torch.LongTensor([1.5]),
+                lambda: delattr(x, "requires_grad"),
+                lambda: delattr(x, "data"),
+                lambda: delattr(x, "grad") or delattr(x, "nope"),
+            ]
+        )
+        == "TT-ooA"
+    )
+    assert [
+        x.square_().tolist(),
+        (x * 2).sqrt_().sqrt().shape == (2,),
+        torch.get_default_device().type,
+        torch.get_float32_matmul_precision(),
+        x.index_select(0, torch.tensor([1])).tolist(),
+        torch.numel(x),
+    ] == [[1.0, 1.0], True, "cpu", "highest", [1.0], 2]
