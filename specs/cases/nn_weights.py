@@ -245,7 +245,7 @@ def what_may_not_be_parametrized():
     with p.cached():
         j = p.register_parametrization(n.Linear(1, 1), "weight", twice(lambda x: 2 * x))
         assert j.weight is j.weight
-    assert not (j.weight is j.weight)
+    assert j.weight is not j.weight
     b = n.BatchNorm1d(2)
     p.register_parametrization(b, "running_mean", double)
     assert [sorted(k for k, _ in b.named_buffers())[:2], b.running_mean.tolist()] == [
