@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import arange
+from reference_impl.namespace.factories import arange, tensor
 from reference_impl.namespace.missing import loading
 from specs.ops.helpers import axis_of
 
@@ -143,16 +143,16 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 # -- frequencies -------------------------------------------------------------------------------------
-def fftfreq(n: int, d: float = 1.0, **how: Any) -> Tensor:
+def fftfreq(n: int, d: float = 1.0, requires_grad: bool = False, **how: Any) -> Tensor:
     """The frequencies of a transform."""
-    found = arange(n, **{"dtype": dtypes.default()} | how)
-    found.narrow(0, (n + 1) // 2, n // 2).copy_(arange(-(n // 2), 0, dtype=found.dtype))
-    return found.mul_(1 / (n * d))
+    counted = tensor([*range((n + 1) // 2), *range(-(n // 2), 0)], **{"dtype": dtypes.default()} | how)
+    return counted.mul(1 / (n * d)).requires_grad_(requires_grad)
 
 
-def rfftfreq(n: int, d: float = 1.0, **how: Any) -> Tensor:
+def rfftfreq(n: int, d: float = 1.0, requires_grad: bool = False, **how: Any) -> Tensor:
     """The frequencies of a half transform."""
-    return arange(n // 2 + 1, **{"dtype": dtypes.default()} | how).mul_(1 / (n * d))
+    counted = arange(n // 2 + 1, **{"dtype": dtypes.default()} | how)
+    return counted.mul(1 / (n * d)).requires_grad_(requires_grad)
 
 
 def _rolled(x: Tensor, dim: Any, forward: bool) -> Tensor:

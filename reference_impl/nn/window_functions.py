@@ -239,6 +239,28 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 _MODES = {"reflect": 1, "replicate": 2, "circular": 3}
 
 
+def _around(x: Tensor, pad: Sequence[int]) -> Tensor:
+    """Write an image into a larger one, and then from each side into what lies beyond the other."""
+    sizes, dims, more = list(x.shape), len(pad) // 2, [max(n, 0) for n in pad]
+    for d in range(dims):
+        sizes[-1 - d] += pad[2 * d] + pad[2 * d + 1]
+    out = x.new_empty(sizes)
+    inside, own = out, x
+    for d in range(dims):
+        axis, (left, right) = x.ndim - 1 - d, pad[2 * d : 2 * d + 2]
+        inside = inside.slice(axis, more[2 * d], sizes[axis] - more[2 * d + 1], 1)
+        own = own.slice(axis, max(-left, 0), x.shape[axis] - max(-right, 0), 1)
+    inside.copy_(own)
+    for d in range(dims):
+        axis, left, right = x.ndim - 1 - d, more[2 * d], more[2 * d + 1]
+        end = sizes[axis] - right
+        if left:
+            out.slice(axis, 0, left, 1).copy_(out.slice(axis, end - left, end, 1))
+        if right:
+            out.slice(axis, end, sizes[axis], 1).copy_(out.slice(axis, left, left + right, 1))
+    return out
+
+
 @keeping_format
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions; ``pad`` holds pairs, last dimension first."""
@@ -274,6 +296,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
                 )
     if mode == "circular" and any(n > input.shape[-1 - at // 2] for at, n in enumerate(pad)):
         raise RuntimeError("Padding value causes wrapping around more than once.")
+    if mode == "circular":
+        return _around(input, pad)
     how = [n for d in reversed(range(dims)) for n in pad[2 * d : 2 * d + 2]]
     name = {"reflect": f"_reflected{dims}d", "replicate": f"_replicated{dims}d", "circular": "_circular"}[
         mode

@@ -15,7 +15,7 @@ from calls_losses import LOSSES
 torch = pytest.importorskip("torch")
 
 COMPOSED = {
-    "attention plain", "bilinear", "block_diag", "cdist", "circular pad", "combinations", "cond", "corrcoef",
+    "attention plain", "bilinear", "block_diag", "cdist", "combinations", "cond", "corrcoef",
     "cov", "decoder layer", "encoder layer", "encoder layer first", "glu", "gru", "lstm", "lstm deep",
     "lstm packed", "nan_to_num", "pairwise", "pixel_shuffle", "quantile", "rot90", "soft margin",
     "transformer", "trapezoid",

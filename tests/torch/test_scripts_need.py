@@ -231,7 +231,37 @@ for name in ("floor", "ceil_", "round_", "trunc", "frac", "erf", "atan2", "fmod"
     except NotImplementedError as error:
         print(error)
 """
-SCRIPTS = {"more": MORE} | {
+AROUND = """
+nn, F, P = torch.nn, torch.nn.functional, torch.nn.utils.parametrize
+x = torch.arange(12.0).view(1, 3, 4).requires_grad_()
+for sides in ((1, 1), (2, 0), (0, 3), (-1, 2)):
+    out = F.pad(x, sides, mode="circular")
+    grad, = torch.autograd.grad((out * out).sum(), x)
+    print(out.tolist(), out.grad_fn.name(), out._version, grad)
+print(F.pad(torch.arange(8.0).view(1, 1, 2, 2, 2), (1, 1, 1, 1, 1, 0), mode="circular")._version)
+for k in (torch.fft.fftfreq(5), torch.fft.rfftfreq(5), torch.fft.fftfreq(4, 0.5, requires_grad=True)):
+    print(k, k._version, k.is_leaf, k.requires_grad)
+calls = []
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        calls.append("twice")
+        return x * 2
+
+    def right_inverse(self, x):
+        calls.append("half")
+        return x / 2
+
+
+layer = nn.Linear(2, 2)
+for unsafe in (False, False, True):
+    P.register_parametrization(layer, "weight", Twice(), unsafe=unsafe)
+    print(calls)
+P.remove_parametrizations(layer, "weight")
+print(calls)
+"""
+SCRIPTS = {"around": AROUND, "more": MORE} | {
     "hooks": HOOKS,
     "buffers": BUFFERS,
     "formats": FORMATS,

@@ -137,10 +137,11 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         many: Any = module.parametrizations[tensor_name]
         if not unsafe:
-            _same_form(parametrization(getattr(module, tensor_name)), getattr(module, tensor_name))
-        if hasattr(parametrization, "right_inverse"):
-            with no_grad():
-                _set(many.original, parametrization.right_inverse(getattr(module, tensor_name)))
+            value = getattr(module, tensor_name)
+            made = parametrization(value)
+            _same_form(made, value)
+            if hasattr(parametrization, "right_inverse"):
+                _same_form(parametrization.right_inverse(made), value)
         many.append(parametrization)
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
