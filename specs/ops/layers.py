@@ -197,7 +197,17 @@ def _log_sigmoid(x: Tensor) -> Any:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
-_log_sigmoid.wrt(x=lambda g, x: g.mul(x.neg().sigmoid()))
+@op(node="LogSigmoidBackwardBackward0", **_FACTS)
+def _log_sigmoid_backward(dy: Tensor, y: Tensor) -> Any:
+    """The gradient through the logarithm of the logistic function."""
+    return dy / (1 + np.exp(y))
+
+
+_log_sigmoid.wrt(x=lambda g, x: g._log_sigmoid_backward(x))
+_log_sigmoid_backward.wrt(
+    dy=lambda g, y: g._log_sigmoid_backward(y),
+    y=lambda g, dy, y: g.mul(dy).mul(y.sigmoid()).mul(minus(1, y.sigmoid())).neg(),
+)
 
 
 @op(node="PreluKernelBackward0", dtypes="same", **_FACTS)
@@ -232,8 +242,22 @@ def _scaled_elu(x: Tensor, *, alpha: Scalar, scale: Scalar) -> Any:
     return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 
-_scaled_elu.wrt(
-    x=lambda g, x, alpha, scale: g.mul_scalar(scale)._where(x.gt(0), g.mul(x.exp()).mul_scalar(alpha * scale))
+@op(node="EluBackwardBackward0", **_FACTS)
+def _elu_backward(dy: Tensor, y: Tensor, *, alpha: Scalar, scale: Scalar, inner: Scalar) -> Any:
+    """The gradient through ``scale * alpha * (exp(inner * y) - 1)`` below zero, and ``scale * y`` above."""
+    below = alpha * scale * inner * np.exp(np.minimum(y, 0) * inner)
+    return dy * np.where(y > 0, scale, below).astype(dy.dtype)
+
+
+_scaled_elu.wrt(x=lambda g, x, alpha, scale: g._elu_backward(x, alpha=alpha, scale=scale, inner=1.0))
+_elu_backward.wrt(
+    dy=lambda g, y, alpha, scale, inner: g._elu_backward(y, alpha=alpha, scale=scale, inner=inner),
+    y=lambda g, dy, y, alpha, scale, inner: (
+        g.mul(dy)
+        ._elu_backward(y, alpha=alpha, scale=scale, inner=inner)
+        .mul_scalar(inner)
+        .masked_fill(y.gt(0), 0)
+    ),
 )
 
 
@@ -243,7 +267,7 @@ def _celu(x: Tensor, *, alpha: Scalar) -> Any:
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
 
 
-_celu.wrt(x=lambda g, x, alpha: g._where(x.gt(0), g.mul(x.div_scalar(alpha).exp())))
+_celu.wrt(x=lambda g, x, alpha: g._elu_backward(x, alpha=alpha, scale=1.0, inner=1 / alpha))
 
 
 @op(inplace=True, node="HardsigmoidBackward0", dtypes="float", **_FACTS)
@@ -268,8 +292,16 @@ def _hardswish(x: Tensor) -> Any:
     return x * np.clip(x + 3, 0, 6) / x.dtype.type(6)
 
 
-_hardswish.wrt(
-    x=lambda g, x: g._where(x.ge(3), g.mul(x.div_scalar(3).add_scalar(0.5))).masked_fill(x.le(-3), 0)
+@op(node="HardswishBackwardBackward0", **_FACTS)
+def _hardswish_backward(dy: Tensor, y: Tensor) -> Any:
+    """The gradient through ``x`` times the hard sigmoid."""
+    return np.where(y >= 3, dy, np.where(y <= -3, 0, dy * (y / y.dtype.type(3) + y.dtype.type(0.5))))
+
+
+_hardswish.wrt(x=lambda g, x: g._hardswish_backward(x))
+_hardswish_backward.wrt(
+    dy=lambda g, y: g._hardswish_backward(y),
+    y=lambda g, dy, y: g.mul(dy).div_scalar(3).masked_fill(y.abs().ge(3), 0),
 )
 
 
@@ -285,5 +317,27 @@ def _hardshrink(x: Tensor, *, lambd: Scalar) -> Any:
     return np.where(np.abs(x) <= lambd, 0, x)
 
 
-_softshrink.wrt(x=lambda g, x, lambd: g.masked_fill(x.abs().le(lambd), 0))
-_hardshrink.wrt(x=lambda g, x, lambd: g.masked_fill(x.abs().le(lambd), 0))
+def _through_a_gap(dy: np.ndarray, y: np.ndarray, lambd: Any) -> Any:
+    return np.where(np.abs(y) <= lambd, dy.dtype.type(0), dy)
+
+
+@op(node="SoftshrinkBackwardBackward0", **_FACTS)
+def _softshrink_backward(dy: Tensor, y: Tensor, *, lambd: Scalar) -> Any:
+    """The gradient, zero within ``lambd`` of zero."""
+    return _through_a_gap(dy, y, lambd)
+
+
+@op(node="HardshrinkBackwardBackward0", **_FACTS)
+def _hardshrink_backward(dy: Tensor, y: Tensor, *, lambd: Scalar) -> Any:
+    """The gradient, zero within ``lambd`` of zero."""
+    return _through_a_gap(dy, y, lambd)
+
+
+_softshrink.wrt(x=lambda g, x, lambd: g._softshrink_backward(x, lambd=lambd))
+_hardshrink.wrt(x=lambda g, x, lambd: g._hardshrink_backward(x, lambd=lambd))
+_softshrink_backward.wrt(
+    dy=lambda g, y, lambd: g._softshrink_backward(y, lambd=lambd), y=lambda g: g.zeros_like()
+)
+_hardshrink_backward.wrt(
+    dy=lambda g, y, lambd: g._hardshrink_backward(y, lambd=lambd), y=lambda g: g.zeros_like()
+)

@@ -261,7 +261,20 @@ for unsafe in (False, False, True):
 P.remove_parametrizations(layer, "weight")
 print(calls)
 """
-SCRIPTS = {"around": AROUND, "more": MORE} | {
+TWICE = """
+F = torch.nn.functional
+numbers = [0.3, -1.2, 2.5, -0.1, 3.0, -3.0, 4.0, -4.0, 0.5, -0.5]
+x = torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
+v = torch.linspace(0.3, 1.3, 10, dtype=torch.float64)
+for name in ("hardshrink", "softshrink", "hardswish", "logsigmoid", "selu", "celu"):
+    out = getattr(F, name)(x)
+    first, = torch.autograd.grad((out * v).pow(2).sum(), x, create_graph=True)
+    second, = torch.autograd.grad((first * v).pow(2).sum(), x, create_graph=True)
+    third, = torch.autograd.grad(second.sum(), x)
+    print(name, out.grad_fn.name(), first.grad_fn.name())
+    print([[round(n, 4) + 0.0 for n in each.tolist()] for each in (out, first, second, third)])
+"""
+SCRIPTS = {"twice": TWICE, "around": AROUND, "more": MORE} | {
     "hooks": HOOKS,
     "buffers": BUFFERS,
     "formats": FORMATS,
