@@ -149,9 +149,18 @@ def randint(
     return new_leaf(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
 
 
-def randint_like(x: Tensor, *bounds: int, dtype: dtypes.dtype | None = None, **more: Any) -> Tensor:
-    """A leaf of random integers with the shape and dtype of ``x``."""
-    return randint(*bounds, array_of(x).shape, dtype=x.dtype if dtype is None else dtype, **more)
+def randint_like(
+    x: Tensor,
+    *bounds: int,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+    **where: Any,
+) -> Tensor:
+    """A leaf of random integers with the shape, dtype and layout of ``x``."""
+    model = array_of(x)
+    drawn = randint(*bounds, model.shape, dtype=x.dtype if dtype is None else dtype, generator=generator)
+    return new_leaf(laid_out_like(array_of(drawn), model), requires_grad, x, **where)
 
 
 def randperm(
