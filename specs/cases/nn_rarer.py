@@ -121,7 +121,7 @@ def settings_beside_the_usual_ones():
 
 
 def states_and_flags_of_modules():
-    """What is assigned keeps its flag, what is made follows a mode, and caches are of each module.
+    """Assigned parameters keep flags, new modules follow a mode, and caches are of each module.
 
     Rule: nn/parametrized-is-computed.
     """
