@@ -123,7 +123,11 @@ def told_beside(beside: Beside) -> list[str]:
     told = []
     for d in beside.disagreements[:MOST]:
         where = at(found, d.line) + (f" in pass {d.passes}" if d.passes > 1 else "")
-        told.append(f"{where}: {d.name}.{d.fact} is {_shown(d.torch)} on torch, {_shown(d.reference)} here")
+        if d.fact == "error":
+            told.append(f"{where}: {_ended(d.torch)} on torch, {_ended(d.reference)} here")
+        else:
+            there, here = _shown(d.torch), _shown(d.reference)
+            told.append(f"{where}: {d.name}.{d.fact} is {there} on torch, {here} here")
     if len(beside.disagreements) > MOST:
         told.append(f"... and {len(beside.disagreements) - MOST} more")
     verdict = "torch disagrees" if beside.disagreements else "torch agrees"
@@ -136,6 +140,10 @@ def _version() -> str:
         return version("torch")
     except PackageNotFoundError as error:
         raise ImportError("No module named 'torch'") from error
+
+
+def _ended(error: Any) -> str:
+    return f"the script ends with {error}" if error else "no error"
 
 
 def _shown(value: Any) -> str:

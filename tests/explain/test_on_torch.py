@@ -75,6 +75,12 @@ def test_a_disagreement_is_told_with_line_and_fact():
     assert "torch disagrees" in told
 
 
+def test_an_ending_on_one_side_alone_is_told():
+    """In a sentence: the one with its error, the other without."""
+    told = str(beside("import torch\nif not hasattr(torch, '_C'):\n    raise ValueError('mine')\n"))
+    assert "no error on torch, the script ends with ValueError here" in told
+
+
 def test_what_is_not_modelled_is_traced_on_torch():
     """Facts without because."""
     found = beside(
