@@ -16,8 +16,7 @@ from reference_impl.distributions.distribution import Distribution, Independent
 from reference_impl.distributions.gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
 from reference_impl.distributions.kl import kl_divergence, register_kl
 from reference_impl.distributions.low_rank import LowRankMultivariateNormal
-from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
-from reference_impl.distributions.rarer import (
+from reference_impl.distributions.mapped import (
     FisherSnedecor,
     HalfCauchy,
     InverseGamma,
@@ -27,6 +26,7 @@ from reference_impl.distributions.rarer import (
     Pareto,
     Weibull,
 )
+from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
 from reference_impl.distributions.transformed import (
     Gumbel,
     HalfNormal,

@@ -13,8 +13,8 @@ from reference_impl.distributions.counts import Cauchy, Geometric, Poisson
 from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, Independent, sum_rightmost
 from reference_impl.distributions.gammas import Beta, Dirichlet, Gamma
+from reference_impl.distributions.mapped import Pareto
 from reference_impl.distributions.multivariate import MultivariateNormal, log_diagonal, squared_distance
-from reference_impl.distributions.rarer import Pareto
 from reference_impl.distributions.transformed import Gumbel, HalfNormal, LogNormal
 
 

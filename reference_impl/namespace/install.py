@@ -21,9 +21,9 @@ from reference_impl.namespace import (
     attributes,
     complex_views,
     composite,
+    compositions,
     copy_ops,
     einsum,
-    extras,
     geometry,
     index_functions,
     new_factories,
@@ -54,7 +54,7 @@ _BOTH = (
     sorting,
     composite,
     einsum,
-    extras,
+    compositions,
     index_functions,
     quantiles,
     spectra,
@@ -147,7 +147,7 @@ def _install_functions() -> None:
     FUNCTIONS.update(
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
-    FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | extras.FUNCTIONS)
+    FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | compositions.FUNCTIONS)
     FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():

@@ -1,7 +1,7 @@
 """``torch.nn``: parameters, modules, common layers and losses."""
 
 from reference_impl.namespace.missing import loading
-from reference_impl.nn import functional, init, losses, rarer_pools, simple, unpooling, utils
+from reference_impl.nn import fractional_pools, functional, init, losses, simple, unpooling, utils
 from reference_impl.nn.attention import (
     MultiheadAttention,
     Transformer,
@@ -54,7 +54,7 @@ from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBa
 from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 globals().update(_LAZY)
-for _space in (simple, losses, unpooling, rarer_pools):
+for _space in (simple, losses, unpooling, fractional_pools):
     globals().update({_n: _m for _n, _m in vars(_space).items() if _n[0].isupper() and isinstance(_m, type)})
 
 __getattr__ = loading(__name__, "modules")

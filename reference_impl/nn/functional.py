@@ -66,6 +66,11 @@ from reference_impl.nn.convolution_functions import (  # noqa: F401
     conv_transpose3d,
 )
 from reference_impl.nn.embedding_bags import embedding_bag  # noqa: F401
+from reference_impl.nn.fractional_pools import (  # noqa: F401
+    adaptive_max_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
 from reference_impl.nn.image_functions import (  # noqa: F401
     affine_grid,
     channel_shuffle,
@@ -111,11 +116,6 @@ from reference_impl.nn.pair_losses import (  # noqa: F401
     poisson_nll_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
-)
-from reference_impl.nn.rarer_pools import (  # noqa: F401
-    adaptive_max_pool3d,
-    fractional_max_pool2d,
-    fractional_max_pool3d,
 )
 from reference_impl.nn.unpooling import (  # noqa: F401
     lp_pool1d,

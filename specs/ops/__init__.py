@@ -14,7 +14,7 @@ FAMILIES = (
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
     "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "nll", "linalg",
     "layers", "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce",
-    "bags", "ctc", "margins", "packing", "pseudo_inverse", "rarer",
+    "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
     "parts", "distances", "numbers", "forms", "unpooling",
 )  # fmt: skip
 
