@@ -11,7 +11,7 @@ import numpy as np
 
 from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.base.modes import inference_mode, no_grad
-from reference_impl.base.rules import by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
@@ -51,9 +51,11 @@ def _need_shape(x: Tensor, shape: tuple[int, ...], lead: str, *given: Tensor | N
             )
     if tuple(x.shape)[max(x.ndim - len(shape), 0) :] != shape:
         expected = ", ".join(map(str, shape))
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [{lead}{expected}], but got "
-            f"input of size{list(x.shape)}"
+        refuse_by(
+            "nn/last-dimensions-are-normalized",
+            shape=list(shape),
+            expected=f"[{lead}{expected}]",
+            size=list(x.shape),
         )
 
 

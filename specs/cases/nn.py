@@ -197,6 +197,24 @@ def class_weights_are_constant():
     assert x.grad.tolist() == [[-1.0, 0.0]]
 
 
+def norms_are_of_the_last_dimensions():
+    """Of a tensor whose memory was cut, too, which had fitted before.
+
+    Rule: nn/last-dimensions-are-normalized.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    with refused("nn/last-dimensions-are-normalized"):
+        torch.nn.functional.layer_norm(x, (3,))
+    with refused("nn/last-dimensions-are-normalized"):
+        torch.nn.functional.rms_norm(x, (3,))
+    y = x.detach()
+    y.resize_(2, 1)
+    with refused("nn/last-dimensions-are-normalized"):
+        torch.nn.functional.layer_norm(y, (2,))
+    torch.nn.functional.layer_norm(x, (2, 2)).sum().backward()
+    assert x.grad.shape == (2, 2)
+
+
 def a_target_that_is_no_class_is_refused():
     """A class that does not exist is refused, negative ones too; the one to ignore counts for nothing.
 

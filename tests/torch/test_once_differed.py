@@ -679,6 +679,21 @@ r = torch.tensor(complex(1.0, -1.0), dtype=torch.complex128, requires_grad=True)
 with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
     w, = torch.autograd.grad(n, m, r, create_graph=True)
 """,
+    "a bias cancels what layer_norm has rounded": """
+a = torch.tensor([[6.0, 4.0]], dtype=torch.float64)
+h = torch.tensor([-3.0, 2.0], dtype=torch.float64)
+i = torch.tensor([3.0, 2.0], dtype=torch.float64)
+j = torch.nn.functional.layer_norm(a, (2,), h, i)
+""",
+    "a gradient was resized by another name before it is normalised": """
+k = torch.tensor([[1.0, 4.0], [-1.0, 2.0]], requires_grad=True)
+k.sum().backward()
+q = k.grad
+v = k.grad
+v.resize_(2, 1)
+w = torch.tensor([1.0, 2.0])
+y = torch.nn.functional.layer_norm(q, (2,), w, w)
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)

@@ -26,6 +26,7 @@ from conformance.comparison.tolerance.dataflow import DataFlow
 from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
+    ADDING_FUNCTIONS,
     ROUNDING_FUNCTIONS,
     base,
     saves_by_hooks,
@@ -196,6 +197,9 @@ class RoundingBounds:
         ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
         facts = self._facts[index].get(name)
         dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
+        if self._name(step) in ADDING_FUNCTIONS:
+            operands = (self._facts[index].get(each) for each in reads(step))
+            size = max(size, *(largest(each[_VALUE]) for each in operands if each is not None))
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])

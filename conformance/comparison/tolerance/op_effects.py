@@ -30,6 +30,9 @@ CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_"])
 ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 8}
 """Functions beside the op table that round, with the units that one application may be off."""
 
+ADDING_FUNCTIONS = frozenset(["layer_norm"])
+"""Those of them that add an operand last, which may cancel what they have rounded."""
+
 ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
 """Optimizers whose steps round."""
 
