@@ -83,7 +83,8 @@ def template(text: str, details: dict[str, Any], patterns: list[str]) -> str:
     for name, value in sorted(details.items(), key=lambda item: -len(str(item[1]))):
         shown = f"torch.{value}" if f"torch.{value}" in text else str(value)
         shown = str(list(value)) if isinstance(value, tuple) else shown
-        places = list(re.finditer(rf"(?<![\w.]){re.escape(shown)}(?![\w])", text))
+        begins = "" if shown.startswith("[") else r"(?<![\w.])"
+        places = list(re.finditer(rf"{begins}{re.escape(shown)}(?![\w])", text))
         if shown and len(places) == 1 and (len(shown) < 60 or shown == text):
             at = places[0].span()
             text = f"{text[: at[0]]}{{{name}}}{text[at[1] :]}"

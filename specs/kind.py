@@ -36,10 +36,12 @@ class Kind:
     vector: bool = False  # a tensor of one dimension
     variadic: bool = False  # ints may also be passed one by one: x.view(2, 3)
     read: Callable[[Any], Any] = _as_given
+    never: tuple[type, ...] = ()  # of the types, those that are not meant
 
     def takes(self, given: type, tensor: type) -> bool:
         """Say if a value of type ``given`` may stand here; ``tensor`` is the type of tensors."""
-        return issubclass(given, self.types) or (self.tensor and issubclass(given, tensor))
+        meant = issubclass(given, self.types) and not issubclass(given, self.never)
+        return meant or (self.tensor and issubclass(given, tensor))
 
 
 NONE = type(None)
@@ -108,7 +110,7 @@ Scalar = Annotated[Any, Kind("scalar", "a Python number", NUMBERS)]
 OptNumber = Annotated[Any, Kind("opt_number", "a Python number, or None", (*NUMBERS, NONE))]
 Rounding = Annotated[str, Kind("rounding", "floor or trunc", (str,))]
 Reduction = Annotated[str, Kind("reduction", "none, mean or sum", (str,))]
-Format = Annotated[str, Kind("format", "a memory format", (object,), read=str)]
+Format = Annotated[str, Kind("format", "a memory format", (object,), read=str, never=(*NUMBERS, *SEQUENCE))]
 Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
 Statistic = Annotated[
     Any, Kind("statistic", "a tensor that the forward pass computed for the backward", tensor=True)

@@ -60,10 +60,10 @@ MISSING = {
     "torch.compile(torch.ones(1))": "torch.compile",
     "torch.ones(1).to_sparse()": "torch.Tensor.to_sparse",
     "torch.nn.CrossMapLRN2d(2)": "torch.nn.CrossMapLRN2d",
-    "from torch.nn import FractionalMaxPool2d": "torch.nn.FractionalMaxPool2d",
+    "from torch.nn import AdaptiveLogSoftmaxWithLoss": "torch.nn.AdaptiveLogSoftmaxWithLoss",
     "import torch.sparse": "torch.sparse",
     "from torch.distributions import Wishart": "torch.distributions.Wishart",
-    "from torch.distributions import *; VonMises": "torch.distributions.VonMises",
+    "from torch.distributions import *; LKJCholesky": "torch.distributions.LKJCholesky",
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
