@@ -303,9 +303,8 @@ class _Cell(Module):
                 f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
             )
         x = input if input.ndim == 2 else input.unsqueeze(0)
-        if x.shape[1] != self.input_size:
-            got, want = x.shape[1], self.input_size
-            raise RuntimeError(f"input has inconsistent input_size: got {got} expected {want}")
+        if (got := x.shape[1]) != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {got} expected {self.input_size}")
         if hx is None:
             start = zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
             hx = (start, start) if self.mode == "LSTM" else start
