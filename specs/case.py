@@ -18,7 +18,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from specs.callbacks import custom_function
+from specs.callbacks import CLASSES, custom_function
+from specs.chapter import code_of, helpers_of, shared_by, tree_of
 from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
@@ -37,6 +38,7 @@ class Case:
     truth: str
     text: str
     line: int
+    path: Path
 
     @property
     def id(self) -> str:
@@ -60,6 +62,17 @@ class Case:
     def holds_for(self, torch_version: str) -> bool:
         """True if all its rules hold for that torch release."""
         return all(RULES[rule].holds_for(torch_version) for rule in self.rules if rule in RULES)
+
+    @property
+    def helpers(self) -> tuple[str, ...]:
+        """Sources of what it needs of its chapter and of those that it imports from."""
+        return helpers_of(self.path, self.name)
+
+    @property
+    def script(self) -> str:
+        """The case as a script that runs by itself beside specs."""
+        imports = "import torch\n\nfrom specs.case import refused, warned"
+        return "\n\n\n".join([imports, *self.helpers, self.text, f"{self.name}()\n"])
 
     def departed_by(self, torch_version: str) -> bool:
         """True if that torch release is known to diverge from one of its rules."""
@@ -128,17 +141,18 @@ def _text_of(lines: list[str], node: ast.stmt) -> str:
     return "\n".join([*whole, last.encode()[: node.end_col_offset].decode()])
 
 
-def _case(chapter: str, lines: list[str], function: ast.FunctionDef) -> Case:
+def _case(path: Path, lines: list[str], function: ast.FunctionDef) -> Case:
     doc = ast.get_docstring(function) or ""
     rules = tuple(rule.strip() for group in _RULES_NAMED.findall(doc) for rule in group.split(","))
     return Case(
-        chapter=chapter,
+        chapter=path.stem,
         name=function.name,
         rules=tuple(dict.fromkeys(rules)),
         seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
         truth=_RULES_NAMED.split(doc.partition("\n\n")[0])[0].strip().replace("\n", " "),
         text=_text_of(lines, function),
         line=function.lineno,
+        path=path,
     )
 
 
@@ -149,73 +163,34 @@ def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
     for path in sorted(folder.glob("*.py")):
         if path.stem.startswith("_"):
             continue
-        source = path.read_text(encoding="utf-8")
-        lines = source.split("\n")
-        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-        found += [_case(path.stem, lines, node) for node in functions if not node.name.startswith("_")]
+        lines = path.read_text(encoding="utf-8").split("\n")
+        functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
+        found += [_case(path, lines, node) for node in functions if not node.name.startswith("_")]
     return tuple(found)
-
-
-@cache
-def _code(path: Path, cuda: str) -> Any:
-    """Compile a chapter's module without its imports of torch and specs, which are bound when it is run."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if not _is_given(node)]
-    return compile(tree if cuda == "cuda" else _OnDevice(cuda).visit(tree), str(path), "exec")
-
-
-class _OnDevice(ast.NodeTransformer):
-    """Replaces `cuda` by another kind of device."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        if isinstance(node.value, str) and node.value.startswith("cuda"):
-            node.value = node.value.replace("cuda", self._kind)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
-        self.generic_visit(node)
-        if node.attr in ("cuda", "is_cuda"):
-            node.attr = node.attr.replace("cuda", self._kind)
-        return node
-
-
-def _is_given(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Import):
-        return node.names[0].name == "torch"
-    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("specs")
-
-
-@cache
-def _called(path: Path) -> tuple[str, ...]:
-    """Names of the custom functions that a chapter imports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return tuple(
-        alias.name
-        for node in imports
-        if (node.module or "").startswith("specs.cases._functions")
-        for alias in node.names
-    )
 
 
 def functions(
     chapter: str, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda"
 ) -> dict[str, Callable[[], None]]:
     """Return a chapter's cases with ``torch`` bound to ``namespace``, and the device ``cuda`` for `cuda`."""
-    scope: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
-    for name in _called(folder / f"{chapter}.py"):
+    path = folder / f"{chapter}.py"
+    given: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
+    given |= {name: _shared(name, file, namespace, cuda) for name, file in shared_by(path).items()}
+    scope = dict(given)
+    exec(code_of(path, cuda), scope)
+    return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in given}
+
+
+def _shared(name: str, file: Path, namespace: Any, cuda: str) -> Any:
+    """Return a custom function, or another function that chapters share, in a namespace."""
+    if name in CLASSES:
         try:
-            scope[name] = custom_function(name, namespace)
+            return custom_function(name, namespace)
         except AttributeError as error:
-            scope[name] = _Absent(f"{name} cannot be made: {error}")
-    exec(_code(folder / f"{chapter}.py", cuda), scope)
-    return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in _OURS}
-
-
-_OURS = frozenset({"refused", "warned"})
+            return _Absent(f"{name} cannot be made: {error}")
+    scope = {"torch": namespace}
+    exec(code_of(file, cuda), scope)
+    return scope[name]
 
 
 class _Absent:
@@ -285,7 +260,7 @@ def attributes_at(case: Case, line: int, folder: Path = CASES_DIR) -> tuple[tupl
     `torch`, `nn`, `Linear` and `weight` alone.
     """
     found = []
-    for node in ast.walk(ast.parse((folder / f"{case.chapter}.py").read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(folder / f"{case.chapter}.py")):
         if isinstance(node, ast.Attribute) and node.lineno <= line <= (node.end_lineno or line):
             words, owner = [node.attr], node.value
             while isinstance(owner, ast.Attribute):

@@ -6,7 +6,6 @@ cases are lives in ``specs.case``; what their results mean for the rules in ``ru
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 from functools import cache, reduce
 from typing import Any
@@ -282,7 +281,5 @@ def _script(case: Case) -> str:
     try:
         parsed = parse_case(case)
     except ProgramError:
-        imports = "import torch\n\nfrom specs.case import refused, warned\n\n\n"
-        name = ast.parse(case.text).body[0].name  # type: ignore[attr-defined]
-        return f"{imports}{case.text}\n\n\n{name}()\n"
+        return case.script
     return script(parsed.program, refused=run(parsed.program, adapters.load("reference")).refused)

@@ -208,10 +208,13 @@ def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
 
 
 def digest(case: Case) -> str:
-    """Return a digest of the text of a case that is no program, without its layout and docstring."""
+    """Return a digest of the text of a case that is no program, and of what it calls of its chapter, without
+    their layout and its docstring.
+    """
     (function,) = ast.parse(case.text).body
     assert isinstance(function, ast.FunctionDef)
     statements = [ast.dump(statement) for statement in function.body[1:]]
+    statements += [ast.dump(ast.parse(helper)) for helper in case.helpers]
     return hashlib.sha256("\n".join(statements).encode()).hexdigest()[:12]
 
 

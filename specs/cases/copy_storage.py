@@ -5,19 +5,7 @@ import io
 import torch
 
 from specs.case import refused
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def memory_is_taken_over_by_windows():
@@ -64,7 +52,7 @@ def memory_is_taken_over_by_windows():
         torch.ones(2)[1:].resize_(2).storage_offset(),
     ] == [1.0, True, 1, (1,), 1]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.ones(1).set_(a.double()),
                 lambda: x.resize_(3),
@@ -82,7 +70,7 @@ def memory_is_taken_over_by_windows():
     out = (z * 2).sum()
     with torch.no_grad():
         z.set_(torch.zeros(1))
-    assert _kinds([lambda: torch.autograd.grad(out, z, retain_graph=True)]) == "o"
+    assert error_kinds([lambda: torch.autograd.grad(out, z, retain_graph=True)]) == "o"
 
 
 def tensors_are_saved_and_loaded():
@@ -111,7 +99,7 @@ def tensors_are_saved_and_loaded():
         True,
         True,
     ]
-    assert _kinds([lambda: torch.load(io.BytesIO()), lambda: torch.save(x * 2, io.BytesIO())]) == "o-"
+    assert error_kinds([lambda: torch.load(io.BytesIO()), lambda: torch.save(x * 2, io.BytesIO())]) == "o-"
 
 
 def tensors_are_close_to_one_another():
@@ -142,7 +130,7 @@ def tensors_are_close_to_one_another():
         lambda: c(x.int(), x.int() + 1),
         lambda: c(x, x * 1.1, rtol=0.05, atol=0.0),
     ]
-    assert _kinds(bad) == "ooooooooo"
+    assert error_kinds(bad) == "ooooooooo"
 
 
 def old_names_make_tensors():
@@ -172,7 +160,7 @@ def old_names_make_tensors():
         v.is_leaf,
     ] == [True, True, False, False, True, True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.FloatTensor(x.double()),
                 lambda: torch.autograd.Variable(1.0),

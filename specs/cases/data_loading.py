@@ -2,18 +2,7 @@
 
 import torch
 
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def batches_come_in_each_way():
@@ -85,7 +74,7 @@ def batches_come_in_each_way():
         [list(b) for b in loader.batch_sampler],
     ] == [2, False, 0, True, [0, 1, 2, 3, 4], [[0, 1], [2, 3], [4]]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: d.DataLoader(five, 2, shuffle=True, sampler=[0]),
                 lambda: d.DataLoader(five, 2, batch_sampler=[[0]]),
@@ -152,7 +141,7 @@ def samplers_give_indices():
         len(d.BatchSampler(range(5), 2, True)),
     ] == [[[0, 1], [2, 3], [4]], [[0, 1], [2, 3]], 3, 2]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: d.RandomSampler(range(3), num_samples=0),
                 lambda: d.RandomSampler(range(3), replacement=1),
@@ -221,7 +210,7 @@ def data_sets_hold_one_another():
         )
     ] == [[5, 5], [6, 5], [3, 3, 2, 2], [2, 1, 2], [3], [3, 2, 2]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: d.random_split(range(3), [1, 1]),
                 lambda: d.random_split(range(3), [1.5, -0.5]),
@@ -290,7 +279,7 @@ def samples_are_collated():
         ("a", "b"),
     ]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: c([None]),
                 lambda: c([[1], [1, 2]]),

@@ -2,15 +2,7 @@
 
 import torch
 
-
-def _derivatives(out, *inputs):
-    """Return the gradients for 1, 2 and so on upstream, then those of the sum of their squares."""
-    upstream = torch.arange(1.0, out.numel() + 1, dtype=torch.float64).reshape(out.shape).requires_grad_()
-    first = torch.autograd.grad(out, inputs, upstream, create_graph=True)
-    total = sum((g * g).sum() for g in first)
-    second = torch.autograd.grad(total, (*inputs, upstream), retain_graph=True, allow_unused=True)
-    found = [g.detach().reshape(-1) + 0.0 for g in (*first, *second) if g is not None]
-    return [[round(v, 5) + 0.0 for v in g.tolist()] for g in found]
+from specs.cases._measures import derivatives
 
 
 def _gradients(out, *inputs):
@@ -30,7 +22,7 @@ def densities_of_real_numbers():
     a = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
     s = torch.tensor([2.0, 0.5], dtype=torch.float64, requires_grad=True)
     v = torch.tensor([1.5, 0.25], dtype=torch.float64, requires_grad=True)
-    assert _derivatives(d.Normal(a, s).log_prob(v), a, s, v) == [
+    assert derivatives(d.Normal(a, s).log_prob(v), a, s, v) == [
         [0.25, 10.0],
         [-0.375, 21.0],
         [-0.25, -10.0],
@@ -99,7 +91,7 @@ def probabilities_of_whole_numbers():
     p = torch.tensor([0.25, 0.5], dtype=torch.float64, requires_grad=True)
     x = torch.tensor([[1.0, 0.0, -1.0]], dtype=torch.float64, requires_grad=True)
     one = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    assert _derivatives(d.Bernoulli(p).log_prob(one), p) == [[4.0, -4.0], [-128.0, 64.0], [32.0, 16.0]]
+    assert derivatives(d.Bernoulli(p).log_prob(one), p) == [[4.0, -4.0], [-128.0, 64.0], [32.0, 16.0]]
     assert _gradients(d.Bernoulli(logits=p).log_prob(one), p) == [[-0.57594, -0.97408], [0.43782, -0.62246]]
     assert _gradients(d.Bernoulli(p).entropy() + d.Bernoulli(p).mean + d.Bernoulli(p).variance, p) == [
         [0.99984, 1.44315],
@@ -123,7 +115,7 @@ def divergences_of_distributions():
     s = torch.tensor([2.0, 0.5], dtype=torch.float64, requires_grad=True)
     p = torch.tensor([0.25, 0.5], dtype=torch.float64, requires_grad=True)
     kl = d.kl_divergence
-    assert _derivatives(kl(d.Normal(a, s), d.Normal(0.0, 1.0)), a, s) == [
+    assert derivatives(kl(d.Normal(a, s), d.Normal(0.0, 1.0)), a, s) == [
         [0.5, -2.0],
         [1.5, -3.0],
         [1.0, -8.0],

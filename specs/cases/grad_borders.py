@@ -3,19 +3,7 @@
 import torch
 
 from specs.case import refused
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def settings_of_derivatives_are_looked_at():
@@ -30,7 +18,7 @@ def settings_of_derivatives_are_looked_at():
         f.jacobian(torch.exp, x, create_graph=True).requires_grad,
     ] == [False, True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.jacobian(torch.exp, x, create_graph=True, strategy="forward-mode", vectorize=True),
                 lambda: f.jacobian(torch.exp, x, create_graph=True, strategy="forward-mode"),
@@ -110,7 +98,7 @@ def forward_mode_refuses_what_it_cannot_follow():
         z.add_(d.double())
         assert fw.unpack_dual(z).tangent.dtype is torch.float64
         assert (
-            _kinds(
+            error_kinds(
                 [
                     lambda: torch.mul(x, d, out=torch.empty(2)),
                     lambda: torch.mul(d, x, out=torch.empty(2)),
@@ -133,7 +121,7 @@ def forward_mode_refuses_what_it_cannot_follow():
             fw.unpack_dual(d > 1).tangent,
         ] == [None, True, 1.5, None]
     assert [
-        _kinds([lambda: fw.make_dual(x, x), lambda: fw.unpack_dual(x), lambda: fw.exit_dual_level()])
+        error_kinds([lambda: fw.make_dual(x, x), lambda: fw.unpack_dual(x), lambda: fw.exit_dual_level()])
     ] == ["o-o"]
 
 
@@ -161,7 +149,7 @@ def modes_by_dtype_and_device():
             y.to(half).prod().dtype is torch.float32,
         ] == [True, True, True, True]
         assert (
-            _kinds(
+            error_kinds(
                 [
                     lambda: torch.dot(y, y.to(half)),
                     lambda: torch.mm(x, x.to(half)),
@@ -188,7 +176,7 @@ def modes_by_dtype_and_device():
         torch.autocast("cpu")(lambda: x @ x)().dtype is half,
     ] == [False, True, True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.autocast("least"),
                 lambda: torch.autocast(3),
@@ -233,7 +221,7 @@ def inference_tensors_as_parameters():
         d.add_(1.0)
     assert [d._version, d.tolist(), p.tolist()] == [0, [2.0, 2.0], [2.0, 2.0]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.nn.Parameter(torch.ones(2)),
                 lambda: torch.nn.Parameter(q),

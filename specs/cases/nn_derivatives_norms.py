@@ -2,15 +2,7 @@
 
 import torch
 
-
-def _derivatives(out, *inputs):
-    """Return the gradients for 1, 2 and so on upstream, then those of the sum of their squares."""
-    upstream = torch.arange(1.0, out.numel() + 1, dtype=torch.float64).reshape(out.shape).requires_grad_()
-    first = torch.autograd.grad(out, inputs, upstream, create_graph=True)
-    total = sum((g * g).sum() for g in first)
-    second = torch.autograd.grad(total, (*inputs, upstream), retain_graph=True, allow_unused=True)
-    found = [g.detach().reshape(-1) + 0.0 for g in (*first, *second) if g is not None]
-    return [[round(v, 5) + 0.0 for v in g.tolist()] for g in found]
+from specs.cases._measures import derivatives
 
 
 def derivatives_of_norms():
@@ -24,7 +16,7 @@ def derivatives_of_norms():
     w = torch.tensor([1.5, -0.5], dtype=torch.float64, requires_grad=True)
     b = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
     f = torch.nn.functional
-    assert _derivatives(f.layer_norm(x, (2,), w, b, eps=0.5), x, w, b) == [
+    assert derivatives(f.layer_norm(x, (2,), w, b, eps=0.5), x, w, b) == [
         [0.13705, -0.13705, 0.54861, -0.54861, 4.04145, -4.04145, 5.58105, -5.58105],
         [-2.86133, 2.82719],
         [16.0, 20.0],
@@ -32,19 +24,19 @@ def derivatives_of_norms():
         [91.84495, -106.87503],
         [26.86874, 34.90046, 37.25876, 45.0141, 38.02935, 39.84656, 48.19287, 47.56085],
     ]
-    assert _derivatives(f.layer_norm(x, (2, 2)), x) == [
+    assert derivatives(f.layer_norm(x, (2, 2)), x) == [
         [-0.91277, 0.21298, 0.30426, 0.39553, -0.26834, -0.08945, -0.62609, 0.98387],
         [0.2767, 0.38644, -0.09223, -0.57091, -1.24798, -0.41599, -0.03201, 1.69598],
         [-1.02502, 0.23917, 0.34167, 0.44417, -0.48, -0.16, -1.11999, 1.75999],
     ]
-    assert _derivatives(f.rms_norm(x, (2,), w, eps=0.5), x, w) == [
+    assert derivatives(f.rms_norm(x, (2,), w, eps=0.5), x, w) == [
         [0.52924, 0.09623, 2.06857, -0.39863, 2.02073, -2.88675, 5.25, -4.0],
         [0.01344, 6.45541],
         [4.50778, 5.01622, -3.00021, 0.05285, -27.7156, 41.32781, 98.78159, 40.28662],
         [52.24409, -86.09339],
         [0.83497, -15.02851, 2.75761, 17.26434, 2.86438, 9.23185, 7.84812, 4.0],
     ]
-    assert _derivatives(f.group_norm(x, 1, w, b), x, w, b) == [
+    assert derivatives(f.group_norm(x, 1, w, b), x, w, b) == [
         [0.89894, 0.16458, -1.0483, -0.01522, -1.47575, 3.9802, 1.02854, -3.53299],
         [6.65419, -7.84555],
         [14.0, 22.0],
@@ -52,12 +44,12 @@ def derivatives_of_norms():
         [30.89888, -41.27968],
         [32.31642, 8.66189, 45.68991, 23.08387, 41.89502, 44.63158, 64.13176, 54.17722],
     ]
-    assert _derivatives(f.group_norm(x, 2, eps=0.5), x) == [
+    assert derivatives(f.group_norm(x, 2, eps=0.5), x) == [
         [-0.05482, 0.05482, -0.0844, 0.0844, -0.3849, 0.3849, -0.3849, 0.3849],
         [-0.00984, 0.00984, 0.0259, -0.0259, -0.59259, 0.59259, 0.59259, -0.59259],
         [-0.01202, 0.01202, -0.02849, 0.02849, -0.59259, 0.59259, -0.59259, 0.59259],
     ]
-    assert _derivatives(f.batch_norm(x, None, None, w, b, training=True), x, w, b) == [
+    assert derivatives(f.batch_norm(x, None, None, w, b, training=True), x, w, b) == [
         [-2.83333, 0.16666, 0.88358, -0.16353, 0.5, 2.16666, -0.04882, -0.67123],
         [3.99999, -4.91948],
         [14.0, 22.0],
@@ -65,7 +57,7 @@ def derivatives_of_norms():
         [17.33326, -5.04154],
         [25.00001, 15.00006, 44.23498, 28.25492, 36.99996, 34.99997, 54.882, 48.6281],
     ]
-    assert _derivatives(f.batch_norm(x, b.detach(), b.detach(), w, b, eps=0.5), x, w, b) == [
+    assert derivatives(f.batch_norm(x, b.detach(), b.detach(), w, b, eps=0.5), x, w, b) == [
         [1.5, 3.0, -0.94868, -1.26491, 7.5, 9.0, -2.21359, -2.52982],
         [6.0, -23.71708],
         [14.0, 22.0],
@@ -73,7 +65,7 @@ def derivatives_of_norms():
         [198.0, -55.2],
         [38.5, 7.0, 89.6, 14.8, 68.5, 61.0, 135.4, 105.6],
     ]
-    assert _derivatives(f.instance_norm(x, weight=w, bias=b), x, w, b) == [
+    assert derivatives(f.instance_norm(x, weight=w, bias=b), x, w, b) == [
         [0.0, 0.0, 0.0, 0.0, -6e-05, 6e-05, 2e-05, -2e-05],
         [-1.99998, 1.99998],
         [14.0, 22.0],
@@ -81,12 +73,12 @@ def derivatives_of_norms():
         [0.0, 0.0],
         [24.00005, 31.99995, 40.00006, 47.99994, 24.00012, 31.99988, 40.00013, 47.99987],
     ]
-    assert _derivatives(f.local_response_norm(x, 2, alpha=0.5, beta=0.5, k=2.0), x) == [
+    assert derivatives(f.local_response_norm(x, 2, alpha=0.5, beta=0.5, k=2.0), x) == [
         [0.48596, 1.26858, 1.91947, 0.99757, 2.52187, 3.55556, 3.58422, 5.33333],
         [-1.01437, 0.6106, -1.38541, -0.9735, -8.03146, -14.74897, 3.61153, -4.21399],
         [0.57595, 0.97656, 2.42169, 0.81395, 1.94134, 4.21399, 4.10088, 7.11111],
     ]
-    assert _derivatives(f.normalize(x, p=3.0, dim=1), x) == [
+    assert derivatives(f.normalize(x, p=3.0, dim=1), x) == [
         [-1.17517, 0.89093, 2.35033, 0.59395, 1.76275, 0.0, 3.5255, 8.0],
         [-7.9234, -0.38361, -11.77351, -1.0201, -16.44664, -128.0, -1.82043, 0.0],
         [-1.25547, 0.60699, 5.02188, 0.26977, 0.9416, 0.0, 3.76641, 16.0],
@@ -103,21 +95,21 @@ def derivatives_of_recurrent_layers():
     )
     n = torch.nn
     rnn = fill(n.RNN(1, 1, num_layers=2, nonlinearity="relu").double())
-    assert _derivatives(rnn(x, h)[0], x, h) == [
+    assert derivatives(rnn(x, h)[0], x, h) == [
         [0.0, -0.5, 0.0],
         [0.0, 0.0],
         [0.0, 0.0, 0.0],
         [0.0, 0.0],
         [0.0, 0.25, 0.0],
     ]
-    assert _derivatives(fill(n.RNN(1, 1, bidirectional=True).double())(x, h)[1], x, h) == [
+    assert derivatives(fill(n.RNN(1, 1, bidirectional=True).double())(x, h)[1], x, h) == [
         [0.63603, -0.04355, -0.44289],
         [-0.00334, -0.03427],
         [-0.47224, 0.03078, -0.09753],
         [0.00175, 0.00956],
         [0.41164, 0.39795],
     ]
-    assert _derivatives(fill(n.LSTM(1, 1, num_layers=2).double())(x, (h, c))[0], x, h, c) == [
+    assert derivatives(fill(n.LSTM(1, 1, num_layers=2).double())(x, (h, c))[0], x, h, c) == [
         [-0.07438, -0.0683, -0.04458],
         [-0.03719, -0.36429],
         [0.13897, 0.43891],
@@ -126,7 +118,7 @@ def derivatives_of_recurrent_layers():
         [0.03319, -0.05273],
         [0.33889, 0.11851, 0.04685],
     ]
-    assert _derivatives(fill(n.LSTM(1, 1, bidirectional=True).double())(x, (h, c))[1][1], x, h, c) == [
+    assert derivatives(fill(n.LSTM(1, 1, bidirectional=True).double())(x, (h, c))[1][1], x, h, c) == [
         [0.51732, -0.06039, -0.22591],
         [-0.03151, -0.08074],
         [0.12397, 0.10946],
@@ -135,7 +127,7 @@ def derivatives_of_recurrent_layers():
         [-0.02008, 0.01517],
         [0.11422, 0.30005],
     ]
-    assert _derivatives(
+    assert derivatives(
         fill(n.GRU(1, 1, num_layers=2, batch_first=True).double())(x.transpose(0, 1), h)[0], x, h
     ) == [
         [-0.44045, 0.04988, -0.22746],
@@ -144,14 +136,14 @@ def derivatives_of_recurrent_layers():
         [0.20498, -0.80889],
         [0.77751, 0.40881, 0.22398],
     ]
-    assert _derivatives(fill(n.GRUCell(1, 1).double())(x[0], h[0]), x, h) == [
+    assert derivatives(fill(n.GRUCell(1, 1).double())(x[0], h[0]), x, h) == [
         [-0.33323, 0.0, 0.0],
         [0.32609, 0.0],
         [-0.08105, 0.0, 0.0],
         [0.00609, 0.0],
         [0.43475],
     ]
-    assert _derivatives(fill(n.LSTMCell(1, 1).double())(x[0], (h[0], c[0]))[1], x, h, c) == [
+    assert derivatives(fill(n.LSTMCell(1, 1).double())(x[0], (h[0], c[0]))[1], x, h, c) == [
         [-0.21596, 0.0, 0.0],
         [-0.10798, 0.0],
         [0.4225, 0.0],
@@ -160,7 +152,7 @@ def derivatives_of_recurrent_layers():
         [0.06587, 0.0],
         [0.47362],
     ]
-    assert _derivatives(fill(n.RNNCell(1, 1).double())(x[0], h[0]), x, h) == [
+    assert derivatives(fill(n.RNNCell(1, 1).double())(x[0], h[0]), x, h) == [
         [-0.45418, 0.0, 0.0],
         [-0.22709, 0.0],
         [-0.15611, 0.0, 0.0],
@@ -176,7 +168,7 @@ def derivatives_of_attention():
     v = torch.tensor([[[1.0, 0.0], [3.0, -2.0]]], dtype=torch.float64, requires_grad=True)
     f = torch.nn.functional.scaled_dot_product_attention
     mask = torch.tensor([[True, False], [True, True]])
-    assert _derivatives(f(q, k, v), q, k, v) == [
+    assert derivatives(f(q, k, v), q, k, v) == [
         [-0.15191, 0.20255, -0.17596, 0.23461],
         [0.15993, 0.13334, -0.15993, -0.13334],
         [2.8038, 3.79015, 1.1962, 2.20985],
@@ -185,7 +177,7 @@ def derivatives_of_attention():
         [0.57149, 0.80831, -0.57149, -0.80831],
         [2.50306, 4.80405, 4.97944, 7.62647],
     ]
-    assert _derivatives(f(q, k, v, is_causal=True, scale=0.5), q, k, v) == [
+    assert derivatives(f(q, k, v, is_causal=True, scale=0.5), q, k, v) == [
         [0.0, 0.0, -0.20618, 0.2749],
         [0.06873, 0.2749, -0.06873, -0.2749],
         [3.50645, 5.34193, 0.49355, 0.65807],
@@ -194,7 +186,7 @@ def derivatives_of_attention():
         [0.836, 1.11467, -0.836, -1.11467],
         [7.0129, 10.68387, 5.46422, 9.70006],
     ]
-    assert _derivatives(f(q, k, v, attn_mask=mask.t()), q, k, v) == [
+    assert derivatives(f(q, k, v, attn_mask=mask.t()), q, k, v) == [
         [-0.15191, 0.20255, 0.0, 0.0],
         [0.10127, -0.10127, -0.10127, 0.10127],
         [0.07764, 0.15528, 3.92236, 5.84472],
@@ -203,7 +195,7 @@ def derivatives_of_attention():
         [0.10513, 0.21025, -0.10513, -0.21025],
         [7.03747, 11.01626, 7.84472, 11.68945],
     ]
-    assert _derivatives(f(q, k, v, attn_mask=v[0]), q, k, v) == [
+    assert derivatives(f(q, k, v, attn_mask=v[0]), q, k, v) == [
         [-0.32145, 0.4286, -0.00143, 0.00191],
         [0.21478, -0.21239, -0.21478, 0.21239],
         [3.48724, 4.06664, 0.81718, 1.62895],
@@ -215,7 +207,7 @@ def derivatives_of_attention():
     heads = torch.nn.MultiheadAttention(2, 2, batch_first=True).double()
     [torch.nn.init.constant_(p, 0.25 * n + 0.5) for n, p in enumerate(heads.parameters())]
     out, weights = heads(q, k, v)
-    assert _derivatives(out, q, k, v) == [
+    assert derivatives(out, q, k, v) == [
         [0.0, 0.0, 0.0, 0.0],
         [0.0, 0.0, 0.0, 0.0],
         [5.99743, 5.99743, 4.00257, 4.00257],
@@ -238,7 +230,7 @@ def derivatives_of_embeddings():
     i = torch.tensor([0, 2, 2, 1])
     o = torch.tensor([0, 1])
     f = torch.nn.functional
-    assert _derivatives(f.embedding(i.view(2, 2), w * w), w) == [
+    assert derivatives(f.embedding(i.view(2, 2), w * w), w) == [
         [2.0, -8.0, 7.0, 48.0, 32.0, 20.0],
         [8.0, -64.0, 196.0, 1536.0, 1024.0, 800.0],
         [8.0, 64.0, 256.0, 80.0, 256.0, 80.0, 14.0, 576.0],

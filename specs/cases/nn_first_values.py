@@ -2,41 +2,7 @@
 
 import torch
 
-
-def _filled(m):
-    """Fill the parameters of a module with numbers that are known, and return it."""
-    for n, p in enumerate(m.parameters()):
-        wave = torch.linspace(1.0, 7.0 + 0.25 * n, p.numel(), dtype=torch.float64).sin()
-        p.data = wave.reshape(p.shape)
-    return m
-
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, wave
 
 
 def first_values_are_drawn_and_set():
@@ -142,7 +108,7 @@ def first_values_are_drawn_and_set():
         i.uniform(torch.empty(2), 1.0, 1.0).tolist(),
     ] == [True, True, True, [1.0, 1.0]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: i.xavier_uniform_(torch.empty(3)),
                 lambda: i.kaiming_normal_(torch.empty(3)),
@@ -168,18 +134,18 @@ def rows_are_looked_up():
     Rule: op/derivatives-beyond-programs.
     """
     n, f = torch.nn, torch.nn.functional
-    w, at = _line(4, 2), torch.tensor([[1, 3], [1, 0]])
-    assert _graded(f.embedding(at, w), w) == [(2, 2, 2), -26.3938, 126.0]
-    assert _graded(f.embedding(at, w, padding_idx=1), w) == [(2, 2, 2), -26.3938, 76.0]
-    assert _graded(f.embedding(at, w, -1), w) == [(2, 2, 2), -26.3938, 73.0]
+    w, at = wave(4, 2), torch.tensor([[1, 3], [1, 0]])
+    assert graded(f.embedding(at, w), w) == [(2, 2, 2), -26.3938, 126.0]
+    assert graded(f.embedding(at, w, padding_idx=1), w) == [(2, 2, 2), -26.3938, 76.0]
+    assert graded(f.embedding(at, w, -1), w) == [(2, 2, 2), -26.3938, 73.0]
     held = w.detach().clone()
-    assert _graded(f.embedding(at, held.requires_grad_(), max_norm=1.0), held) == [(2, 2, 2), -9.7388, 126.0]
+    assert graded(f.embedding(at, held.requires_grad_(), max_norm=1.0), held) == [(2, 2, 2), -9.7388, 126.0]
     assert [round(v, 4) for v in held.norm(dim=1).tolist()] == [1.0, 1.0, 2.8014, 1.0]
     held = w.detach().clone()
     f.embedding(torch.tensor([0]), held, None, 0.5, 1.0)
     assert [round(v, 4) for v in held.norm(1, 1).tolist()] == [0.5, 2.8307, 3.9099, 3.7521]
     m = n.Embedding(4, 2, padding_idx=-2, max_norm=1.5, _weight=w.detach().clone())
-    assert [m.padding_idx, m.max_norm, m.norm_type, _graded(m(at), m.weight)] == [
+    assert [m.padding_idx, m.max_norm, m.norm_type, graded(m(at), m.weight)] == [
         2,
         1.5,
         2.0,
@@ -193,23 +159,23 @@ def rows_are_looked_up():
         k.padding_idx,
         n.Embedding.from_pretrained(w.detach(), freeze=False).weight.requires_grad,
     ] == [False, 4, 2, 1, True]
-    assert _graded(f.embedding_bag(at, w), w) == [(2, 2), -8.3261, 35.0]
-    assert _graded(f.embedding_bag(at, w, mode="sum", padding_idx=1), w) == [(2, 2), -4.6176, 34.0]
-    assert _graded(f.embedding_bag(at, w, mode="max"), w) == [(2, 2), 2.1857, 34.0]
+    assert graded(f.embedding_bag(at, w), w) == [(2, 2), -8.3261, 35.0]
+    assert graded(f.embedding_bag(at, w, mode="sum", padding_idx=1), w) == [(2, 2), -4.6176, 34.0]
+    assert graded(f.embedding_bag(at, w, mode="max"), w) == [(2, 2), 2.1857, 34.0]
     flat, ends = torch.tensor([1, 3, 0, 2, 2]), torch.tensor([0, 2, 2])
-    assert _graded(f.embedding_bag(flat, w, ends), w) == [(3, 2), 10.5363, 63.3333]
-    assert _graded(
+    assert graded(f.embedding_bag(flat, w, ends), w) == [(3, 2), 10.5363, 63.3333]
+    assert graded(
         f.embedding_bag(flat, w, torch.tensor([0, 3, 5]), mode="sum", include_last_offset=True), w
     ) == [(2, 2), 17.2137, 117.0]
-    s = _line(5)
-    assert _graded(f.embedding_bag(flat, w, ends, mode="sum", per_sample_weights=s), w, s) == [
+    s = wave(5)
+    assert graded(f.embedding_bag(flat, w, ends, mode="sum", per_sample_weights=s), w, s) == [
         (3, 2),
         -17.5868,
         -103.4242,
         184.9073,
     ]
     b = n.EmbeddingBag(4, 2, mode="max", padding_idx=-4, _weight=w.detach().clone())
-    assert [b.padding_idx, b.mode, b.include_last_offset, _graded(b(flat, ends), b.weight)] == [
+    assert [b.padding_idx, b.mode, b.include_last_offset, graded(b(flat, ends), b.weight)] == [
         0,
         "max",
         False,
@@ -227,7 +193,7 @@ def rows_are_looked_up():
         f.one_hot(at).dtype is torch.int64,
     ] == [[[[0, 1, 0, 0], [0, 0, 0, 1]], [[0, 1, 0, 0], [1, 0, 0, 0]]], True, [0, 0, 1], True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.embedding_bag(at, w, ends),
                 lambda: f.embedding_bag(flat, w),

@@ -3,42 +3,7 @@
 import torch
 
 from specs.case import refused
-
-
-def _filled(m):
-    """Fill the parameters of a module with numbers that are known, and return it."""
-    for n, p in enumerate(m.parameters()):
-        wave = torch.linspace(1.0, 7.0 + 0.25 * n, p.numel(), dtype=torch.float64).sin()
-        p.data = wave.reshape(p.shape)
-    return m
-
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def containers_are_lists_and_dicts():
@@ -155,7 +120,7 @@ def containers_are_lists_and_dicts():
     del q["a"]
     assert [sorted(q), sorted(k for k, _ in q.named_parameters())] == [["b", "c"], ["b", "c"]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: s[5],
                 lambda: s["0"],
@@ -191,7 +156,7 @@ def modules_refuse_names_and_values():
     with refused("nn/only-a-parameter-takes-its-place"):
         m.weight = torch.ones(1, 1)
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: m.register_parameter("a.b", None),
                 lambda: m.register_parameter("", None),

@@ -2,41 +2,7 @@
 
 import torch
 
-
-def _filled(m):
-    """Fill the parameters of a module with numbers that are known, and return it."""
-    for n, p in enumerate(m.parameters()):
-        wave = torch.linspace(1.0, 7.0 + 0.25 * n, p.numel(), dtype=torch.float64).sin()
-        p.data = wave.reshape(p.shape)
-    return m
-
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, filled, graded, wave
 
 
 def lazy_layers_take_their_sizes_from_a_batch():
@@ -63,7 +29,7 @@ def lazy_layers_take_their_sizes_from_a_batch():
     assert n.LazyLinear(2, bias=False).bias is None
     m = n.LazyLinear(2, dtype=torch.float64)
     assert m(torch.ones(1, 1, dtype=torch.float64)).dtype is torch.float64
-    x = _line(1, 4, 4)
+    x = wave(1, 4, 4)
     m = n.LazyConv1d(2, 3, 2, 1, 1, 2, dtype=torch.float64)
     assert m(x).shape == (1, 2, 2)
     assert (
@@ -75,7 +41,7 @@ def lazy_layers_take_their_sizes_from_a_batch():
         m.stride,
         m.padding,
     ) == ("Conv1d", (2, 2, 3), (2,), 4, 2, (2,), (1,))
-    assert _graded(_filled(m)(x), x, m.weight) == [(1, 2, 2), -36.6832, -90.8518, -97.357]
+    assert graded(filled(m)(x), x, m.weight) == [(1, 2, 2), -36.6832, -90.8518, -97.357]
     m = n.LazyConv1d(2, 3, bias=False)
     assert m(torch.ones(4, 4)).shape == (2, 2) and m.bias is None and m.in_channels == 4
     m = n.LazyConvTranspose1d(4, 3, 2, 1, 1, 2)
@@ -146,7 +112,7 @@ def lazy_layers_take_their_sizes_from_a_batch():
     ) == ((2, 3), False, [3.0, 3.0], 3)
     m = n.LazyLinear(2)
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: m.weight.shape,
                 lambda: n.LazyConv1d(2, 3)(torch.ones(3)),

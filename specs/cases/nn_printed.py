@@ -2,20 +2,7 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
+from specs.cases._measures import graded, wave
 
 
 def modules_tell_their_settings():
@@ -24,8 +11,8 @@ def modules_tell_their_settings():
     Rule: op/derivatives-beyond-programs.
     """
     n = torch.nn
-    x = _line(2, 2)
-    assert _graded(n.Softmax(1)(x), x) == [(2, 2), 4.0273, 0.0269]
+    x = wave(2, 2)
+    assert graded(n.Softmax(1)(x), x) == [(2, 2), 4.0273, 0.0269]
     assert [
         repr(m)
         for m in (
@@ -272,8 +259,8 @@ def modules_tell_their_settings():
 
 def optimizers_tell_their_groups():
     """Each with the settings of all its groups, by name. Rule: op/derivatives-beyond-programs."""
-    x = _line(2)
-    assert _graded(x.softmax(0), x) == [(2,), 1.0135, 0.0133]
+    x = wave(2)
+    assert graded(x.softmax(0), x) == [(2,), 1.0135, 0.0133]
     assert repr(torch.optim.SGD([x], lr=0.5, momentum=0.9)).splitlines() == [
         "SGD (",
         "Parameter Group 0",
@@ -288,7 +275,7 @@ def optimizers_tell_their_groups():
         "    weight_decay: 0",
         ")",
     ]
-    o = torch.optim.Adam([{"params": [x], "lr": 0.5}, {"params": [_line(1)]}], weight_decay=0.1)
+    o = torch.optim.Adam([{"params": [x], "lr": 0.5}, {"params": [wave(1)]}], weight_decay=0.1)
     assert repr(o).splitlines() == [
         "Adam (",
         "Parameter Group 0",

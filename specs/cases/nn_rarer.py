@@ -4,80 +4,48 @@ import warnings
 
 import torch
 
-
-def _filled(m):
-    """Fill the parameters of a module with numbers that are known, and return it."""
-    for n, p in enumerate(m.parameters()):
-        wave = torch.linspace(1.0, 7.0 + 0.25 * n, p.numel(), dtype=torch.float64).sin()
-        p.data = wave.reshape(p.shape)
-    return m
-
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, filled, graded, wave
 
 
 def settings_beside_the_usual_ones():
     """Masks of one sample, targets with places, bounds below norms. Rule: op/derivatives-beyond-programs."""
     n, f, u = torch.nn, torch.nn.functional, torch.nn.utils
-    x = _line(3, 1, 4)
-    m = _filled(n.MultiheadAttention(4, 2))
+    x = wave(3, 1, 4)
+    m = filled(n.MultiheadAttention(4, 2))
     apart = torch.zeros(2, 3, 3, dtype=torch.bool)
     apart[1, 0, 1] = apart[0, 2, 0] = True
-    assert _graded(m(x, x, x, attn_mask=apart, need_weights=False)[0], x) == [(3, 1, 4), 33.1904, 191.1286]
-    assert _graded(m(x, x, x, attn_mask=apart)[0], x) == [(3, 1, 4), 33.1904, 191.1286]
-    assert _graded(m(x, x, x)[1], x) == [(1, 3, 3), 15.8412, -5.0397]
-    z, q = _line(2, 3, 2), _line(2, 3, 2).detach().softmax(1)
-    assert [_graded(f.cross_entropy(z, q, reduction=r), z) for r in ("mean", "sum", "none")] == [
+    assert graded(m(x, x, x, attn_mask=apart, need_weights=False)[0], x) == [(3, 1, 4), 33.1904, 191.1286]
+    assert graded(m(x, x, x, attn_mask=apart)[0], x) == [(3, 1, 4), 33.1904, 191.1286]
+    assert graded(m(x, x, x)[1], x) == [(1, 3, 3), 15.8412, -5.0397]
+    z, q = wave(2, 3, 2), wave(2, 3, 2).detach().softmax(1)
+    assert [graded(f.cross_entropy(z, q, reduction=r), z) for r in ("mean", "sum", "none")] == [
         [(), 0.4973, 0.0],
         [(), 1.9892, 0.0],
         [(2, 2), 4.903, 0.0],
     ]
-    assert _graded(
-        f.cross_entropy(z, q, torch.tensor([1.0, 2.0, 4.0]).double(), label_smoothing=0.25), z
-    ) == [(), 2.4444, -1.9493]
+    assert graded(f.cross_entropy(z, q, torch.tensor([1.0, 2.0, 4.0]).double(), label_smoothing=0.25), z) == [
+        (),
+        2.4444,
+        -1.9493,
+    ]
     assert u.parametrizations.spectral_norm(n.BatchNorm1d(3), eps=8.0).weight.tolist() == [
         0.125,
         0.125,
         0.125,
     ]
-    y = _line(2, 1, 1)
-    assert _graded(_filled(n.GRU(1, 1, 3, bidirectional=True))(y)[0], y) == [(2, 1, 2), -0.6627, -0.4966]
-    assert _graded(_filled(n.LSTM(1, 2, 3, bias=False))(y)[1][1], y) == [(3, 1, 2), -1.1324, 0.047]
+    y = wave(2, 1, 1)
+    assert graded(filled(n.GRU(1, 1, 3, bidirectional=True))(y)[0], y) == [(2, 1, 2), -0.6627, -0.4966]
+    assert graded(filled(n.LSTM(1, 2, 3, bias=False))(y)[1][1], y) == [(3, 1, 2), -1.1324, 0.047]
     assert [
-        _graded(f.selu(x.clone(), True), x),
-        _graded(f.celu(x.clone(), 0.5, True), x),
-        _graded(f.elu(x.clone(), 0.5, True), x),
+        graded(f.selu(x.clone(), True), x),
+        graded(f.celu(x.clone(), 0.5, True), x),
+        graded(f.elu(x.clone(), 0.5, True), x),
     ] == [[(3, 1, 4), -9.4942, 409.3319], [(3, 1, 4), 29.0839, 272.34], [(3, 1, 4), 32.1134, 281.1911]]
     assert [
-        _graded(f.softmin(x.float(), 2, dtype=torch.float64), x),
-        _graded(f.softmax(x.float(), 2, dtype=torch.float64), x),
+        graded(f.softmin(x.float(), 2, dtype=torch.float64), x),
+        graded(f.softmax(x.float(), 2, dtype=torch.float64), x),
     ] == [[(3, 1, 4), 20.1939, -1.1482], [(3, 1, 4), 17.9331, 1.0339]]
-    assert _graded(f.triplet_margin_loss(x, x.flip(0), x.roll(1), swap=True, p=3.0, eps=0.5), x) == [
+    assert graded(f.triplet_margin_loss(x, x.flip(0), x.roll(1), swap=True, p=3.0, eps=0.5), x) == [
         (),
         0.2169,
         -0.3331,
@@ -86,34 +54,34 @@ def settings_beside_the_usual_ones():
         torch.tensor([0.5, 1 / 6]), interpolation="nearest"
     ).tolist() == [2.0, 0.0]
     h = torch.autograd.functional.hessian(
-        lambda v: (v**3).sum(), _line(2), vectorize=True, outer_jacobian_strategy="forward-mode"
+        lambda v: (v**3).sum(), wave(2), vectorize=True, outer_jacobian_strategy="forward-mode"
     )
     assert [round(v, 4) for v in h.flatten().tolist()] == [11.352, 0.0, -0.0, -14.3839]
-    assert _graded(f.layer_norm(x, (4,), bias=_line(4)), x) == [(3, 1, 4), -23.6123, 0.5251]
-    assert _graded(f.batch_norm(x, None, None, bias=_line(1), training=True), x) == [
+    assert graded(f.layer_norm(x, (4,), bias=wave(4)), x) == [(3, 1, 4), -23.6123, 0.5251]
+    assert graded(f.batch_norm(x, None, None, bias=wave(1), training=True), x) == [
         (3, 1, 4),
         140.4041,
         78.302,
     ]
-    a, b = _line(2, 3), _line(3, 4, 2)
+    a, b = wave(2, 3), wave(3, 4, 2)
     assert [
-        _graded(torch.tensordot(a, b, ([1, 0], [0, 2])), a, b),
-        _graded(torch.tensordot(b, a, ([2, 0], [0, 1])), a, b),
+        graded(torch.tensordot(a, b, ([1, 0], [0, 2])), a, b),
+        graded(torch.tensordot(b, a, ([2, 0], [0, 1])), a, b),
     ] == [[(4,), -40.8534, -107.0806, -772.6275], [(4,), -40.8534, -107.0806, -772.6275]]
     assert [
-        _graded(torch.einsum("...ij,...j->...i", b, _line(1, 2)), b),
-        _graded(torch.einsum("i...,j...->j...", _line(4, 4, 2), b), b),
-        _graded(torch.einsum("i...->...", b), b),
+        graded(torch.einsum("...ij,...j->...i", b, wave(1, 2)), b),
+        graded(torch.einsum("i...,j...->j...", wave(4, 4, 2), b), b),
+        graded(torch.einsum("i...->...", b), b),
     ] == [[(3, 4), 41.5547, -804.4723], [(3, 4, 2), 338.7021, -6949.6552], [(4, 2), -55.9555, 1476.0]]
-    three = _line(2, 1), _line(2, 3), _line(1, 3)
-    assert _graded(torch.einsum("ij,ik,lk->jl", *three), *three) == [
+    three = wave(2, 1), wave(2, 3), wave(1, 3)
+    assert graded(torch.einsum("ij,ik,lk->jl", *three), *three) == [
         (1, 1),
         -17.9276,
         23.9577,
         -3.5191,
         2.4403,
     ]
-    w = torch.stft(_line(8), 4, 2, return_complex=True)
+    w = torch.stft(wave(8), 4, 2, return_complex=True)
     assert [
         tuple(torch.istft(w, 4, 2, length=5, center=c, window=torch.ones(4).double()).shape)
         for c in (True, False)
@@ -220,7 +188,7 @@ def data_and_warnings_beside_the_usual_ones():
         255,
     ]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: bool(torch.ones(0)),
                 lambda: bool(torch.ones(2)),

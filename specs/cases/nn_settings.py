@@ -2,42 +2,16 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, wave
 
 
 def layers_refuse_settings():
     """Sizes that do not fit, and words that are none. Rule: op/derivatives-beyond-programs."""
     n = torch.nn
-    x = _line(1, 2, 3)
-    assert _graded(n.Softmax(1)(x), x) == [(1, 2, 3), 11.1008, 4.5208]
+    x = wave(1, 2, 3)
+    assert graded(n.Softmax(1)(x), x) == [(1, 2, 3), 11.1008, 4.5208]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: n.Conv1d(3, 2, 1, groups=2),
                 lambda: n.Conv1d(2, 3, 1, groups=2),
@@ -84,31 +58,31 @@ def layers_refuse_settings():
         == "VVVVVVVTVVVVVVVoooooooVVVVoVoVVooTTTTTTV"
     )
     assert (
-        _kinds(
+        error_kinds(
             [
-                lambda: n.Unflatten(0, (2, 2))(_line(3)),
+                lambda: n.Unflatten(0, (2, 2))(wave(3)),
                 lambda: n.PReLU(3)(x),
-                lambda: n.GLU(1)(_line(1, 3)),
+                lambda: n.GLU(1)(wave(1, 3)),
                 lambda: n.GELU("least")(x),
-                lambda: n.PixelShuffle(2)(_line(1, 3, 1, 1)),
-                lambda: n.ChannelShuffle(2)(_line(1, 3, 1, 1)),
-                lambda: n.BatchNorm1d(2)(_line(1, 2, 1)),
-                lambda: n.BatchNorm1d(2)(_line(2, 2, 1, 1)),
+                lambda: n.PixelShuffle(2)(wave(1, 3, 1, 1)),
+                lambda: n.ChannelShuffle(2)(wave(1, 3, 1, 1)),
+                lambda: n.BatchNorm1d(2)(wave(1, 2, 1)),
+                lambda: n.BatchNorm1d(2)(wave(2, 2, 1, 1)),
                 lambda: n.BatchNorm2d(2)(x),
                 lambda: n.BatchNorm1d(3).double()(x),
-                lambda: n.InstanceNorm1d(2)(_line(1, 2, 1)),
+                lambda: n.InstanceNorm1d(2)(wave(1, 2, 1)),
                 lambda: n.InstanceNorm2d(2)(x[0]),
                 lambda: n.LayerNorm(2)(x),
                 lambda: n.GroupNorm(2, 4)(x),
                 lambda: n.LSTM(3, 1)(x[0, 0]),
-                lambda: n.GRU(3, 2).double()(x, _line(1, 2, 1)),
-                lambda: n.GRU(3, 2).double()(x, _line(1, 2)),
-                lambda: n.LSTM(3, 2).double()(x, (_line(1, 2, 2), _line(1, 1, 2))),
-                lambda: n.LSTM(3, 2).double()(x[0], (_line(1, 1, 2), _line(1, 1, 2))),
+                lambda: n.GRU(3, 2).double()(x, wave(1, 2, 1)),
+                lambda: n.GRU(3, 2).double()(x, wave(1, 2)),
+                lambda: n.LSTM(3, 2).double()(x, (wave(1, 2, 2), wave(1, 1, 2))),
+                lambda: n.LSTM(3, 2).double()(x[0], (wave(1, 1, 2), wave(1, 1, 2))),
                 lambda: n.RNNCell(3, 1).double()(x),
                 lambda: n.LSTMCell(2, 1).double()(x[0]),
-                lambda: n.GRUCell(3, 2).double()(x[0], _line(1, 2)),
-                lambda: n.GRUCell(3, 2).double()(x[0], _line(2, 1)),
+                lambda: n.GRUCell(3, 2).double()(x[0], wave(1, 2)),
+                lambda: n.GRUCell(3, 2).double()(x[0], wave(2, 1)),
                 lambda: n.MultiheadAttention(3, 1).double()(x[0, 0], x[0], x[0]),
                 lambda: n.MultiheadAttention(3, 1).double()(x, x, x[:, :1]),
                 lambda: n.MultiheadAttention(2, 1).double()(x, x, x),
@@ -126,14 +100,14 @@ def layers_refuse_settings():
 def losses_refuse_arguments():
     """Targets, weights and words that do not fit. Rule: op/derivatives-beyond-programs."""
     n, f = torch.nn, torch.nn.functional
-    x, w = _line(2, 3), _line(3).detach()
-    t, p = torch.tensor([0, 2]), _line(2, 1, 3)
-    assert _graded(f.nll_loss(x, t), x) == [(), 0.2527, -3.5]
+    x, w = wave(2, 3), wave(3).detach()
+    t, p = torch.tensor([0, 2]), wave(2, 1, 3)
+    assert graded(f.nll_loss(x, t), x) == [(), 0.2527, -3.5]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.mse_loss(x, x, reduction="least"),
-                lambda: f.mse_loss(x, _line(4)),
+                lambda: f.mse_loss(x, wave(4)),
                 lambda: f.mse_loss(x, x, weight=w),
                 lambda: f.l1_loss(x, x, reduction="least"),
                 lambda: f.l1_loss(x, x, weight=w),
@@ -149,33 +123,33 @@ def losses_refuse_arguments():
                 lambda: f.nll_loss(x, t, w.float()),
                 lambda: f.nll_loss(x[0], t),
                 lambda: f.nll_loss(x[0, 0], t),
-                lambda: f.nll_loss(_line(1, 3, 2), torch.tensor([[0, 1, 2]])),
+                lambda: f.nll_loss(wave(1, 3, 2), torch.tensor([[0, 1, 2]])),
                 lambda: f.nll_loss(x, t, reduction="least"),
                 lambda: f.nll_loss(x, t + 1),
                 lambda: f.cross_entropy(x, t, label_smoothing=2.0),
                 lambda: f.cross_entropy(x, torch.ones(2, 3, dtype=torch.int64)),
-                lambda: f.cross_entropy(x, _line(2, 2)),
+                lambda: f.cross_entropy(x, wave(2, 2)),
                 lambda: f.cross_entropy(x, t, w[:2]),
                 lambda: f.cross_entropy(x, t, reduction="least"),
-                lambda: f.binary_cross_entropy(x.sigmoid(), _line(2, 2).sigmoid()),
+                lambda: f.binary_cross_entropy(x.sigmoid(), wave(2, 2).sigmoid()),
                 lambda: f.binary_cross_entropy(x + 5, x.sigmoid()),
-                lambda: f.binary_cross_entropy_with_logits(x, _line(2, 2)),
+                lambda: f.binary_cross_entropy_with_logits(x, wave(2, 2)),
                 lambda: f.binary_cross_entropy_with_logits(x, x.detach(), pos_weight=w[:2]),
                 lambda: n.BCELoss(weights=w),
                 lambda: f.kl_div(t, t),
                 lambda: f.kl_div(x, x, reduction="least"),
                 lambda: f.poisson_nll_loss(x, x, reduction="least"),
                 lambda: f.gaussian_nll_loss(x, x, -x.abs()),
-                lambda: f.gaussian_nll_loss(x, x, _line(4)),
+                lambda: f.gaussian_nll_loss(x, x, wave(4)),
                 lambda: f.gaussian_nll_loss(x, x, x.abs(), reduction="least"),
                 lambda: f.cosine_embedding_loss(x, x, torch.ones(2, 2)),
                 lambda: f.triplet_margin_loss(x, x, x, margin=-1.0),
                 lambda: f.triplet_margin_with_distance_loss(x, x, x, margin=-1.0),
                 lambda: f.multi_margin_loss(x, t, p=3),
-                lambda: f.multi_margin_loss(x, t, weight=_line(1, 3)),
+                lambda: f.multi_margin_loss(x, t, weight=wave(1, 3)),
                 lambda: f.multi_margin_loss(x, torch.tensor([0])),
                 lambda: f.multilabel_margin_loss(x, torch.tensor([[0, 1]])),
-                lambda: f.soft_margin_loss(x, _line(4)),
+                lambda: f.soft_margin_loss(x, wave(4)),
                 lambda: f.ctc_loss(p, torch.tensor([[1]]), (3,), (1,)),
                 lambda: f.ctc_loss(p, torch.tensor([[1]]), (2, 2), (1,)),
                 lambda: f.ctc_loss(p, torch.tensor([[1]]), (2,), (1, 1)),

@@ -2,43 +2,17 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, wave
 
 
 def functions_of_layers_refuse_arguments():
     """Convolutions, pools, norms and images that do not fit. Rule: op/derivatives-beyond-programs."""
     f = torch.nn.functional
-    x, w = _line(1, 2, 4), _line(2, 2, 2)
-    y, places = _line(1, 1, 3, 3), torch.zeros(1, 2, 4, dtype=torch.int64)
-    assert _graded(f.conv1d(x, w), x, w) == [(1, 2, 3), -44.0007, -335.4381, -277.465]
+    x, w = wave(1, 2, 4), wave(2, 2, 2)
+    y, places = wave(1, 1, 3, 3), torch.zeros(1, 2, 4, dtype=torch.int64)
+    assert graded(f.conv1d(x, w), x, w) == [(1, 2, 3), -44.0007, -335.4381, -277.465]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.conv1d(x, w, stride=0),
                 lambda: f.conv1d(x, w, stride=-1),
@@ -52,17 +26,17 @@ def functions_of_layers_refuse_arguments():
                 lambda: f.conv1d(x, w[0]),
                 lambda: f.conv1d(x[0, 0], w),
                 lambda: f.conv1d(x, w[:, :1]),
-                lambda: f.conv1d(x, _line(2, 2, 5)),
-                lambda: f.conv1d(x, w, _line(3)),
+                lambda: f.conv1d(x, wave(2, 2, 5)),
+                lambda: f.conv1d(x, w, wave(3)),
                 lambda: f.conv1d(x, w.float()),
-                lambda: f.conv1d(x, w, _line(2).float()),
+                lambda: f.conv1d(x, w, wave(2).float()),
                 lambda: f.conv2d(x, w),
                 lambda: f.conv1d(x, w, padding=(1, 1)),
                 lambda: f.conv_transpose1d(x, w, output_padding=1),
                 lambda: f.conv_transpose1d(x, w, output_padding=-1, stride=2),
                 lambda: f.conv_transpose1d(x, w, stride=0),
-                lambda: f.conv_transpose1d(x, _line(3, 1, 1)),
-                lambda: f.conv_transpose1d(x, w, _line(3)),
+                lambda: f.conv_transpose1d(x, wave(3, 1, 1)),
+                lambda: f.conv_transpose1d(x, w, wave(3)),
                 lambda: f.conv_transpose1d(x, w, dilation=0),
                 lambda: f.conv_transpose1d(x, w, padding=4),
                 lambda: f.max_pool1d(x, 5),
@@ -87,7 +61,7 @@ def functions_of_layers_refuse_arguments():
         == "ooooooooooooooooooooooooooooooooooooooVVoo"
     )
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.interpolate(x),
                 lambda: f.interpolate(x, 2, 2),
@@ -100,14 +74,14 @@ def functions_of_layers_refuse_arguments():
                 lambda: f.interpolate(y, scale_factor=(2, 2, 2)),
                 lambda: f.interpolate(x, 2, mode="linear", antialias=True),
                 lambda: f.interpolate(y, 2, mode="nearest", antialias=True),
-                lambda: f.grid_sample(y, _line(1, 2, 2, 2), "least"),
-                lambda: f.grid_sample(y, _line(1, 2, 2, 2), padding_mode="least"),
-                lambda: f.grid_sample(y, _line(1, 2, 2, 3)),
-                lambda: f.grid_sample(y, _line(1, 2, 2)),
-                lambda: f.grid_sample(y, _line(2, 2, 2, 2)),
-                lambda: f.affine_grid(_line(1, 2, 2), (1, 1, 2, 2)),
+                lambda: f.grid_sample(y, wave(1, 2, 2, 2), "least"),
+                lambda: f.grid_sample(y, wave(1, 2, 2, 2), padding_mode="least"),
+                lambda: f.grid_sample(y, wave(1, 2, 2, 3)),
+                lambda: f.grid_sample(y, wave(1, 2, 2)),
+                lambda: f.grid_sample(y, wave(2, 2, 2, 2)),
+                lambda: f.affine_grid(wave(1, 2, 2), (1, 1, 2, 2)),
                 lambda: f.affine_grid(torch.ones(1, 2, 3, dtype=torch.int64), (1, 1, 2, 2)),
-                lambda: f.affine_grid(_line(1, 2, 3), (1, 1, 2)),
+                lambda: f.affine_grid(wave(1, 2, 3), (1, 1, 2)),
                 lambda: f.pad(x, (1,)),
                 lambda: f.pad(x, (9, 9), "reflect"),
                 lambda: f.pad(x, (1, 1), "least"),
@@ -115,22 +89,22 @@ def functions_of_layers_refuse_arguments():
                 lambda: f.pad(x, (1, 1, 1, 1, 1, 1, 1, 1)),
                 lambda: f.pad(x, (5, 0), "circular"),
                 lambda: f.layer_norm(x, (3,)),
-                lambda: f.layer_norm(x, (4,), _line(3)),
+                lambda: f.layer_norm(x, (4,), wave(3)),
                 lambda: f.layer_norm(x, ()),
                 lambda: f.group_norm(x, 3),
-                lambda: f.group_norm(x, 2, _line(3)),
+                lambda: f.group_norm(x, 2, wave(3)),
                 lambda: f.batch_norm(x, None, None),
-                lambda: f.batch_norm(x, _line(3), _line(2)),
-                lambda: f.batch_norm(x, None, None, _line(3), training=True),
+                lambda: f.batch_norm(x, wave(3), wave(2)),
+                lambda: f.batch_norm(x, None, None, wave(3), training=True),
                 lambda: f.instance_norm(x[:, :, :1]),
                 lambda: f.instance_norm(x, use_input_stats=False),
                 lambda: f.local_response_norm(x[0, 0], 2),
                 lambda: f.rms_norm(x, (3,)),
-                lambda: f.linear(x, _line(2, 3)),
-                lambda: f.bilinear(x, x[..., :2], _line(1, 4, 3)),
-                lambda: f.embedding(torch.tensor([3]), _line(3, 2)),
-                lambda: f.embedding(torch.tensor([1.0]), _line(3, 2)),
-                lambda: f.embedding(torch.tensor([1]), _line(3, 2), padding_idx=4),
+                lambda: f.linear(x, wave(2, 3)),
+                lambda: f.bilinear(x, x[..., :2], wave(1, 4, 3)),
+                lambda: f.embedding(torch.tensor([3]), wave(3, 2)),
+                lambda: f.embedding(torch.tensor([1.0]), wave(3, 2)),
+                lambda: f.embedding(torch.tensor([1]), wave(3, 2), padding_idx=4),
                 lambda: f.one_hot(torch.tensor([1.0])),
                 lambda: f.one_hot(torch.tensor([-1])),
                 lambda: f.one_hot(torch.tensor([3]), 2),
@@ -138,7 +112,7 @@ def functions_of_layers_refuse_arguments():
                 lambda: f.alpha_dropout(x, -1.0),
                 lambda: f.dropout(places),
                 lambda: f.rrelu(places),
-                lambda: f.glu(_line(3)),
+                lambda: f.glu(wave(3)),
                 lambda: f.softmax(x, 3),
                 lambda: f.normalize(x, dim=4),
                 lambda: f.cosine_similarity(x, x[..., :3]),

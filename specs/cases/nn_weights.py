@@ -2,41 +2,7 @@
 
 import torch
 
-
-def _filled(m):
-    """Fill the parameters of a module with numbers that are known, and return it."""
-    for n, p in enumerate(m.parameters()):
-        wave = torch.linspace(1.0, 7.0 + 0.25 * n, p.numel(), dtype=torch.float64).sin()
-        p.data = wave.reshape(p.shape)
-    return m
-
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, filled, graded
 
 
 def orthogonal_weights():
@@ -61,27 +27,27 @@ def orthogonal_weights():
         True,
         [-1.0, 0.0, 0.0],
     ]
-    assert _graded(m(x), m.parametrizations.weight.original) == [(1, 3), 4.0, -7.5]
+    assert graded(m(x), m.parametrizations.weight.original) == [(1, 3), 4.0, -7.5]
     every = [
-        (name, _filled(o(n.Linear(3, 3, bias=False), orthogonal_map=name, use_trivialization=False)))
+        (name, filled(o(n.Linear(3, 3, bias=False), orthogonal_map=name, use_trivialization=False)))
         for name in ("matrix_exp", "cayley", "householder")
     ]
-    assert [(name, near(k.weight), _graded(k(x), *k.parameters())) for name, k in every] == [
+    assert [(name, near(k.weight), graded(k(x), *k.parameters())) for name, k in every] == [
         ("matrix_exp", 0.0, [(1, 3), 3.2637, -16.8664]),
         ("cayley", 0.0, [(1, 3), 3.3698, -19.6232]),
         ("householder", 1.0, [(1, 3), 0.0, 0.0]),
     ]
-    wide = _filled(o(n.Linear(3, 2, bias=False), use_trivialization=False))
-    assert [near(wide.weight.mT), _graded(wide(x), *wide.parameters())] == [1.0, [(1, 2), 0.0, 0.0]]
-    wide = _filled(o(n.Linear(3, 2, bias=False), orthogonal_map="cayley", use_trivialization=False))
-    assert [near(wide.weight.mT), _graded(wide(x), *wide.parameters())] == [0.0, [(1, 2), 0.3249, 26.9142]]
+    wide = filled(o(n.Linear(3, 2, bias=False), use_trivialization=False))
+    assert [near(wide.weight.mT), graded(wide(x), *wide.parameters())] == [1.0, [(1, 2), 0.0, 0.0]]
+    wide = filled(o(n.Linear(3, 2, bias=False), orthogonal_map="cayley", use_trivialization=False))
+    assert [near(wide.weight.mT), graded(wide(x), *wide.parameters())] == [0.0, [(1, 2), 0.3249, 26.9142]]
     tall = o(n.Linear(2, 3, bias=False, dtype=torch.float64))
     tall.weight = goal[:, :2]
     assert [near(tall.weight), (tall.weight - goal[:, :2]).abs().max().item() < 1e-6] == [0.0, True]
     tall.weight = goal[:, :2] * 2 + 0.25
     assert [near(tall.weight), tall.parametrizations.weight[0].base.shape == (3, 3)] == [0.0, True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: o(n.Linear(2, 2), "nope"),
                 lambda: o(n.Linear(2, 2), "bias"),
@@ -120,7 +86,7 @@ def spectral_norms_of_weights():
         True,
     ]
     p.eval()
-    assert _graded(p(w), p.parametrizations.weight.original)[0] == (2, 2)
+    assert graded(p(w), p.parametrizations.weight.original)[0] == (2, 2)
     k = n.Linear(2, 2, bias=False, dtype=torch.float64)
     k.weight = n.Parameter(w.clone())
     q = u.spectral_norm(k, n_power_iterations=9)
@@ -156,7 +122,7 @@ def spectral_norms_of_weights():
     r = u.weight_norm(n.Linear(2, 2, bias=False, dtype=torch.float64))
     r.weight_v.data = w.clone()
     r.weight_g.data = torch.tensor([[1.0], [2.0]], dtype=torch.float64)
-    assert _graded(r(w), r.weight_g, r.weight_v) == [(2, 2), 7.0, 7.0, 73.0]
+    assert graded(r(w), r.weight_g, r.weight_v) == [(2, 2), 7.0, 7.0, 73.0]
     assert [
         [a for a, _ in r.named_parameters()],
         u.remove_weight_norm(r) is r,
@@ -164,7 +130,7 @@ def spectral_norms_of_weights():
         r.weight.tolist(),
     ] == [["weight_g", "weight_v"], True, ["weight"], [[1.0, 0.0], [0.0, 2.0]]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: u.remove_spectral_norm(r),
                 lambda: u.remove_weight_norm(r),
@@ -210,7 +176,7 @@ def what_may_not_be_parametrized():
         [[0.0, 0.0], [0.0, 0.0]],
     ]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: p.register_parametrization(m, "nope", double),
                 lambda: p.register_parametrization(m, "weight", twice(lambda x: x[0])),

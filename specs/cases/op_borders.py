@@ -2,33 +2,7 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, wave
 
 
 def rarer_settings_of_functions():
@@ -37,11 +11,11 @@ def rarer_settings_of_functions():
     Rule: op/derivatives-beyond-programs.
     """
     f = torch.nn.functional
-    x, y = _line(2, 3), _line(1, 3)
-    assert _graded(x.softmax(1), x) == [(2, 3), 5.2067, 0.3045]
-    assert _graded(x.take_along_dim(torch.tensor([[0, 2, 1]]), 1), x) == [(2, 3), -9.1265, 89.0]
-    assert _graded(y.take_along_dim(torch.tensor([[0], [2]]), 1), y) == [(2, 1), -2.9026, 7.0]
-    assert _graded(x.take_along_dim(torch.tensor([[1, 0, 1]]), 0), x) == [(1, 3), -8.7708, 26.0]
+    x, y = wave(2, 3), wave(1, 3)
+    assert graded(x.softmax(1), x) == [(2, 3), 5.2067, 0.3045]
+    assert graded(x.take_along_dim(torch.tensor([[0, 2, 1]]), 1), x) == [(2, 3), -9.1265, 89.0]
+    assert graded(y.take_along_dim(torch.tensor([[0], [2]]), 1), y) == [(2, 1), -2.9026, 7.0]
+    assert graded(x.take_along_dim(torch.tensor([[1, 0, 1]]), 0), x) == [(1, 3), -8.7708, 26.0]
     assert [
         x.argmax(keepdim=True).shape == (),
         x.argmin(keepdim=True).shape == (),
@@ -69,7 +43,7 @@ def rarer_settings_of_functions():
     ] == [True, True, True]
     out, at = f.adaptive_max_pool1d(y.unsqueeze(0), 2, return_indices=True)
     assert [tuple(out.shape), tuple(at.shape), at.flatten().tolist()] == [(1, 1, 2), (1, 1, 2), [0, 1]]
-    out, at = f.max_pool2d(_line(1, 1, 2, 2), 2, return_indices=True)
+    out, at = f.max_pool2d(wave(1, 1, 2, 2), 2, return_indices=True)
     assert [tuple(out.shape), tuple(at.shape)] == [(1, 1, 1, 1), (1, 1, 1, 1)]
     m = torch.nn.InstanceNorm1d(2, momentum=None, track_running_stats=True)
     m(x.float().reshape(1, 2, 3))
@@ -106,14 +80,14 @@ def rarer_settings_of_functions():
 def arguments_just_beyond_the_borders():
     """The least that is refused, from either side. Rule: op/derivatives-beyond-programs."""
     f, n = torch.nn.functional, torch.nn
-    x, y = _line(2, 3), _line(3, 2)
-    p = _line(3, 2, 3)
+    x, y = wave(2, 3), wave(3, 2)
+    p = wave(3, 2, 3)
     t = torch.tensor([[1], [2]])
-    assert _graded(f.ctc_loss(p.log_softmax(2), t, (3, 2), (1, 1)), p) == [(), 1.3409, 0.1621]
+    assert graded(f.ctc_loss(p.log_softmax(2), t, (3, 2), (1, 1)), p) == [(), 1.3409, 0.1621]
     lazy = n.LazyLinear(2)
     lazy.load_state_dict({"weight": torch.ones(2, 3), "bias": torch.zeros(2)})
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: f.ctc_loss(p, t, (4, 2), (1, 1)),
                 lambda: f.ctc_loss(p, t, (2, 4), (1, 1)),
@@ -136,13 +110,13 @@ def arguments_just_beyond_the_borders():
                 lambda: torch.multinomial(torch.ones(2), 3),
                 lambda: torch.multinomial(torch.ones(2), 2),
                 lambda: torch.multinomial(torch.ones(2), 3, True),
-                lambda: f.conv_transpose1d(_line(1, 3, 2), _line(3, 1, 1), groups=2),
-                lambda: f.conv_transpose1d(_line(1, 1, 2), _line(1, 1, 1), groups=2),
-                lambda: f.conv1d(_line(1, 2, 2), _line(3, 1, 1), groups=2),
-                lambda: f.conv1d(_line(1, 2, 2), _line(1, 1, 1), groups=2),
-                lambda: f.interpolate(_line(1, 1, 2), 3, mode="linear", antialias=True),
-                lambda: f.interpolate(_line(1, 1, 2, 2, 2), 3, mode="bilinear", antialias=True),
-                lambda: f.interpolate(_line(1, 1, 2, 2), 3, mode="bilinear", antialias=True),
+                lambda: f.conv_transpose1d(wave(1, 3, 2), wave(3, 1, 1), groups=2),
+                lambda: f.conv_transpose1d(wave(1, 1, 2), wave(1, 1, 1), groups=2),
+                lambda: f.conv1d(wave(1, 2, 2), wave(3, 1, 1), groups=2),
+                lambda: f.conv1d(wave(1, 2, 2), wave(1, 1, 1), groups=2),
+                lambda: f.interpolate(wave(1, 1, 2), 3, mode="linear", antialias=True),
+                lambda: f.interpolate(wave(1, 1, 2, 2, 2), 3, mode="bilinear", antialias=True),
+                lambda: f.interpolate(wave(1, 1, 2, 2), 3, mode="bilinear", antialias=True),
                 lambda: lazy(torch.ones(4)),
                 lambda: lazy(torch.ones(2)),
             ]
@@ -151,7 +125,7 @@ def arguments_just_beyond_the_borders():
     )
     assert [lazy(torch.ones(3)).tolist(), lazy.in_features] == [[3.0, 3.0], 3]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.arange(0, 1, 2),
                 lambda: torch.arange(1, 0),
@@ -182,7 +156,7 @@ def arguments_just_beyond_the_borders():
                 lambda: x.unflatten(1, (2, 2)),
                 lambda: x.unflatten(1, (3, -1)),
                 lambda: x.unflatten(1, (-1, -1)),
-                lambda: torch.diag(_line(1, 2, 2)),
+                lambda: torch.diag(wave(1, 2, 2)),
                 lambda: torch.cat([]),
                 lambda: torch.stack([]),
                 lambda: torch.cat(x),

@@ -2,38 +2,13 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers in a row, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    return torch.linspace(-2.0, 3.0, count, dtype=torch.float64).reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, ramp
 
 
 def comparisons_tell_what_is_near():
     """Within tolerances, by shape and dtype, with NaN or without. Rule: op/derivatives-beyond-programs."""
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([1.0, 2.0, float("nan")], requires_grad=True)
     y = torch.tensor([1.0 + 1e-6, 2.1, float("nan")])
     near = torch.isclose(x, y)
@@ -85,10 +60,8 @@ def comparisons_tell_what_is_near():
     ]
     assert [torch.is_floating_point(x), torch.is_complex(x), x.is_same_size(y[:2])] == [True, False, False]
     assert [2.0 in x, 5 in x, x[:1] in y, torch.numel(x)] == [True, False, False, 3]
-    assert (
-        _kinds([lambda: torch.isclose(x, y.double()), lambda: torch.allclose(x, y.int()), lambda: "a" in x])
-        == "ooo"
-    )
+    calls = [lambda: torch.isclose(x, y.double()), lambda: torch.allclose(x, y.int()), lambda: "a" in x]
+    assert error_kinds(calls) == "ooo"
     assert [
         torch.promote_types(torch.int32, torch.uint8) is torch.int32,
         torch.promote_types(torch.int64, torch.float16) is torch.float16,
@@ -110,8 +83,8 @@ def places_are_found():
 
     Rule: op/derivatives-beyond-programs.
     """
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([[3.0, 0.0, 5.0], [0.0, 7.0, 5.0]], requires_grad=True)
     at = x.argmax()
     assert at.requires_grad is False and at.dtype is torch.int64
@@ -128,7 +101,7 @@ def places_are_found():
         0,
     ]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.empty(0).argmax(),
                 lambda: torch.empty(2, 0).argmin(1),
@@ -180,7 +153,7 @@ def places_are_found():
         torch.bucketize(3.0, s).item(),
     ] == [[[1, 0], [4, 3]], [[3, 0], [4, 4]], 1]
     assert [torch.bucketize(v, s, out_int32=True).dtype is torch.int32] == [True]
-    assert _kinds([lambda: torch.searchsorted(s.expand(3, 4), v)]) == "o"
+    assert error_kinds([lambda: torch.searchsorted(s.expand(3, 4), v)]) == "o"
     assert [torch.isin(v, s).tolist(), torch.isin(3.0, s).item(), torch.isin(v, 7.0).tolist()] == [
         [[True, False], [False, True]],
         True,
@@ -196,7 +169,7 @@ def places_are_found():
         torch.unravel_index(torch.tensor(5), (2, 3))[1].item(),
     ] == [[1, 0], 2]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.unravel_index(torch.tensor([6]), (2, 3)),
                 lambda: torch.unravel_index(torch.tensor([3]), 4),
@@ -208,8 +181,8 @@ def places_are_found():
 
 def elements_are_counted():
     """Each once, in runs, by number and by range. Rule: op/derivatives-beyond-programs."""
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([2, 1, 2, 2, 5, 1])
     counts = torch.bincount(x)
     assert counts.requires_grad is False and (x > 1).requires_grad is False
@@ -270,7 +243,7 @@ def elements_are_counted():
         (7.5 // x.double()).tolist(),
     ] == [[1, 0, 1, 1, 2, 0], [-1, -1, -1, -1, -3, -1], [3, 7, 3, 3, 1, 7], [3.0, 7.0, 3.0, 3.0, 1.0, 7.0]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: ~x.float(),
                 lambda: x.float() & 1,
@@ -282,7 +255,7 @@ def elements_are_counted():
     )
     assert [
         tuple(torch.broadcast_shapes((3, 1), (2,), 1)),
-        _kinds([lambda: torch.broadcast_shapes((3,), (2,))]),
+        error_kinds([lambda: torch.broadcast_shapes((3,), (2,))]),
     ] == [(3, 2), "o"]
     assert [
         x.element_size(),

@@ -2,21 +2,13 @@
 
 import torch
 
-
-def _derivatives(out, *inputs):
-    """Return the gradients for 1, 2 and so on upstream, then those of the sum of their squares."""
-    upstream = torch.arange(1.0, out.numel() + 1, dtype=torch.float64).reshape(out.shape).requires_grad_()
-    first = torch.autograd.grad(out, inputs, upstream, create_graph=True)
-    total = sum((g * g).sum() for g in first)
-    second = torch.autograd.grad(total, (*inputs, upstream), retain_graph=True, allow_unused=True)
-    found = [g.detach().reshape(-1) + 0.0 for g in (*first, *second) if g is not None]
-    return [[round(v, 5) + 0.0 for v in g.tolist()] for g in found]
+from specs.cases._measures import derivatives
 
 
 def _alike(x, *functions):
     """Return those that differ along the last dimension as it is counted from either end."""
-    ends = [[_derivatives(f(x, d), x) for d in (x.ndim - 1, -1)] for f in functions]
-    others = [[_derivatives(f(x, d), x) for d in (x.ndim - 2, -2)] for f in functions]
+    ends = [[derivatives(f(x, d), x) for d in (x.ndim - 1, -1)] for f in functions]
+    others = [[derivatives(f(x, d), x) for d in (x.ndim - 2, -2)] for f in functions]
     return [at for at, (a, b) in enumerate(zip(ends, others, strict=True)) if a[0] != a[1] or b[0] != b[1]]
 
 

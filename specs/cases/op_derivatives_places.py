@@ -2,117 +2,109 @@
 
 import torch
 
-
-def _derivatives(out, *inputs):
-    """Return the gradients for 1, 2 and so on upstream, then those of the sum of their squares."""
-    upstream = torch.arange(1.0, out.numel() + 1, dtype=torch.float64).reshape(out.shape).requires_grad_()
-    first = torch.autograd.grad(out, inputs, upstream, create_graph=True)
-    total = sum((g * g).sum() for g in first)
-    second = torch.autograd.grad(total, (*inputs, upstream), retain_graph=True, allow_unused=True)
-    found = [g.detach().reshape(-1) + 0.0 for g in (*first, *second) if g is not None]
-    return [[round(v, 5) + 0.0 for v in g.tolist()] for g in found]
+from specs.cases._measures import derivatives
 
 
 def derivatives_of_moved_elements():
     """Repeated, rolled, turned, padded, folded, cut and joined. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([[1.0, -2.0, 2.0], [0.5, 3.0, -3.0]], dtype=torch.float64, requires_grad=True)
     y = x * x
-    assert _derivatives(y.repeat(2, 1), x) == [
+    assert derivatives(y.repeat(2, 1), x) == [
         [16.0, -40.0, 48.0, 14.0, 96.0, -108.0],
         [512.0, -1600.0, 2304.0, 784.0, 6144.0, -7776.0],
         [64.0, 320.0, 384.0, 28.0, 1152.0, 1296.0, 64.0, 320.0, 384.0, 28.0, 1152.0, 1296.0],
     ]
-    assert _derivatives(y.repeat_interleave(2, 1), x) == [
+    assert derivatives(y.repeat_interleave(2, 1), x) == [
         [6.0, -28.0, 44.0, 15.0, 114.0, -138.0],
         [72.0, -784.0, 1936.0, 900.0, 8664.0, -12696.0],
         [24.0, 24.0, 224.0, 224.0, 352.0, 352.0, 30.0, 30.0, 1368.0, 1368.0, 1656.0, 1656.0],
     ]
-    assert _derivatives(y.roll(1, 1), x) == [
+    assert derivatives(y.roll(1, 1), x) == [
         [4.0, -12.0, 4.0, 5.0, 36.0, -24.0],
         [32.0, -144.0, 16.0, 100.0, 864.0, -384.0],
         [32.0, 16.0, 96.0, 288.0, 10.0, 432.0],
     ]
-    assert _derivatives(y.roll((1, 1), (0, 1)), x) == [
+    assert derivatives(y.roll((1, 1), (0, 1)), x) == [
         [10.0, -24.0, 16.0, 2.0, 18.0, -6.0],
         [200.0, -576.0, 256.0, 16.0, 216.0, -24.0],
         [72.0, 4.0, 216.0, 128.0, 40.0, 192.0],
     ]
-    assert _derivatives(y.flip((0, 1)), x) == [
+    assert derivatives(y.flip((0, 1)), x) == [
         [12.0, -20.0, 16.0, 3.0, 12.0, -6.0],
         [288.0, -400.0, 256.0, 36.0, 96.0, -24.0],
         [72.0, 144.0, 6.0, 128.0, 160.0, 48.0],
     ]
-    assert _derivatives(y.t()[1:], x) == [
+    assert derivatives(y.t()[1:], x) == [
         [0.0, -4.0, 12.0, 0.0, 12.0, -24.0],
         [0.0, -16.0, 144.0, 0.0, 96.0, -384.0],
         [32.0, 144.0, 96.0, 288.0],
     ]
-    assert _derivatives(y.expand(2, 2, 3), x) == [
+    assert derivatives(y.expand(2, 2, 3), x) == [
         [16.0, -40.0, 48.0, 14.0, 96.0, -108.0],
         [512.0, -1600.0, 2304.0, 784.0, 6144.0, -7776.0],
         [64.0, 320.0, 384.0, 28.0, 1152.0, 1296.0, 64.0, 320.0, 384.0, 28.0, 1152.0, 1296.0],
     ]
-    assert _derivatives(y[:, None, 1:].expand_as(torch.ones(2, 2, 2)), x) == [
+    assert derivatives(y[:, None, 1:].expand_as(torch.ones(2, 2, 2)), x) == [
         [0.0, -16.0, 24.0, 0.0, 72.0, -84.0],
         [0.0, -256.0, 576.0, 0.0, 3456.0, -4704.0],
         [128.0, 192.0, 128.0, 192.0, 864.0, 1008.0, 864.0, 1008.0],
     ]
-    assert _derivatives(y.unfold(1, 2, 1), x) == [
+    assert derivatives(y.unfold(1, 2, 1), x) == [
         [2.0, -20.0, 16.0, 5.0, 78.0, -48.0],
         [8.0, -400.0, 256.0, 100.0, 4056.0, -1536.0],
         [8.0, 160.0, 160.0, 128.0, 10.0, 936.0, 936.0, 576.0],
     ]
-    assert _derivatives(y[0].diag_embed(1), x) == [
+    assert derivatives(y[0].diag_embed(1), x) == [
         [4.0, -28.0, 48.0, 0.0, 0.0, 0.0],
         [32.0, -784.0, 2304.0, 0.0, 0.0, 0.0],
         [0.0, 16.0, 0.0, 0.0, 0.0, 0.0, 224.0, 0.0, 0.0, 0.0, 0.0, 384.0, 0.0, 0.0, 0.0, 0.0],
     ]
-    assert _derivatives(y.diagonal(1), x) == [
+    assert derivatives(y.diagonal(1), x) == [
         [0.0, -4.0, 0.0, 0.0, 0.0, -12.0],
         [0.0, -16.0, 0.0, 0.0, 0.0, -96.0],
         [32.0, 144.0],
     ]
-    assert _derivatives(torch.nn.functional.pad(y, (1, -1, 0, 1), value=2.0), x) == [
+    assert derivatives(torch.nn.functional.pad(y, (1, -1, 0, 1), value=2.0), x) == [
         [4.0, -12.0, 0.0, 5.0, 36.0, 0.0],
         [32.0, -144.0, 0.0, 100.0, 864.0, 0.0],
         [0.0, 16.0, 96.0, 0.0, 10.0, 432.0, 0.0, 0.0, 0.0],
     ]
-    assert _derivatives(torch.cat([y[:1], x, y.narrow(0, 1, 1)], 0), x) == [
+    assert derivatives(torch.cat([y[:1], x, y.narrow(0, 1, 1)], 0), x) == [
         [6.0, -3.0, 18.0, 17.0, 74.0, -63.0],
         [24.0, -24.0, 216.0, 680.0, 3256.0, -3024.0],
         [24.0, 24.0, 144.0, 12.0, -6.0, 36.0, 34.0, 148.0, -126.0, 34.0, 888.0, 756.0],
     ]
-    assert _derivatives(torch.stack([y, x], 1)[:, 1], x) == [
+    assert derivatives(torch.stack([y, x], 1)[:, 1], x) == [
         [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         [2.0, 4.0, 6.0, 8.0, 10.0, 12.0],
     ]
-    assert _derivatives(y.reshape(3, 2).squeeze().select(1, 1), x) == [
+    assert derivatives(y.reshape(3, 2).squeeze().select(1, 1), x) == [
         [0.0, -4.0, 0.0, 2.0, 0.0, -18.0],
         [0.0, -16.0, 0.0, 16.0, 0.0, -216.0],
         [32.0, 4.0, 216.0],
     ]
-    assert _derivatives(y.unsqueeze(1).squeeze(1).flatten(0, 1)[1::2], x) == [
+    assert derivatives(y.unsqueeze(1).squeeze(1).flatten(0, 1)[1::2], x) == [
         [0.0, -4.0, 0.0, 2.0, 0.0, -18.0],
         [0.0, -16.0, 0.0, 16.0, 0.0, -216.0],
         [32.0, 4.0, 216.0],
     ]
-    assert _derivatives(y.movedim(0, 1).swapaxes(0, 1), x) == [
+    assert derivatives(y.movedim(0, 1).swapaxes(0, 1), x) == [
         [2.0, -8.0, 12.0, 4.0, 30.0, -36.0],
         [8.0, -64.0, 144.0, 64.0, 600.0, -864.0],
         [8.0, 64.0, 96.0, 8.0, 360.0, 432.0],
     ]
-    assert _derivatives(torch.cat([part * 2 for part in y.split([1, 2], 1)], 1), x) == [
+    assert derivatives(torch.cat([part * 2 for part in y.split([1, 2], 1)], 1), x) == [
         [4.0, -16.0, 24.0, 8.0, 60.0, -72.0],
         [32.0, -256.0, 576.0, 256.0, 2400.0, -3456.0],
         [32.0, 256.0, 384.0, 32.0, 1440.0, 1728.0],
     ]
-    assert _derivatives(torch.stack(y.unbind(1))[0], x) == [
+    assert derivatives(torch.stack(y.unbind(1))[0], x) == [
         [2.0, 0.0, 0.0, 2.0, 0.0, 0.0],
         [8.0, 0.0, 0.0, 16.0, 0.0, 0.0],
         [8.0, 4.0],
     ]
-    assert _derivatives(torch.stack(torch.meshgrid(y[0, :2], y[1, :2], indexing="ij")), x) == [
+    assert derivatives(torch.stack(torch.meshgrid(y[0, :2], y[1, :2], indexing="ij")), x) == [
         [6.0, -28.0, 0.0, 12.0, 84.0, 0.0],
         [72.0, -784.0, 0.0, 576.0, 4704.0, 0.0],
         [24.0, 24.0, 224.0, 224.0, 24.0, 1008.0, 24.0, 1008.0],
@@ -128,57 +120,57 @@ def derivatives_of_picked_elements():
     y = x * x
     i = torch.tensor([0, 0, 1])
     j = torch.tensor([[0, 0], [2, 1]])
-    assert _derivatives(y[i], x) == [
+    assert derivatives(y[i], x) == [
         [10.0, -28.0, 36.0, 7.0, 48.0, -54.0],
         [200.0, -784.0, 1296.0, 196.0, 1536.0, -1944.0],
         [40.0, 224.0, 288.0, 40.0, 224.0, 288.0, 14.0, 576.0, 648.0],
     ]
-    assert _derivatives(y[:, i], x) == [
+    assert derivatives(y[:, i], x) == [
         [6.0, -12.0, 0.0, 9.0, 36.0, 0.0],
         [72.0, -144.0, 0.0, 324.0, 864.0, 0.0],
         [24.0, 24.0, 96.0, 18.0, 18.0, 432.0],
     ]
-    assert _derivatives(y[i, torch.tensor([1, 1, 2])], x) == [
+    assert derivatives(y[i, torch.tensor([1, 1, 2])], x) == [
         [0.0, -12.0, 0.0, 0.0, 0.0, -18.0],
         [0.0, -144.0, 0.0, 0.0, 0.0, -216.0],
         [96.0, 96.0, 216.0],
     ]
-    assert _derivatives(y[y > 3], x) == [
+    assert derivatives(y[y > 3], x) == [
         [0.0, -4.0, 8.0, 0.0, 18.0, -24.0],
         [0.0, -16.0, 64.0, 0.0, 216.0, -384.0],
         [32.0, 64.0, 216.0, 288.0],
     ]
-    assert _derivatives(y.masked_select(x > 0), x) == [
+    assert derivatives(y.masked_select(x > 0), x) == [
         [2.0, 0.0, 8.0, 3.0, 24.0, 0.0],
         [8.0, 0.0, 64.0, 36.0, 384.0, 0.0],
         [8.0, 64.0, 6.0, 288.0],
     ]
-    assert _derivatives(y.index_select(1, i), x) == [
+    assert derivatives(y.index_select(1, i), x) == [
         [6.0, -12.0, 0.0, 9.0, 36.0, 0.0],
         [72.0, -144.0, 0.0, 324.0, 864.0, 0.0],
         [24.0, 24.0, 96.0, 18.0, 18.0, 432.0],
     ]
-    assert _derivatives(y.gather(1, j), x) == [
+    assert derivatives(y.gather(1, j), x) == [
         [6.0, 0.0, 0.0, 0.0, 24.0, -18.0],
         [72.0, 0.0, 0.0, 0.0, 384.0, -216.0],
         [24.0, 24.0, 216.0, 288.0],
     ]
-    assert _derivatives(y.take(torch.tensor([5, 5, 0])), x) == [
+    assert derivatives(y.take(torch.tensor([5, 5, 0])), x) == [
         [6.0, 0.0, 0.0, 0.0, 0.0, -18.0],
         [72.0, 0.0, 0.0, 0.0, 0.0, -216.0],
         [216.0, 216.0, 24.0],
     ]
-    assert _derivatives(torch.take_along_dim(y, j, 1), x) == [
+    assert derivatives(torch.take_along_dim(y, j, 1), x) == [
         [6.0, 0.0, 0.0, 0.0, 24.0, -18.0],
         [72.0, 0.0, 0.0, 0.0, 384.0, -216.0],
         [24.0, 24.0, 216.0, 288.0],
     ]
-    assert _derivatives(torch.nn.functional.embedding(i, y), x) == [
+    assert derivatives(torch.nn.functional.embedding(i, y), x) == [
         [10.0, -28.0, 36.0, 7.0, 48.0, -54.0],
         [200.0, -784.0, 1296.0, 196.0, 1536.0, -1944.0],
         [40.0, 224.0, 288.0, 40.0, 224.0, 288.0, 14.0, 576.0, 648.0],
     ]
-    assert _derivatives(torch.nn.functional.embedding(i, y, padding_idx=1), x) == [
+    assert derivatives(torch.nn.functional.embedding(i, y, padding_idx=1), x) == [
         [10.0, -28.0, 36.0, 0.0, 0.0, 0.0],
         [200.0, -784.0, 1296.0, 0.0, 0.0, 0.0],
         [40.0, 224.0, 288.0, 40.0, 224.0, 288.0, 0.0, 0.0, 0.0],
@@ -195,104 +187,104 @@ def derivatives_of_placed_elements():
     i = torch.tensor([2, 0])
     j = torch.tensor([[0, 0], [2, 1]])
     y, t = x * x, s * s
-    assert _derivatives(y.index_add(1, i, t), x, s) == [
+    assert derivatives(y.index_add(1, i, t), x, s) == [
         [2.0, -8.0, 12.0, 4.0, 30.0, -36.0],
         [12.0, 8.0, -12.0, 4.0],
         [8.0, -64.0, 144.0, 64.0, 600.0, -864.0],
         [144.0, 32.0, -288.0, 64.0],
         [136.0, 64.0, 192.0, 16.0, 360.0, 480.0],
     ]
-    assert _derivatives(y.index_copy(1, i, t), x, s) == [
+    assert derivatives(y.index_copy(1, i, t), x, s) == [
         [0.0, -8.0, 0.0, 0.0, 30.0, 0.0],
         [12.0, 8.0, -12.0, 4.0],
         [0.0, -64.0, 0.0, 0.0, 600.0, 0.0],
         [144.0, 32.0, -288.0, 64.0],
         [128.0, 64.0, 96.0, 8.0, 360.0, 48.0],
     ]
-    assert _derivatives(y.index_fill(1, i, 3.0), x) == [
+    assert derivatives(y.index_fill(1, i, 3.0), x) == [
         [0.0, -8.0, 0.0, 0.0, 30.0, 0.0],
         [0.0, -64.0, 0.0, 0.0, 600.0, 0.0],
         [0.0, 64.0, 0.0, 0.0, 360.0, 0.0],
     ]
-    assert _derivatives(y.index_fill(0, i[1:], 2.0), x) == [
+    assert derivatives(y.index_fill(0, i[1:], 2.0), x) == [
         [0.0, 0.0, 0.0, 4.0, 30.0, -36.0],
         [0.0, 0.0, 0.0, 64.0, 600.0, -864.0],
         [0.0, 0.0, 0.0, 8.0, 360.0, 432.0],
     ]
-    assert _derivatives(y.scatter(1, torch.tensor([[0, 2], [2, 1]]), t), x, s) == [
+    assert derivatives(y.scatter(1, torch.tensor([[0, 2], [2, 1]]), t), x, s) == [
         [0.0, -8.0, 0.0, 4.0, 0.0, 0.0],
         [4.0, 24.0, -12.0, 5.0],
         [0.0, -64.0, 0.0, 64.0, 0.0, 0.0],
         [16.0, 288.0, -288.0, 100.0],
         [32.0, 64.0, 384.0, 8.0, 10.0, 48.0],
     ]
-    assert _derivatives(y.scatter(1, j, 2.0), x) == [
+    assert derivatives(y.scatter(1, j, 2.0), x) == [
         [0.0, -8.0, 12.0, 4.0, 0.0, 0.0],
         [0.0, -64.0, 144.0, 64.0, 0.0, 0.0],
         [0.0, 64.0, 96.0, 8.0, 0.0, 0.0],
     ]
-    assert _derivatives(y.scatter_add(1, j, t), x, s) == [
+    assert derivatives(y.scatter_add(1, j, t), x, s) == [
         [2.0, -8.0, 12.0, 4.0, 30.0, -36.0],
         [4.0, 8.0, -12.0, 5.0],
         [8.0, -64.0, 144.0, 64.0, 600.0, -864.0],
         [16.0, 32.0, -288.0, 100.0],
         [168.0, 64.0, 96.0, 8.0, 370.0, 480.0],
     ]
-    assert _derivatives(y.masked_scatter(x > 0, torch.cat([t, t])), x, s) == [
+    assert derivatives(y.masked_scatter(x > 0, torch.cat([t, t])), x, s) == [
         [0.0, -8.0, 0.0, 0.0, 0.0, -36.0],
         [4.0, 24.0, -8.0, 5.0],
         [0.0, -64.0, 0.0, 0.0, 0.0, -864.0],
         [16.0, 288.0, -128.0, 100.0],
         [32.0, 64.0, 384.0, 32.0, 10.0, 432.0],
     ]
-    assert _derivatives(y.masked_fill(x > 0, 2.0), x) == [
+    assert derivatives(y.masked_fill(x > 0, 2.0), x) == [
         [0.0, -8.0, 0.0, 0.0, 0.0, -36.0],
         [0.0, -64.0, 0.0, 0.0, 0.0, -864.0],
         [0.0, 64.0, 0.0, 0.0, 0.0, 432.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "sum"), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "sum"), x, s) == [
         [2.0, -8.0, 12.0, 4.0, 30.0, -36.0],
         [4.0, 8.0, -12.0, 5.0],
         [8.0, -64.0, 144.0, 64.0, 600.0, -864.0],
         [16.0, 32.0, -288.0, 100.0],
         [168.0, 64.0, 96.0, 8.0, 370.0, 480.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "mean"), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "mean"), x, s) == [
         [0.66667, -8.0, 12.0, 4.0, 15.0, -18.0],
         [1.33333, 2.66667, -6.0, 2.5],
         [0.88889, -64.0, 144.0, 64.0, 150.0, -216.0],
         [1.77778, 3.55556, -72.0, 25.0],
         [18.66667, 64.0, 96.0, 8.0, 92.5, 120.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "mean", include_self=False), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "mean", include_self=False), x, s) == [
         [0.0, -8.0, 12.0, 4.0, 0.0, 0.0],
         [2.0, 4.0, -12.0, 5.0],
         [0.0, -64.0, 144.0, 64.0, 0.0, 0.0],
         [4.0, 8.0, -288.0, 100.0],
         [40.0, 64.0, 96.0, 8.0, 10.0, 48.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "amax"), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "amax"), x, s) == [
         [0.0, -8.0, 12.0, 4.0, 30.0, -36.0],
         [0.0, 8.0, 0.0, 0.0],
         [0.0, -64.0, 144.0, 64.0, 600.0, -864.0],
         [0.0, 32.0, 0.0, 0.0],
         [128.0, 64.0, 96.0, 8.0, 360.0, 432.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "amin", include_self=False), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "amin", include_self=False), x, s) == [
         [0.0, -8.0, 12.0, 4.0, 0.0, 0.0],
         [4.0, 0.0, -12.0, 5.0],
         [0.0, -64.0, 144.0, 64.0, 0.0, 0.0],
         [16.0, 0.0, -288.0, 100.0],
         [32.0, 64.0, 96.0, 8.0, 10.0, 48.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "prod"), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "prod"), x, s) == [
         [128.0, -8.0, 12.0, 4.0, 7.5, -36.0],
         [64.0, 32.0, -108.0, 45.0],
         [53248.0, -64.0, 144.0, 64.0, 2737.5, -16416.0],
         [38912.0, 20992.0, -28512.0, 8550.0],
         [43008.0, 64.0, 96.0, 8.0, 832.5, 4320.0],
     ]
-    assert _derivatives(y.scatter_reduce(1, j, t, "prod", include_self=False), x, s) == [
+    assert derivatives(y.scatter_reduce(1, j, t, "prod", include_self=False), x, s) == [
         [0.0, -8.0, 12.0, 4.0, 0.0, 0.0],
         [64.0, 32.0, -12.0, 5.0],
         [0.0, -64.0, 144.0, 64.0, 0.0, 0.0],

@@ -2,38 +2,13 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers in a row, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    return torch.linspace(-2.0, 3.0, count, dtype=torch.float64).reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, ramp
 
 
 def tensors_are_drawn():
     """In a range and a dtype, by a generator. Rule: op/derivatives-beyond-programs."""
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     torch.manual_seed(0)
     x = torch.rand(500, requires_grad=True)
     assert x.requires_grad is True and torch.rand(1).requires_grad is False
@@ -111,7 +86,7 @@ def tensors_are_drawn():
         torch.poisson(torch.full((200,), 4.0)).mean().round().item() in (3.0, 4.0, 5.0),
     ] == [True, [0.0, 0.0], True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.randint(3, 3, (1,)),
                 lambda: torch.randperm(-1),
@@ -132,8 +107,8 @@ def tensors_are_drawn():
 
 def tensors_are_filled_by_chance():
     """In place; each law has a range and refuses settings. Rule: op/derivatives-beyond-programs."""
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     torch.manual_seed(0)
     x = torch.ones(300, requires_grad=True)
     y = x * 1
@@ -176,7 +151,7 @@ def tensors_are_filled_by_chance():
         sorted(set(torch.empty(50, dtype=torch.bool).random_().tolist())),
     ] == [True, True, [False, True]]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: z.uniform_(3, 2),
                 lambda: z.normal_(0.0, -1.0),

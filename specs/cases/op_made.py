@@ -3,33 +3,7 @@
 import torch
 
 from specs.case import refused
-
-
-def _line(*shape):
-    """Return numbers in a row, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    return torch.linspace(-2.0, 3.0, count, dtype=torch.float64).reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds, graded, ramp
 
 
 def tensors_are_made_of_numbers():
@@ -37,8 +11,8 @@ def tensors_are_made_of_numbers():
 
     Rule: op/derivatives-beyond-programs.
     """
-    t = _line(2)
-    assert _graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
+    t = ramp(2)
+    assert graded(t.softmax(0), t) == [(2,), 1.9933, 0.0066]
     x = torch.tensor([1.0], requires_grad=True)
     assert x.requires_grad is True and torch.ones(1).requires_grad is False
     assert [
@@ -139,7 +113,7 @@ def tensors_are_made_of_numbers():
     ]
     assert [torch.get_default_dtype() is torch.float32] == [True]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: torch.arange(0, 3, 0),
                 lambda: torch.arange(0, 3, -1),
@@ -189,7 +163,7 @@ def tensors_are_numbers_and_texts():
     ] == [3.0, 1, (1 + 2j), 2.5, [1.0]]
     assert [abs(torch.tensor(-2)).item(), (-x).item(), (+x).item(), pow(x, 2).item()] == [2, -2.5, 2.5, 6.25]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: float(torch.tensor(1j)),
                 lambda: int(torch.tensor(1 + 1j)),
@@ -234,7 +208,7 @@ def tensors_are_numbers_and_texts():
         x.to("cpu", torch.float64).dtype is torch.float64,
         x.to(torch.float32, copy=True) is x,
     ] == [True, True, True, True, False]
-    assert _kinds([lambda: x.to("nowhere"), lambda: x.type("torch.NoTensor")]) == "oV"
+    assert error_kinds([lambda: x.to("nowhere"), lambda: x.type("torch.NoTensor")]) == "oV"
     m = torch.arange(6.0).reshape(1, 2, 3)
     assert [
         m.mT.shape == (1, 3, 2),
@@ -247,7 +221,7 @@ def tensors_are_numbers_and_texts():
     assert [
         torch.adjoint(m[0] * 1j)[1].tolist(),
         (m[0] * 1j).H[0].tolist(),
-        _kinds([lambda: m.H, lambda: m[0, 0].mT, lambda: m[0, 0].mH]),
+        error_kinds([lambda: m.H, lambda: m[0, 0].mT, lambda: m[0, 0].mH]),
     ] == [[-1j, -4j], [-0j, -3j], "ooo"]
     assert [
         m.data_ptr() == m[0].data_ptr(),
@@ -266,7 +240,7 @@ def tensors_are_numbers_and_texts():
         torch.iinfo(torch.int8).max,
         torch.iinfo(torch.uint8).min,
         torch.iinfo(torch.int64).bits,
-        _kinds([lambda: torch.finfo(torch.int8), lambda: torch.iinfo(torch.float32)]),
+        error_kinds([lambda: torch.finfo(torch.int8), lambda: torch.iinfo(torch.float32)]),
     ] == [1.1920928955078125e-07, 65504.0, 32, 127, 0, 64, "TT"]
     assert (
         torch.finfo(torch.float64).tiny == torch.finfo(torch.float64).smallest_normal

@@ -2,18 +2,7 @@
 
 import torch
 
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def _rates(o, s, count):
@@ -128,7 +117,7 @@ def schedules_refuse_what_does_not_fit():
     once = u.OneCycleLR(_optimizer(momentum=0.9), 1.0, total_steps=1)
     warm = u.CosineAnnealingWarmRestarts(_optimizer(), 2)
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: u.SequentialLR(o, [], []),
                 lambda: u.SequentialLR(o, [s], []),

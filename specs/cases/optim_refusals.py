@@ -2,25 +2,7 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
-    kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
-    found = ""
-    for call in calls:
-        try:
-            call()
-            found += "-"
-        except Exception as error:
-            found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
-    return found
+from specs.cases._measures import error_kinds
 
 
 def _steps(kind, count, goal, **settings):
@@ -98,7 +80,7 @@ def searches_along_lines():
     assert _steps(torch.optim.SGD, 2, bowl, lr=0.1) == ([-0.96, 0.08], 2, 2.08)
     x = torch.ones(2, requires_grad=True)
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: o([x]).step(),
                 lambda: o([x], line_search_fn="least").step(
@@ -124,7 +106,7 @@ def optimizers_refuse_what_they_cannot_use():
     s.step()
     assert [round(v, 4) for v in x.tolist()] == [-1.125, -1.125]
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: s.add_param_group([y]),
                 lambda: s.add_param_group({"params": [x]}),
@@ -267,7 +249,7 @@ def scalers_wait_and_warn():
     ]
     p = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.5)
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: a.GradScaler("cpu", growth_factor=1.0),
                 lambda: a.GradScaler("cpu", backoff_factor=1.0),
@@ -326,7 +308,7 @@ def averages_are_of_each_kind():
     ] == [4.0, 2.0, 0.1, True]
     assert u.update_bn([torch.ones(1, 1)], torch.nn.Linear(1, 1)) is None
     assert (
-        _kinds(
+        error_kinds(
             [
                 lambda: u.AveragedModel(m, avg_fn=lambda o, c, n: o, multi_avg_fn=u.get_swa_multi_avg_fn()),
                 lambda: u.get_ema_multi_avg_fn(1.5),

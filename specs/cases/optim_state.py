@@ -2,15 +2,7 @@
 
 import torch
 
-
-def _stepped(optimizer, x, *grads):
-    """Return the values of a parameter after a step with each of these gradients."""
-    values = []
-    for g in grads:
-        x.grad = torch.tensor([g, -2 * g], dtype=torch.float64)
-        optimizer.step()
-        values.append([round(v, 6) for v in x.tolist()])
-    return values
+from specs.cases._measures import stepped
 
 
 def every_setting_of_lbfgs():
@@ -74,7 +66,7 @@ def a_state_goes_on_where_it_was_left():
     x = torch.tensor([1.0, -3.0], dtype=torch.float64, requires_grad=True)
     y = torch.tensor([2.0, 0.5], dtype=torch.float64, requires_grad=True)
     o = torch.optim.Adam([{"params": [y]}, {"params": [x], "lr": 0.25}], lr=0.5, betas=(0.5, 0.75))
-    assert _stepped(o, x, 1.0, -4.0) == [[0.75, -2.75], [0.938551, -2.938551]]
+    assert stepped(o, x, 1.0, -4.0) == [[0.75, -2.75], [0.938551, -2.938551]]
     state = o.state_dict()
     assert [group["params"] for group in state["param_groups"]] == [[0], [1]]
     assert list(state["state"]) == [1] and list(state["state"][1]) == ["step", "exp_avg", "exp_avg_sq"]
@@ -85,8 +77,8 @@ def a_state_goes_on_where_it_was_left():
     p.load_state_dict(state)
     assert p.param_groups[1]["lr"] == 0.25 and p.param_groups[0]["betas"] == (0.5, 0.75)
     assert p.state[z]["step"].item() == 2.0 and p.param_groups[1]["params"][0] is z
-    assert _stepped(o, x, 0.5, 2.0) == [[1.014415, -3.014415], [0.932238, -2.932238]]
-    assert _stepped(p, z, 0.5, 2.0) == [[0.855788, -2.855788], [0.682239, -2.682239]]
+    assert stepped(o, x, 0.5, 2.0) == [[1.014415, -3.014415], [0.932238, -2.932238]]
+    assert stepped(p, z, 0.5, 2.0) == [[0.855788, -2.855788], [0.682239, -2.682239]]
     q = torch.optim.SGD([x], lr=0.5, momentum=0.5)
     assert q.state_dict()["state"] == {}
     q.step()

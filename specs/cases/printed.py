@@ -2,20 +2,7 @@
 
 import torch
 
-
-def _line(*shape):
-    """Return numbers on a wave, in that shape, that require grad."""
-    count = torch.zeros(shape).numel()
-    wave = torch.linspace(-4.0, 5.0, count, dtype=torch.float64).sin().mul(2.5)
-    return wave.reshape(shape).requires_grad_()
-
-
-def _graded(out, *inputs):
-    """Return the shape of a result, its sum, each element times its number, and such sums of gradients."""
-    numbered = lambda x: torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
-    grads = torch.autograd.grad((out * numbered(out)).sum(), inputs, retain_graph=True)
-    sums = [round((x.detach() * numbered(x)).sum().item(), 4) + 0.0 for x in (out, *grads)]
-    return [tuple(out.shape), *sums]
+from specs.cases._measures import graded
 
 
 def tensors_tell_their_history():
@@ -28,7 +15,7 @@ def tensors_tell_their_history():
     assert repr(x * 2).splitlines() == ["tensor([2., 5.], grad_fn=<MulBackward0>)"]
     assert repr(x.detach()).splitlines() == ["tensor([1.0000, 2.5000])"]
     assert repr(x.softmax(0).sum()).splitlines() == ["tensor(1.0000, grad_fn=<SumBackward0>)"]
-    assert _graded(x.double().softmax(0), x) == [(2,), 1.8176, 0.1491]
+    assert graded(x.double().softmax(0), x) == [(2,), 1.8176, 0.1491]
     assert repr(x.view(2, 1)).splitlines() == [
         "tensor([[1.0000],",
         "        [2.5000]], grad_fn=<ViewBackward0>)",
@@ -143,7 +130,7 @@ def tensors_tell_their_history():
 def settings_of_printing():
     """Digits, lengths and widths last until others are set. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([[1.23456789, 2.0], [3.0, 4.0]], requires_grad=True)
-    assert _graded(x.double().softmax(0), x) == [(2, 2), 6.4694, 0.919]
+    assert graded(x.double().softmax(0), x) == [(2, 2), 6.4694, 0.919]
     torch.set_printoptions(precision=2)
     a = repr(x)
     torch.set_printoptions(sci_mode=True)

@@ -7,6 +7,9 @@ How a case reads as a Program is tested with ``conformance.execution.case``, wha
 from __future__ import annotations
 
 import ast
+import runpy
+import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -159,3 +162,18 @@ def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
     (case,) = cases(tmp_path)
     assert not run_case(case, torch, tmp_path).passed
     assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.helpers], ids=lambda case: case.id)
+def test_a_case_that_calls_others_runs_by_itself(case: Case, tmp_path: Path) -> None:
+    """The script that a finding prints holds what the case needs of its chapter."""
+    if not case.holds_for(torch.__version__) or case.departed_by(torch.__version__) or TORCH.beyond(case):
+        pytest.skip("this torch does otherwise")
+    script = tmp_path / "case.py"
+    script.write_text(case.script, encoding="utf-8")
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            runpy.run_path(str(script))
+    finally:
+        torch.set_warn_always(False)
