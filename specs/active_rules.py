@@ -106,6 +106,11 @@ class set_aside:
         _fired, _off = self._before
 
 
+def is_set_aside() -> bool:
+    """Tell whether a `set_aside` block runs."""
+    return _off is _foreign
+
+
 class _Recorded(set[str]):
     """Fired rules that tell a listener of each mark, in order; the engine's own calls stay untold."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
 from conformance.explanation.carried import carried_name, cut_of, was_leaf
 from conformance.explanation.causes_of_calls import (
+    in_place_layers,
     no_parameters,
+    other_state,
+    out_of_place,
+    registered,
     to_numpy,
     two_devices,
     two_dtypes,
@@ -66,7 +69,7 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
     if (number := plain_number(found, mishap)) is not None:
         lines, told, cure = number
         return replace(mishap, causes=tuple(lines), sentence=told, cure=cure)
-    named = names_held(found, mishap.tensor)
+    named = names_held(found, mishap.tensor) if mishap.rule not in OF_NO_TENSOR else ()
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
@@ -192,7 +195,7 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     wrote = names([at(found, line) for line in dict.fromkeys(writes)])
     text = f"{node.name} of {at(found, saved)} saved {name} at version {mishap.saved_version}"
     text += f"; {wrote} wrote to it, which made it version {known}." if wrote else "."
-    if writes and not names_held(found, mishap.tensor) and (layers := _in_place_layers(found)):
+    if writes and (layers := in_place_layers(found, writes)):
         told = names([at(found, line) for line in layers])
         cure = f"Leave inplace=True out of the layer: {told}."
         return [*writes, saved], f"{text} A layer with inplace=True writes to what it is given.", cure
@@ -203,12 +206,9 @@ def _modified(found: Story, mishap: Mishap) -> Told:
             "the loss anew after it."
         )
         return [*writes, saved], text, cure
+    if better := out_of_place(found, writes):
+        return [*writes, saved], text, better
     return [*writes, saved], text
-
-
-def _in_place_layers(found: Story) -> list[int]:
-    """Return the lines that ask a layer to write in place."""
-    return [line for line, text in enumerate(found.source, 1) if re.search(r"\binplace\s*=\s*True", text)]
 
 
 UNRECORDED = "checkpoint/needs-an-input-that-requires-grad"
@@ -340,5 +340,10 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "op/one-dtype": two_dtypes,
     "op/no-derivative": _underivable,
     "copy/numpy-refused-with-grad": to_numpy,
+    "nn/state-that-does-not-fit-refused": other_state,
+    "hook/keeps-shape": registered,
+    "hook/keeps-dtype": registered,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""
+OF_NO_TENSOR = frozenset({"nn/state-that-does-not-fit-refused"})
+"""Rules whose refusals are about no tensor of the script."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from conformance.explanation.history import changes_of, made_at, names_held, origin
 from conformance.explanation.value import Mishap, Story, TensorState
@@ -134,3 +135,57 @@ def written_aside(found: Story, tensor: int) -> int:
                     return step.line
                 aside |= set(flow.gives) if len(flow.takes) == 1 else set()
     return 0
+
+
+def other_state(found: Story, mishap: Mishap) -> tuple[list[int], str, str]:
+    """Tell what to do with a state that does not fit, by what is wrong with it."""
+    said = mishap.message
+    keys = re.findall(r'"([^"]+)"', said.partition("Unexpected key(s)")[2].partition("Missing")[0])
+    sizes = re.findall(r"size mismatch for (\S+):", said)
+    if keys and all(key.startswith("module.") for key in keys):
+        cure = 'It was saved from a wrapper: load {k.removeprefix("module."): v for k, v in state.items()}.'
+    elif sizes:
+        drop = " and ".join(f"state.pop({name!r})" for name in sizes[:2])
+        cure = f"Give the layer the sizes of the state; or leave it as it is: {drop}, then strict=False."
+    else:
+        cure = (
+            "Compare state.keys() with the module's own state_dict().keys(), and rename what differs; "
+            "strict=False skips names that are missing or unknown."
+        )
+    return [mishap.line], "", cure
+
+
+def registered(found: Story, mishap: Mishap) -> tuple[list[int], str]:
+    """Tell at which lines the script registered hooks, the last first."""
+    lines = [s.line for s in found.steps if "hook(" in found.text_of(s.line)]
+    told = names([at(found, line) for line in dict.fromkeys(lines)])
+    return [*reversed(lines), mishap.line], f"{beginning(told)} registered a hook." if lines else ""
+
+
+_METHOD = re.compile(r"([\w.\[\]]+)\.([a-z]\w*[a-z0-9])_\(")
+_WRITES = re.compile(rf"{_METHOD.pattern}|[-+*/@|&^%]=|\]\s*=[^=]|\bout\s*=")
+"""A write that a line shows."""
+_IN_PLACE = re.compile(r"\binplace\s*=\s*True|\bReLU6?\(True\)")
+_NO_TWIN = frozenset({"copy", "fill", "zero", "normal", "uniform", "data", "set", "resize"})
+"""The methods that have no twin out of place."""
+
+
+def in_place_layers(found: Story, writes: Iterable[int]) -> list[int]:
+    """Return the lines that ask a layer to write in place, if no line that wrote shows a write of its own."""
+    if any(_WRITES.search(found.text_of(line)) for line in writes):
+        return []
+    if any("optim/step-is-a-write" in s.marks for s in found.steps if s.line in writes):
+        return []
+    asking = [line for line, text in enumerate(found.source, 1) if _IN_PLACE.search(text)]
+    return [line for line in asking if line in writes] or asking
+
+
+def out_of_place(found: Story, writes: Iterable[int]) -> str:
+    """Return the cure of a write by a method that has a twin out of place, or nothing."""
+    for line in writes:
+        called = _METHOD.search(found.text_of(line))
+        if called and called[2] not in _NO_TWIN:
+            there = f"{called[1]}.{called[2]}"
+            place = f"Write out of place at line {line}: {there}(...) for {there}_(...)"
+            return f"{place}; or write into {called[1]}.clone()."
+    return ""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from specs.active_rules import is_set_aside
+
 NO_TEXT = "<exception str() failed>"
 """Python's words for an exception that has none."""
 Emit = Callable[[dict[str, Any]], None]
@@ -70,7 +72,7 @@ class LineTracer:
         self.emit = lambda record: None
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != self.filename:
+        if frame.f_code.co_filename != self.filename or is_set_aside():
             return None
         self.entered()
         self.frames.append(frame)

@@ -88,12 +88,12 @@ def explain_on_torch(
             return Beside(there, (), 0, 0, note)
         lost_at = _lost_at(end)
         if cast:  # each kernel rounds to half precision in its own way
-            lost_at = lost_at or 0
+            lost_at = 0
         compared = BothSides(found, there, lost_at)
         if draws and any(d.fact in ("value", "grad") for d in compared.differ):
             compared = BothSides(found, there, lost_at, on_torch(nudged(draws))[0])
     notes = compared.notes()
-    if lost_at is not None and not end.get("lost"):
+    if cast:
         notes.insert(0, "values are not compared: kernels under autocast round in their own ways")
     elif lost_at is not None:
         notes.insert(0, f"values are not compared from the first {end['lost']} on")

@@ -30,6 +30,8 @@ CURES: dict[str, str] = {
     "num_embeddings counts from 0.",
     r"^Input type \(.*\) and (bias|weight) type \(.*\) should be the same": "Cast the input to the layer's "
     "dtype, for instance x.float(); or the module to the input's.",
+    r"^(mixed dtype \(CPU\)|prelu: Type promoting not supported)": "Cast the input to the layer's dtype, for "
+    "instance x.float(); or the module to the input's.",
     r"^Expected hidden(\[\d\])? size": "Give a state of shape (num_layers * directions, batch, hidden_size); "
     "the batch stands second there, also with batch_first=True.",
     r"^all elements of input should be between 0 and 1": "Give probabilities: torch.sigmoid(output); or take "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from conformance.explanation.value import ExecutedLine, Flow, Story
 from conformance.explanation.words import at, beginning, names
+from specs.ops import overloads
 
 WAYS_OUT = {
     "detach": "detach() cut the history",
@@ -111,6 +112,7 @@ def way_out(found: Story, cut: Cut) -> str:
     takes = flow.takes if how == flow.how else flow.takes[::-1]
     taken = names([n for t in takes for n in cut.step.named(t)[:1]])
     of = f" of {taken}" if taken else ""
+    how = _public(how)
     if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
         if NO_GRAD in cut.step.marks:
             since = _switched_off(found, cut.step)
@@ -119,6 +121,14 @@ def way_out(found: Story, cut: Cut) -> str:
             return f"{place} ran {how}(){of} in inference mode, so nothing was recorded."
         return f"{place}: {how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
     return f"{place}: {WAYS_OUT[flow.how]}{of}."
+
+
+def _public(how: str) -> str:
+    """Return PyTorch's name of an op that has none in public: that of its node."""
+    if not how.startswith("_"):
+        return how
+    node = overloads(how).ops[0].node or how
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", node)).lower()
 
 
 def _as_written(how: str, line: str) -> str:

@@ -13,13 +13,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 
 COUNT = 2
 """The number of virtual CUDA devices."""
 
-_ELSEWHERE = ("mps", "meta", "xpu", "hpu", "mtia", "xla")
+_ELSEWHERE = ("mps", "xpu", "hpu", "mtia", "xla")
 """Kinds of devices that PyTorch knows and the reference lacks."""
 
 
@@ -34,7 +35,8 @@ _TYPES = (
 class device:
     """``torch.device``: the CPU, or a CUDA device, by its number or without one.
 
-    Raises RuntimeError for unknown kinds, AssertionError for kinds that PyTorch knows."""
+    Raises RuntimeError for unknown kinds, AssertionError for kinds that a PyTorch for CUDA is built without,
+    NotModelled for the kind that holds no elements."""
 
     __slots__ = ("index", "type")
     type: str
@@ -51,6 +53,8 @@ class device:
                 " * (str type, int index = -1)\n"
             )
         kind, _, number = type.partition(":")
+        if kind == "meta":
+            raise NotModelled("torch.device('meta')")
         if kind in _ELSEWHERE:
             raise AssertionError(
                 f"Torch not compiled with {kind.upper()} enabled: there are the CPU and CUDA"

@@ -7,6 +7,7 @@ histories are PyTorch's, the names of nodes within a `vmap` are not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
@@ -20,6 +21,7 @@ from reference_impl.func.trees import flat, like
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
 from reference_impl.namespace.missing import loading
+from specs.active_rules import set_aside
 
 
 def _own(x: Any) -> Any:
@@ -273,7 +275,8 @@ def vmap(
                 like(arg, [x if d is None else x.select(d, at) for x, d in pair])
                 for arg, pair in zip(args, pairs, strict=True)
             ]
-            outs.append(func(*picked, **kwargs))
+            with set_aside() if at else nullcontext():  # PyTorch calls it once
+                outs.append(func(*picked, **kwargs))
         columns = zip(*map(flat, outs), strict=True)
         wanted = [out_dims] * len(flat(outs[0])) if isinstance(out_dims, int) else list(out_dims)
         return like(outs[0], [composite.stack(c, d) for c, d in zip(columns, wanted, strict=True)])

@@ -183,7 +183,7 @@ def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     where = np.nonzero(np.atleast_1d(array_of(x)))
     if as_tuple:
         return tuple(_tensor(index) for index in where)
-    return _tensor(np.stack(where, 1).astype(np.int64)[:, : x.ndim])
+    return wrap(np.array(np.stack(where, 1)[:, : x.ndim], np.int64, order="F"))  # as PyTorch lays them out
 
 
 def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:

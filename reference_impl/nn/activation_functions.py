@@ -11,6 +11,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import rand
 from specs.errors import need_kernel
@@ -183,6 +184,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
             f"{weight.numel()} and channel size = {input.shape[1] if input.ndim > 1 else 1}."
         )
+    if input.dtype != weight.dtype:
+        got = " and ".join(LEGACY_NAMES[each.dtype.name] for each in (input, weight))
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {got}")
     if input.ndim > 1:
         weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2)))
     return input._prelu(weight)

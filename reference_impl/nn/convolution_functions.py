@@ -9,17 +9,14 @@ import numpy as np
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import zeros
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import for_each
 
-_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
          "int64": "long int", "int32": "int", "uint8": "unsigned char"}  # fmt: skip
 """C++'s names of dtypes."""
-_SCALAR_TYPES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-                 "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-                 "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-"""PyTorch's names of dtypes."""
 
 
 def _need_image(name: str, ndim: int, input: Tensor, bias: Tensor | None) -> None:
@@ -30,7 +27,7 @@ def _need_image(name: str, ndim: int, input: Tensor, bias: Tensor | None) -> Non
             f"input of size: {list(input.shape)}"
         )
     if bias is not None and input.dtype != bias.dtype:
-        names = [_IN_C.get(x.dtype.name, x.dtype.name) for x in (input, bias)]
+        names = [IN_C.get(x.dtype.name, x.dtype.name) for x in (input, bias)]
         raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 
@@ -90,7 +87,7 @@ def _need_fit(x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, *, tr
 
 def _need_one_dtype(x: Tensor, weight: Tensor) -> None:
     if x.dtype != weight.dtype:
-        names = [_SCALAR_TYPES[each.dtype.name] for each in (x, weight)]
+        names = [LEGACY_NAMES[each.dtype.name] for each in (x, weight)]
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
@@ -164,6 +161,7 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
             bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
         return input._conv_bias(weight, bias, **settings, groups=groups)
 
+    convolve.__name__ = f"conv{ndim}d"
     return keeping_format(convolve) if ndim > 1 else convolve
 
 
@@ -198,6 +196,7 @@ def _transposed(ndim: int) -> Callable[..., Tensor]:
             bias = zeros(weight.shape[1] * groups, dtype=weight.dtype, device=weight.device)
         return input._conv_transpose(weight, bias, **settings, groups=groups)
 
+    convolve.__name__ = f"conv_transpose{ndim}d"
     return keeping_format(convolve) if ndim > 1 else convolve
 
 

@@ -11,7 +11,7 @@ from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional
 from reference_impl.nn.layers import reset_linear
 from reference_impl.nn.module import Module
-from reference_impl.nn.own_names import under_own_name
+from reference_impl.nn.own_names import in_force, under_own_name
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.window_functions import for_each
 
@@ -113,7 +113,7 @@ class _Conv(_ConvNd):
         if own["padding_mode"] != "zeros":
             input, padding = functional.pad(input, self._sides(padding), own["padding_mode"]), 0
         how = (own["stride"], padding, own["dilation"], self.groups)
-        return type(self).function(input, self.weight, self.bias, *how)
+        return in_force(type(self).function)(input, self.weight, self.bias, *how)
 
     def _sides(self, padding: Any) -> list[int]:
         """The padding of each side, the last dimension first."""
@@ -185,7 +185,7 @@ class _ConvTranspose(_ConvNd):
         own = self.__dict__
         more = own["output_padding"] if output_size is None else self._more(input, list(output_size))
         how = (own["stride"], own["padding"], more, self.groups, own["dilation"])
-        return type(self).function(input, self.weight, self.bias, *how)
+        return in_force(type(self).function)(input, self.weight, self.bias, *how)
 
     def _more(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
         """The sizes that are wanted, beyond the least that there may be."""

@@ -278,7 +278,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes >= 0 and indices.size and indices.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     count = int(indices.max()) + 1 if num_classes < 0 else num_classes
-    return wrap_beside(tensor, np.eye(count, dtype=np.int64)[indices])
+    zeros = tensor.new_empty((*tensor.shape, count)).fill_(0)
+    return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.nn import functional
 from reference_impl.nn.loss_functions import reduction_of_old
 from reference_impl.nn.module import Module
-from reference_impl.nn.own_names import under_own_name
+from reference_impl.nn.own_names import in_force, under_own_name
 
 
 class _Loss(Module):
@@ -39,7 +39,7 @@ class _Loss(Module):
         return {name: self.__dict__[name] for name in self._passed_on}
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return type(self).function(input, target, reduction=self.reduction, **self.settings)
+        return in_force(type(self).function)(input, target, reduction=self.reduction, **self.settings)
 
 
 @cache
@@ -74,7 +74,8 @@ class _Classes(_Loss):
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return type(self).function(input, target, self.weight, reduction=self.reduction, **self.settings)
+        how = {"reduction": self.reduction, **self.settings}
+        return in_force(type(self).function)(input, target, self.weight, **how)
 
 
 def _loss(name: str, base: type[_Loss], function: Callable[..., Tensor]) -> type[_Loss]:
@@ -114,7 +115,7 @@ class _Weighted(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         weights = {name: getattr(self, name) for name in self.names}
-        return type(self).function(input, target, reduction=self.reduction, **weights)
+        return in_force(type(self).function)(input, target, reduction=self.reduction, **weights)
 
 
 BCELoss = _loss("BCELoss", _Weighted, functional.binary_cross_entropy)
@@ -133,7 +134,7 @@ class _Several(_Loss):
     order: tuple[str, ...] = ("margin", "size_average", "reduce", "reduction")
 
     def forward(self, *inputs: Any) -> Tensor:
-        return type(self).function(*inputs, reduction=self.reduction, **self.settings)
+        return in_force(type(self).function)(*inputs, reduction=self.reduction, **self.settings)
 
 
 SmoothL1Loss = _loss("SmoothL1Loss", _Several, functional.smooth_l1_loss)
@@ -174,7 +175,7 @@ class _Margins(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         how = {"weight": self.weight, "reduction": self.reduction, **self.settings}
-        return type(self).function(input, target, **how)
+        return in_force(type(self).function)(input, target, **how)
 
 
 MultiMarginLoss = _loss("MultiMarginLoss", _Margins, functional.multi_margin_loss)
@@ -200,4 +201,4 @@ class CTCLoss(_Loss):
         self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
     ) -> Tensor:
         how = (self.blank, self.reduction, self.zero_infinity)
-        return type(self).function(log_probs, targets, input_lengths, target_lengths, *how)
+        return in_force(type(self).function)(log_probs, targets, input_lengths, target_lengths, *how)

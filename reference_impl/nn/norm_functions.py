@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import bfloat16, float16
+from reference_impl.base.dtypes import bfloat16, float16, float32
 from reference_impl.base.modes import inference_mode, no_grad
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.rules import by, hold_back, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros
 from reference_impl.namespace.formats import keeping_format
+from reference_impl.nn.convolution_functions import IN_C
 from reference_impl.nn.window_functions import avg_pool2d, avg_pool3d
 from specs.active_rules import set_aside
 from specs.errors import need_kernel
@@ -28,6 +32,15 @@ def _given(
     """Weight and bias, ones and zeros where there is none."""
     like: dict[str, Any] = {"dtype": x.dtype, "device": x.device}
     return ones(shape, **like) if weight is None else weight, zeros(shape, **like) if bias is None else bias
+
+
+def _need_dtypes(x: Tensor, *given: Tensor | None) -> None:
+    """Refuse other dtypes beside the input's, but for float32 beside a half precision."""
+    others = [each.dtype for each in given if each is not None and each.dtype != x.dtype]
+    if any(dtype != float32 for dtype in others):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if others and x.dtype not in (bfloat16, float16):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def _statistics(x: Tensor, axes: tuple[int, ...], eps: float) -> dict[str, Tensor]:
@@ -70,11 +83,18 @@ def layer_norm(
     need_kernel("LayerNormKernelImpl", array_of(input), "biu")
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*, ", weight, bias)
+    _need_dtypes(input, weight, bias)
     found = _statistics(input, tuple(range(-len(shape), 0)), eps)
     # NB: without weight and bias, an inference tensor is alone, and so nothing is recorded.
     with inference_mode() if input.is_inference() else nullcontext():
         weight, bias = _given(input, weight, bias, shape)
     return input._layer_norm(weight, bias, dims=len(shape), eps=eps, **found)
+
+
+def _tell_once(text: str) -> None:
+    if STATE.warn_always or text not in STATE.warned:
+        STATE.warned.add(text)
+        hold_back(partial(warnings.warn, text, stacklevel=4))
 
 
 def rms_norm(
@@ -83,6 +103,11 @@ def rms_norm(
     """Divide the last dimensions by the root of their mean square, then scale; half precision as float32."""
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*", weight)
+    if weight is not None and weight.dtype != input.dtype:
+        _tell_once(
+            f"Mismatch dtype between input and weight: input dtype = {IN_C[input.dtype.name]}, weight "
+            f"dtype = {IN_C[weight.dtype.name]}, Cannot dispatch to fused implementation."
+        )
     x = input.float() if input.dtype in (float16, bfloat16) else input
     least = float(np.finfo(array_of(x).dtype).eps) if eps is None else eps
     out = x.mul(x.pow(2).mean(tuple(range(-len(shape), 0)), True).add_scalar(least).rsqrt())
@@ -111,12 +136,13 @@ def batch_norm(
     if not training and (running_mean is None or running_var is None):
         missing = "running_mean" if running_mean is None else "running_var"
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
-    if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
-        return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
     if training and input.numel() == input.shape[1]:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.size()}"
         )
+    _need_dtypes(input, *named.values())
+    if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
+        return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
     if running_mean is not None and running_var is not None:
         array = array_of(input)
         axes = (0, *range(2, array.ndim))
@@ -183,6 +209,7 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(given.shape)} and input of shape {list(input.shape)}"
             )
+    _need_dtypes(input, weight, bias)
     x = input.contiguous()
     found = _statistics(layers.in_groups(x, num_groups), (2,), eps)
     return x._group_norm(*_given(x, weight, bias, (channels,)), groups=num_groups, eps=eps, **found)

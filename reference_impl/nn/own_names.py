@@ -1,9 +1,20 @@
-"""Functions that classes share, under the name of each class: Python's errors tell it."""
+"""Functions that classes share: under the name of each class, which Python's errors tell, and as they are in
+force.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
+
+from reference_impl.nn import functional
+
+
+def in_force(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what `functional` holds by the name of a function now: autocast puts others in their places."""
+    found: Callable[..., Any] = getattr(functional, function.__name__, function)
+    return found
 
 
 def under_own_name(made: Any, name: str) -> None:

@@ -11,6 +11,7 @@ from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional
 from reference_impl.nn.init import constant_
 from reference_impl.nn.module import Module
+from reference_impl.nn.own_names import in_force
 from reference_impl.nn.parameter import Parameter
 from reference_impl.nn.window_functions import for_each
 
@@ -48,7 +49,7 @@ def _module(
             return settings
 
         def forward(self, input: Tensor) -> Any:
-            return function(input, **{key: self.__dict__[key] for key in names})
+            return in_force(function)(input, **{key: self.__dict__[key] for key in names})
 
         def extra_repr(self) -> str:
             own = self.__dict__

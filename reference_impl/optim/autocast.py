@@ -24,6 +24,12 @@ from reference_impl.nn import functional
 from specs.op import Op
 from specs.ops.autocast import FLOAT, FLOAT_FUNCTIONS, LOWER, LOWER_BY_DEVICE, LOWER_FUNCTIONS, WIDEST
 
+UNSAFE = (
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\nMany models use "
+    "a sigmoid layer right before the binary cross entropy layer.\nIn this case, combine the two layers "
+    "using torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
+    "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast."
+)
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
@@ -228,14 +234,12 @@ def _casting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         dtype = STATE.autocast.dtypes.get(device)
         if dtype is None:
             return function(*args, **kwargs)
+        if name == "binary_cross_entropy" and device == "cuda":
+            raise RuntimeError(UNSAFE)
         if name in FLOAT_FUNCTIONS[device]:
             dtype = dtypes.float32
         elif name not in LOWER_FUNCTIONS:
             return function(*args, **kwargs)
-        if name == "binary_cross_entropy" and device == "cuda":
-            raise RuntimeError(
-                "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast."
-            )
         named = {key: _cast(x, dtype) for key, x in kwargs.items()}
         return function(*(_cast(x, dtype) for x in args), **named)
 

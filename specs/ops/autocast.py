@@ -9,7 +9,7 @@ LOWER = frozenset({
 """Ops that run in half precision."""
 LOWER_FUNCTIONS = (
     "einsum", "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "scaled_dot_product_attention",
+    "conv_transpose3d", "prelu", "scaled_dot_product_attention",
 )  # fmt: skip
 LOSSES = (
     "cosine_embedding_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss",

@@ -60,6 +60,11 @@ def _through(g: Any, x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd:
     return rstd.mul(g.sub(g.mean(axes, True)).sub(hat.mul(g.mul(hat).mean(axes, True))))
 
 
+def _scaled(standard: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Scale and shift what was standardised; the result has its dtype, also with a wider weight and bias."""
+    return np.ascontiguousarray(standard * weight + bias, standard.dtype)
+
+
 def _trailing(dims: int) -> tuple[int, ...]:
     return tuple(range(-dims, 0))
 
@@ -73,7 +78,7 @@ def _layer_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
     """The last dimensions with mean 0 and variance 1, scaled and shifted."""
-    return np.ascontiguousarray(_standardised(x, _trailing(dims), eps) * weight + bias)
+    return _scaled(_standardised(x, _trailing(dims), eps), weight, bias)
 
 
 _layer_norm.wrt(
@@ -102,8 +107,7 @@ def _batch_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
     """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
-    scaled = _standardised(x, channels(x), eps) * _beside(weight, x.ndim) + _beside(bias, x.ndim)
-    return np.ascontiguousarray(scaled)
+    return _scaled(_standardised(x, channels(x), eps), _beside(weight, x.ndim), _beside(bias, x.ndim))
 
 
 _batch_norm.wrt(
@@ -124,7 +128,7 @@ def _batch_norm_known(
     """Channels standardised with a mean and a variance that are given, scaled and shifted."""
     mean, weight, bias = (_beside(v, x.ndim) for v in (mean, weight, bias))
     standard = (x - mean) / np.sqrt(_beside(variance, x.ndim) + x.dtype.type(eps))
-    return np.ascontiguousarray(standard * weight + bias)
+    return _scaled(standard.astype(x.dtype, copy=False), weight, bias)
 
 
 def _rstd(variance: Any, eps: float, ndim: int) -> Any:
@@ -152,7 +156,7 @@ def _group_norm(
 ) -> Any:
     """Groups of channels of each sample with mean 0 and variance 1, scaled and shifted by channel."""
     hat = _standardised(in_groups(x, groups), (2,), eps).reshape(x.shape)
-    return hat * _beside(weight, x.ndim) + _beside(bias, x.ndim)
+    return _scaled(hat, _beside(weight, x.ndim), _beside(bias, x.ndim))
 
 
 _group_norm.wrt(

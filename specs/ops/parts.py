@@ -157,7 +157,10 @@ def rot90(x: Tensor, k: Count = 1, dims: Dims = (0, 1)) -> Any:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if x.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
-    return np.rot90(x, k, dims).copy(order="C")
+    turned = np.rot90(x, k, dims)
+    if k % 2 == 0:
+        return turned.copy(order="C")
+    return np.ascontiguousarray(np.swapaxes(turned, *dims)).swapaxes(*dims)  # a flip, transposed
 
 
 rot90.wrt(x=lambda g, k, dims: g.rot90(-k, dims))

@@ -127,8 +127,8 @@ def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
     at, weights = plan
     flat = x.reshape((*x.shape[: x.ndim - dims], -1))
     if at.shape[-1] == 1 and (weights == 1).all():
-        return flat[..., at[..., 0]]
-    return (flat[..., at] * weights.astype(x.dtype)).sum(-1)
+        return np.ascontiguousarray(flat[..., at[..., 0]])
+    return np.ascontiguousarray((flat[..., at] * weights.astype(x.dtype)).sum(-1))
 
 
 def _transposed(dy: np.ndarray, plan: WeightedSums, sizes: Sizes) -> np.ndarray:

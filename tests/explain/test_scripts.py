@@ -67,6 +67,7 @@ MISSING = {
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
+    "torch.nn.Linear(1, 1, device='meta')": "torch.device('meta')",
     "torch.nn.Linear(1, 1).share_memory()": "torch.nn.Module.share_memory",
 }  # fmt: skip
 

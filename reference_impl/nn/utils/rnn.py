@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,11 +58,13 @@ def pad_sequence(
         raise RuntimeError("received an empty list of sequences")
     longest = max(x.shape[0] for x in sequences)
     rest = tuple(sequences[0].shape[1:])
-    out = sequences[0].new_empty((len(sequences), longest, *rest)).fill_(padding_value)
+    batch = 0 if batch_first else 1
+    sizes = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    out = sequences[0].new_empty((*sizes, *rest)).fill_(padding_value)
     for n, x in enumerate(sequences):
         size = x.shape[0]
-        out.select(0, n).narrow(0, 0 if padding_side == "right" else longest - size, size).copy_(x)
-    return out if batch_first else out.transpose(0, 1)
+        out.select(batch, n).narrow(0, 0 if padding_side == "right" else longest - size, size).copy_(x)
+    return out
 
 
 def _lengths(lengths: Any) -> Tensor:
@@ -117,16 +120,20 @@ def pad_packed_sequence(
             "Expected total_length to be at least the length of the longest sequence in input, but got "
             f"total_length={total_length} and max sequence length being {len(counts)}"
         )
-    rows = counts[0]
-    out = sequence.data.new_full((length, rows, *sequence.data.shape[1:]), padding_value)
-    for t, part in enumerate(sequence.data.split(counts, 0)):
-        out.select(0, t).narrow(0, 0, counts[t]).copy_(part)
+    rows, rest = counts[0], sequence.data.shape[1:]
+    out = sequence.data.new_empty((length, rows, *rest)).fill_(padding_value)
+    at = t = 0
+    for count, alike in groupby(counts):  # one write for all steps of as many sequences
+        steps = len(list(alike))
+        part = sequence.data.narrow(0, at, steps * count).view((steps, count, *rest))
+        out.narrow(0, t, steps).narrow(1, 0, count).copy_(part)
+        at, t = at + steps * count, t + steps
     sizes = wrap(np.array([sum(count > n for count in counts) for n in range(rows)], np.int64))
     out = out.transpose(0, 1) if batch_first else out
     if sequence.unsorted_indices is None:
         return out, sizes
-    at = sequence.unsorted_indices
-    return out.index_select(0 if batch_first else 1, at), sizes.index_select(0, at)
+    order = sequence.unsorted_indices
+    return out.index_select(0 if batch_first else 1, order), sizes.index_select(0, order)
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
