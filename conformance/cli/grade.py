@@ -75,7 +75,12 @@ def grade(
             metavar="FILE", help="Against this recording (of `record`); may be repeated. Implies recorded."
         ),
     ] = None,
-    programs: Annotated[int, number_option("programs", "How many programs to draw, after the cases.")] = 1000,
+    programs: Annotated[
+        int | None,
+        number_option(
+            "programs", "How many programs to draw, after the cases (default: as --expect says, or 1000)."
+        ),
+    ] = None,
     seed: Annotated[int, number_option("seed", "The same seed gives the same report.")] = 0,
     source: Annotated[
         Source,
@@ -176,7 +181,7 @@ def grade(
     matching(rules)
     read = [Path(impl), *(recording or ()), *filter(None, [expect])]
     check_writable(json=json, junit=junit, markdown=markdown, reads=read)
-    entries = expectations_of(expect, write_expect)
+    expected = expectations_of(expect, write_expect)
     use(device, imports)
     if torch_like is not None and impl != "reference":
         raise Trouble("IMPL and --torch-like are two implementations", "give one of them")
@@ -192,8 +197,9 @@ def grade(
     else:
         judge = str(against) if against else ("reference" if on_trial or impl == "torch" else "torch")
         load_adapter(judge)
-        how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
-        how |= {"expect": entries, "update": write_expect is not None}
+        drawn = expected.programs if programs is None else programs
+        how |= {"programs": drawn, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
+        how |= {"expect": expected.entries, "update": write_expect is not None}
         with progress_bar() as tick:
             report = check(impl, against=judge, progress=tick, **how)
     if not times:
@@ -202,7 +208,7 @@ def grade(
     forms = ((json, as_json), (junit, as_junit), (markdown, as_markdown))
     write_reports({file: form.render(report) for file, form in forms if file is not None})
     if write_expect is not None:
-        write_expectations(write_expect, entries, report)
+        write_expectations(write_expect, expected, report)
     raise typer.Exit(report.exit_code)
 
 

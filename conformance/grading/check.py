@@ -27,7 +27,7 @@ from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
 from conformance.grading.chunks import Progress, in_chunks
-from conformance.grading.expectations import read_expectations
+from conformance.grading.expectations import Expectations, read_expectations
 from conformance.grading.participants import REFERENCE, TORCH, preload_for
 from conformance.grading.rule_status import unconfirmed
 from conformance.grading.selection import ALL, select_for
@@ -52,6 +52,8 @@ ENOUGH_DEATHS = 8
 """An implementation that dies in its first so many cases, and lives in none, is not asked for more."""
 
 KNOWN_DIVERGENCE = "torch is known to break its rule"
+PROGRAMS = 1000
+"""The number of programs where nobody gives one."""
 STALE_RECORD = (
     "this torch keeps the rule: the record that it breaks it (`departs` in specs/rules) is out of date"
 )
@@ -61,7 +63,7 @@ def check(
     adapter: Any,
     *,
     against: str = TORCH,
-    programs: int = 1000,
+    programs: int | None = None,
     seed: int = 0,
     source: str = "hypothesis",
     rules: str = ALL,
@@ -83,18 +85,25 @@ def check(
     ``rules`` narrows the cases to those of matching rules, and sets findings about others apart; without
     ``cases`` programs alone decide. A program or case that takes more than ``timeout`` seconds hangs.
     With ``isolated`` it runs in a process of its own even if it is built in, with ``python`` in one of that
-    interpreter. ``expect`` are differences that are by design, or the path of their file: they fail nothing,
-    unless they are gone. With ``update`` they are made to be what is found, under ``expected`` of the report.
+    interpreter. ``expect`` are differences that are by design, or the path of their file, which may say how
+    many programs are drawn by default: they fail nothing, unless they are gone. With ``update`` they are made
+    to be what is found, under ``expected`` of the report.
 
     Raises TypeError or ValueError for a wrong argument (a file that holds no expectations too), or if no rule
     matches, before any process starts, and AdapterError where an adapter cannot be loaded.
     """
-    check_arguments(programs=programs, seed=seed, source=source, rules=rules, fail_fast=fail_fast)
+    if programs is not None:
+        check_arguments(programs=programs)
+    check_arguments(seed=seed, source=source, rules=rules, fail_fast=fail_fast)
     check_arguments(cases=cases, workers=workers, timeout=timeout, progress=progress, against=against)
     if against not in (TORCH, REFERENCE):
         raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
     spec = named_in(name_of(adapter), None if python is None else str(python), isolated)
-    entries = read_expectations(Path(expect)) if isinstance(expect, str | Path) else tuple(expect)
+    expected = (
+        read_expectations(Path(expect)) if isinstance(expect, str | Path) else Expectations(tuple(expect))
+    )
+    if programs is None:
+        programs = PROGRAMS if expected.programs is None else expected.programs
     if spec == against:
         against = REFERENCE if spec == TORCH else TORCH
     started = time.perf_counter()
@@ -106,7 +115,7 @@ def check(
     witnessed, tally = _cases(spec, against, chosen if cases else (), workers, tick, timeout)
     after_cases = time.perf_counter()
     device = _device(adapters.load(TORCH) if TORCH in (spec.removeprefix(ISOLATED), against) else subject)
-    entries = tuple(entry for entry in entries if entry.applies(subject.version, device))
+    entries = tuple(entry for entry in expected.entries if entry.applies(subject.version, device))
     whole = Chunk(spec, against, source, seed, 0, programs, fail_fast, timeout=timeout, expected=entries)
     shows = partial(show, whole=whole, witnessed=witnessed, workers=workers, tick=tick)
     evidence: Evidence = {}

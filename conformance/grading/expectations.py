@@ -9,11 +9,13 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from conformance.execution.claims import known_ops
+from conformance.grading.arguments import LIMITS
 from conformance.input_files import TEXT, read_lines
 from conformance.program.parsing import ProgramError, parse
 from conformance.report.expectation import ANY, NO_RULE, Expectation
@@ -35,8 +37,16 @@ class ExpectationError(ValueError):
         super().__init__(f"{problem} (hint: {hint})")
 
 
-def read_expectations(path: Path, *, reasons: bool = True) -> tuple[Expectation, ...]:
-    """Return the entries of a file; each needs a reason, unless ``reasons`` is false.
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """Entries of a file, and the number of ``programs`` that it was written for, if it says so."""
+
+    entries: tuple[Expectation, ...] = ()
+    programs: int | None = None
+
+
+def read_expectations(path: Path, *, reasons: bool = True) -> Expectations:
+    """Read a file; each entry needs a reason, unless ``reasons`` is false.
 
     Raises ExpectationError for what is no entry, or names nothing that there is.
     """
@@ -48,7 +58,11 @@ def read_expectations(path: Path, *, reasons: bool = True) -> tuple[Expectation,
         ) from None
     except ValueError as error:
         raise ExpectationError(f"{path} is no TOML: {error}") from None
-    _known(f"{path} has the unknown key", found, ("expect",))
+    _known(f"{path} has the unknown key", found, ("expect", "programs"))
+    programs = found.get("programs")
+    least, most = LIMITS["programs"]
+    if programs is not None and (type(programs) is not int or not least <= programs <= most):
+        raise ExpectationError(f"{path}: programs is {programs!r:.60}", f"a number from {least} to {most:,}")
     listed = found.get("expect", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ExpectationError(f"{path}: expect is no list of tables", "write each entry under [[expect]]")
@@ -56,7 +70,7 @@ def read_expectations(path: Path, *, reasons: bool = True) -> tuple[Expectation,
     if len(set(entries)) < len(entries):
         twice = next(entry for entry in entries if entries.count(entry) > 1)
         raise ExpectationError(f"{path} has two entries alike: {twice.label}", "take one out")
-    return tuple(entries)
+    return Expectations(tuple(entries), programs)
 
 
 def _entry(where: str, held: dict[str, Any], reasons: bool) -> Expectation:
@@ -121,9 +135,10 @@ def _known(problem: str, names: Iterable[str], known: Collection[str]) -> None:
             raise ExpectationError(f"{problem} {name!r}", f"did you mean {near[0]!r}?" if near else FORM)
 
 
-def text_of(entries: Iterable[Expectation]) -> str:
-    """Return the entries as a file; reading it gives them again."""
-    return HEAD + "".join(map(_table, entries))
+def text_of(expectations: Expectations) -> str:
+    """Return the text of a file; reading it gives the same again."""
+    programs = "" if expectations.programs is None else f"\nprograms = {expectations.programs}\n"
+    return HEAD + programs + "".join(map(_table, expectations.entries))
 
 
 HEAD = """# Differences that are by design: with `grade IMPL --expect FILE` each is run, and fails nothing

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.execution import json_form
 from conformance.grading.by_design import Evidenced, excused, proposed, settle
-from conformance.grading.expectations import ExpectationError, read_expectations, text_of
+from conformance.grading.expectations import ExpectationError, Expectations, read_expectations, text_of
 from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
 from conformance.report import Status, Verdict, as_json, as_junit, as_markdown, words
@@ -39,14 +39,17 @@ def test_what_is_written_is_read_again(tmp_path):
     """A file holds all that an entry says."""
     file = tmp_path / "expect.toml"
     entries = (BY_RULE, FULL, replace(FULL, program="x = torch.tensor('''\t''')"))
-    file.write_text(text_of(entries[:2]))
-    assert entries[:2] == read_expectations(file)
+    for written in (Expectations(entries[:2]), Expectations(entries, programs=40)):
+        file.write_text(text_of(written))
+        assert written == read_expectations(file)
 
 
 WRONG = {
     "not TOML": ("[[expect", "is no TOML"),
     "a table": ("[expect]\nrule = 'a'", "expect is no list of tables"),
     "an unknown table": ("[[expects]]", "did you mean 'expect'"),
+    "a number of programs": ("programs = -1", "programs is -1"),
+    "programs in words": ("programs = 'all'", "a number from 0"),
     "an unknown key": (f"[[expect]]\nrules = '{RULE}'", "did you mean 'rule'"),
     "an unknown rule": (
         "[[expect]]\nrule = 'leaf/op-result-is-leaf'\nreason = 'x'",
@@ -90,8 +93,8 @@ def test_an_entry_that_names_nothing_is_refused(tmp_path, text, told):
 
 def test_a_file_to_be_updated_may_lack_reasons(tmp_path):
     file = tmp_path / "expect.toml"
-    file.write_text(text_of([replace(BY_RULE, reason="")]))
-    assert (replace(BY_RULE, reason=""),) == read_expectations(file, reasons=False)
+    file.write_text(text_of(Expectations((replace(BY_RULE, reason=""),))))
+    assert (replace(BY_RULE, reason=""),) == read_expectations(file, reasons=False).entries
 
 
 def test_an_entry_speaks_of_its_rule_its_cause_or_its_case():

@@ -31,12 +31,21 @@ HOLDS = Expectation(
 )
 
 
+@pytest.mark.parametrize(("asked", "given"), [(3, {}), (2, {"programs": 2})])
+def test_a_file_says_how_many_programs_it_is_for(tmp_path, asked, given):
+    """Grading with it draws as many, unless another number is given."""
+    file = tmp_path / "expect.toml"
+    file.write_text("programs = 3")
+    report = check("reference", against="reference", cases=False, workers=1, expect=file, **given)
+    assert asked == report.asked == report.totals.programs
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_exactly_what_differs_must_be_said(name):
     """As it stands the file passes; without an entry its difference is a finding; one that holds is unmet."""
     pytest.importorskip({"checkpoint": "torch"}.get(name, name))
     spec, file, case, rule = TARGETS[name]
-    entries = read_expectations(FILES / file)
+    entries = read_expectations(FILES / file).entries
     shown = [entry for entry in entries if entry.case == case]
     assert 1 == len(shown)
 
