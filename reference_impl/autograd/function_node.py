@@ -214,6 +214,8 @@ class FunctionNode(FunctionCtx, Node):
         if out.requires_grad and node_of(out) is None:  # a stale view is not regenerated for this
             refuse_by("write/leaf-refused")
         if not is_input:
+            if view_of(out) is not None:
+                refuse_by("function/dirty-view-is-an-input")
             warn("function/dirty-is-an-input")
         if view_of(out) is not None and several:
             refuse_by("function/dirty-view-is-alone")

@@ -172,10 +172,10 @@ def jacobian(
         refuse_by("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
         raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
+    if strict and (vectorize or strategy == "forward-mode"):
+        refuse_by("functional/strict-one-by-one", function="jacobian")
     if strategy == "forward-mode" and not vectorize:
         refuse_by("functional/forward-mode-at-once-only")
-    if vectorize and strict:
-        refuse_by("functional/strict-one-by-one", function="jacobian")
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jacobian")
         own = _own(given, create_graph)
@@ -183,6 +183,10 @@ def jacobian(
         _need_history(outputs, "outputs", strict)
         rows = [_rows(at, out, own, create_graph, strict) for at, out in enumerate(outputs)]
     blocks = [tuple(_kept(x, create_graph) for x in row) for row in rows]
+    if strategy == "forward-mode":
+        blocks = [
+            tuple(_inputs_first(x, out.ndim) for x in row) for row, out in zip(blocks, outputs, strict=True)
+        ]
     shaped = tuple(row if several else row[0] for row in blocks)
     return shaped if outputs_several else shaped[0]
 
@@ -202,6 +206,13 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
     return [
         composite.stack(column).view(shape) for column, shape, x in zip(columns, shapes, inputs, strict=True)
     ]
+
+
+def _inputs_first(jacobian: Tensor, ndim: int) -> Tensor:
+    """The Jacobian of an output of ``ndim`` dimensions, laid out column by column, as it is computed."""
+    order = (*range(ndim, jacobian.ndim), *range(ndim))
+    back = sorted(range(jacobian.ndim), key=order.__getitem__)
+    return jacobian.permute(order).contiguous().permute(back)
 
 
 def _single(out: Any, function: str) -> Tensor:

@@ -18,6 +18,7 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import conjugated
 from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.geometry import shared_with_numpy
 from reference_impl.namespace.tensor_repr import tensor_repr
@@ -104,6 +105,8 @@ def storage(self: Tensor) -> Storage:
 
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory; with ``force`` a copy, which nothing forbids."""
+    if not force and (conjugated.is_conj(self) or conjugated.is_neg(self)):
+        raise RuntimeError("a tensor that shows memory conjugated has no array on it; resolve it first")
     array = np.array(array_of(self)) if force else shared_with_numpy(self)
     if array.dtype == dtypes.bfloat16.numpy:
         refuse_by("copy/bfloat16-refuses-numpy")
@@ -266,10 +269,7 @@ METHODS: dict[str, Any] = {
     "is_same_size": is_same_size,
     "is_signed": lambda self: array_of(self).dtype.kind not in "bu",
     "is_inference": lambda self: is_inference(self),
-    "is_conj": lambda self: False,
-    "is_neg": lambda self: False,
-    "resolve_conj": lambda self: self,
-    "resolve_neg": lambda self: self,
+    **conjugated.FUNCTIONS,
     "_of_array": lambda self, array: from_numpy(array),
     "__array_wrap__": array_wrap,
     "__array__": lambda self, dtype=None, copy=None: np.array(numpy(self), dtype, copy=copy),
@@ -284,8 +284,7 @@ METHODS: dict[str, Any] = {
 }
 """Methods by name."""
 FUNCTIONS: dict[str, Any] = {
-    name: METHODS[name]
-    for name in ("is_inference", "is_conj", "is_neg", "resolve_conj", "resolve_neg", "is_nonzero")
+    name: METHODS[name] for name in (*conjugated.FUNCTIONS, "is_inference", "is_nonzero")
 }
 """Functions of the namespace, by name."""
 

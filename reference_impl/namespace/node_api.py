@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from reference_impl.core.record import OpNode
 from reference_impl.core.saved import SavedNumber, SavedVariable
+from reference_impl.core.tensor import wrap
 from specs.op import Op
 from specs.signature import Slot
 
@@ -17,8 +20,10 @@ def saved_attribute(self: OpNode, name: str) -> Any:
         for i, slot in enumerate(self.kernel.op.slots):
             if of == _name_of(self.kernel.op, slot):
                 kept = self.values[i]
-                packed = raw == "_" and isinstance(kept, (SavedVariable, SavedNumber))
-                return kept.unpack(self) if packed else kept
+                if raw == "_raw_" or not isinstance(kept, (SavedVariable, SavedNumber)):
+                    return kept
+                value = kept.unpack(self)
+                return wrap(np.asarray(value)) if isinstance(kept, SavedNumber) and kept.wrapped else value
     raise AttributeError(f"{type(self).__name__} {self.name()} has no attribute {name}")
 
 

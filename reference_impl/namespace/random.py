@@ -30,9 +30,13 @@ class Generator:
         self._seed = 0
 
     def manual_seed(self, seed: int) -> Generator:
-        """Seed the generator; return it."""
-        self._seed = int(seed)
-        self._numpy = np.random.default_rng(self._seed % 2**64)
+        """Seed the generator; return it. A negative seed counts from 2**64 down."""
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise RuntimeError(f"manual_seed expected an int, but got {type(seed).__name__}")
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"{seed} does not fit 64 bits")
+        self._seed = int(seed) % 2**64
+        self._numpy = np.random.default_rng(self._seed)
         return self
 
     def seed(self) -> int:
@@ -56,11 +60,15 @@ class Generator:
 
 default_generator = Generator()
 default_generator.seed()
-manual_seed = default_generator.manual_seed
 initial_seed = default_generator.initial_seed
 seed = default_generator.seed
 get_rng_state = default_generator.get_state
 set_rng_state = default_generator.set_state
+
+
+def manual_seed(seed: Any) -> Generator:
+    """Seed the default generator by anything that makes an int; return it."""
+    return default_generator.manual_seed(int(seed))
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import contextlib
 import torch
 
 from specs.case import refused
+from specs.cases._measures import error_kinds
 
 
 def autocast_casts_products_alone():
@@ -129,6 +130,13 @@ def loaders_give_batches_in_order():
     ]
 
 
+def _turns(ends):
+    try:
+        yield
+    finally:
+        ends.append(torch.is_grad_enabled())
+
+
 def modes_around_generators():
     """The body runs in the mode at each turn, also where an error is thrown in; the caller never does.
 
@@ -155,6 +163,12 @@ def modes_around_generators():
     with contextlib.suppress(ValueError):
         ended.throw(ValueError("thrown in"))
     assert list(ended) == [] and torch.is_grad_enabled() is True
+    ends = []
+    left = torch.no_grad()(_turns)(ends)
+    with torch.enable_grad():
+        next(left)
+        left.close()
+    assert ends == [False]
     with torch.inference_mode(), torch.inference_mode(False):
         assert torch.ones(1).is_inference() is False and torch.is_grad_enabled() is True
     with torch.set_grad_enabled(False), torch.set_grad_enabled(True), torch.no_grad(), torch.enable_grad():
@@ -208,3 +222,21 @@ def autocast_keeps_its_casts_through_nested_blocks():
     assert casts[0] is casts[1] and casts[1] is casts[2] and casts[3] is not casts[0]
     made[0].sum().backward()
     assert w.grad.dtype is torch.float32 and w.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def negative_seeds_count_down():
+    """From 2**64, which no seed reaches; a bool is no seed. Rule: checkpoint/draws-the-same-again."""
+    g = torch.Generator()
+    assert g.manual_seed(-3).initial_seed() == 2**64 - 3
+    a = torch.rand(4, generator=g)
+    assert torch.equal(torch.rand(4, generator=g.manual_seed(2**64 - 3)), a)
+    assert not torch.equal(torch.rand(4, generator=g.manual_seed(3)), a)
+    assert torch.manual_seed(-1).initial_seed() == torch.initial_seed() == 2**64 - 1
+    assert error_kinds([
+        lambda: g.manual_seed(2**64), lambda: g.manual_seed(-(2**63) - 1), lambda: g.manual_seed(True),
+    ]) == "VVo"  # fmt: skip
+    assert g.initial_seed() == 3
+    x = torch.ones(2, requires_grad=True)
+    y = torch.utils.checkpoint.checkpoint(lambda a: a * torch.rand(2), x, use_reentrant=False)
+    y.sum().backward()
+    assert torch.equal(x.grad, y.detach())

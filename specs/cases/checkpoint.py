@@ -286,3 +286,21 @@ def random_numbers_are_drawn_anew_if_asked_for():
         True,
         False,
     ]
+
+
+def what_nobody_waits_for_need_not_be_alike():
+    """A branch that was dropped may save what it likes when it is computed again.
+
+    Rules: checkpoint/saves-alike-again, checkpoint/computes-again.
+    """
+    runs = []
+    branches = lambda a: (runs.append(1), (a * a).sum(), (a[: 2 if len(runs) == 1 else 1] ** 3).sum())[1:]
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    kept, dropped = torch.utils.checkpoint.checkpoint(branches, x, use_reentrant=False)
+    del dropped
+    kept.backward()
+    assert x.grad.tolist() == [2.0, 4.0, 6.0]
+    runs.clear()
+    _, awaited = torch.utils.checkpoint.checkpoint(branches, x, use_reentrant=False)
+    with refused("checkpoint/saves-alike-again"):
+        awaited.backward()

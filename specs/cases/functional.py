@@ -158,3 +158,34 @@ def variance_and_mean_have_a_jacobian_each():
     ]
     deviation, mean = f.jacobian(lambda a: torch.std_mean(a, correction=0), torch.tensor([1.0, 3.0]))
     assert deviation.tolist() == [-0.5, 0.5] and mean.tolist() == [0.5, 0.5]
+
+
+def one_element_may_have_dimensions():
+    """The number of elements counts, not that of dimensions. Rule: functional/one-element."""
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    squares = lambda a: (a * a).sum().view(1, 1)
+    with refused("functional/one-element"):
+        f.hessian(lambda a: a.view(1, 2), x)
+    assert f.hessian(squares, x).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert f.hvp(squares, x, x)[1].tolist() == [2.0, 4.0]
+    assert f.vhp(squares, x, x)[1].tolist() == [2.0, 4.0]
+    assert f.hessian(lambda a: a * a, torch.tensor([[3.0]])).tolist() == [[[[2.0]]]]
+
+
+def a_jacobian_in_forward_mode_lies_column_by_column():
+    """It is not strict, and says so before it says that it needs vectorize.
+
+    Rules: functional/strict-one-by-one, functional/forward-mode-at-once-only.
+    """
+    x = torch.ones(2, 3)
+    f = torch.autograd.functional
+    forward = f.jacobian(lambda a: a * 2, x, vectorize=True, strategy="forward-mode")
+    assert forward.stride() == (3, 1, 18, 6) and forward[1, 2, 1, 2] == 2.0 and forward.sum() == 12.0
+    assert f.jacobian(lambda a: a * 2, x, vectorize=True).stride() == (18, 6, 3, 1)
+    with refused("functional/strict-one-by-one"):
+        f.jacobian(lambda a: a * 2, x, strategy="forward-mode", strict=True)
+    with refused("functional/strict-one-by-one"):
+        f.jacobian(lambda a: a * 2, x, strategy="forward-mode", strict=True, vectorize=True)
+    with refused("functional/strict-one-by-one"):
+        f.hessian(lambda a: (a * a).sum(), x, strict=True, outer_jacobian_strategy="forward-mode")

@@ -245,3 +245,14 @@ def a_hook_of_any_leaves_plain_tensors_out():
     handle.remove()
     (y * c).backward()
     assert seen == [2.0] and x.grad.tolist() == [12.0]
+
+
+def an_edge_of_a_later_output_is_a_root():
+    """Its gradient goes to that output, none to the ones before. Rule: edge/is-a-root."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    a, b, c = x.unbind(0)
+    e = torch.autograd.graph.get_gradient_edge(c)
+    g = torch.autograd.grad(e, x, grad_outputs=torch.tensor(5.0), retain_graph=True)[0]
+    assert g.tolist() == [0.0, 0.0, 5.0]
+    torch.autograd.backward(e, torch.tensor(7.0))
+    assert x.grad.tolist() == [0.0, 0.0, 7.0]

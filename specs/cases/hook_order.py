@@ -148,3 +148,15 @@ def retained_grads_of_several_outputs():
     b.retain_grad()
     (a * 5 + b * 7).sum().backward()
     assert a.grad.tolist() == [5.0, 5.0] and b.grad.tolist() == [7.0, 7.0]
+
+
+def a_hook_of_one_output_runs_before_it_retains():
+    """The others are left alone. Rules: hook/runs-before-retain, retain/fills-grad."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a, b = x.unbind(0)
+    a.retain_grad()
+    b.retain_grad()
+    a.register_hook(lambda g: g * 2)
+    (a * 3 + b).backward()
+    assert a.grad.item() == 6.0 and b.grad.item() == 1.0
+    assert x.grad.tolist() == [6.0, 1.0]

@@ -208,3 +208,12 @@ def instances_without_estimates_need_their_own():
         made.append(torch.nn.functional.instance_norm(x, use_input_stats=False))
     y = torch.nn.functional.instance_norm(x, torch.tensor([1.0]), torch.tensor([4.0]), use_input_stats=False)
     assert made == [] and [round(v, 4) for v in y.reshape(-1).tolist()] == [0.0, 1.0]
+
+
+def a_buffer_keeps_the_flag():
+    """It requires grad if what it is made of does, and is a leaf. Rule: nn/buffers-belong-to-the-state."""
+    b = torch.nn.Buffer(torch.ones(2, requires_grad=True) * 2)
+    assert b.requires_grad is True and b.is_leaf is True and b.tolist() == [2.0, 2.0]
+    m = torch.nn.Module()
+    m.b = torch.nn.Buffer(torch.ones(2))
+    assert m.b.requires_grad is False and list(m.state_dict()) == ["b"] and list(m.parameters()) == []

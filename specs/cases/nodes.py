@@ -158,3 +158,31 @@ def contexts_forget_what_they_are_told_not_to_keep():
     assert y.grad_fn.next_functions == z.grad_fn.next_functions
     (y * z).backward()
     assert x.grad.tolist() == [16.0]
+
+
+def saved_numbers_are_shown():
+    """A number beside a tensor is saved as one, an exponent as it is.
+
+    Rules: save/freed-refused, backward/nodes-can-be-called.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert (x * 3).grad_fn._saved_other.item() == 3 and (x / 2).grad_fn._saved_other.dtype == torch.int64
+    assert (x**2).grad_fn._saved_exponent == 2 and (x**2).grad_fn._saved_self is x
+    assert (x + 2).grad_fn._saved_alpha == 1
+    y = x * 3
+    y.sum().backward()
+    with refused("save/freed-refused"):
+        _ = y.grad_fn._saved_other
+
+
+def a_view_that_is_read_anew_is_younger():
+    """Its new node is made while the op that reads it is recorded, and counts from then.
+
+    Rules: view/stale-regenerates, backward/nodes-can-be-called.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 1
+    v = b.view(-1)
+    b.mul_(2)
+    y = v * v
+    assert y.grad_fn._sequence_nr() < v.grad_fn._sequence_nr()

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 # -- bools -----------------------------------------------------------------------------------------
@@ -306,3 +306,19 @@ def complex_numbers_do_not_become_their_absolute_values():
         x.abs_()
     y = torch.tensor([-2.0])
     assert y.abs_().tolist() == [2.0] and x.tolist() == [complex(3.0, 4.0)]
+
+
+def complex_numbers_are_written_into_half_precision():
+    """Their real parts are; two halves of one number are no pair. Rule: data/complex-to-real-warns."""
+    c = torch.tensor([1 + 2j, 3j])
+    b = torch.zeros(2, dtype=torch.bfloat16)
+    with warned("data/complex-to-real-warns"):
+        b.copy_(c)
+    assert b.tolist() == [1.0, 0.0]
+    h = torch.zeros(2, dtype=torch.float16)
+    with warned("data/complex-to-real-warns"):
+        h.copy_(c)
+    assert h.tolist() == [1.0, 0.0]
+    i = torch.zeros(2, dtype=torch.bool)
+    i.copy_(c)
+    assert i.tolist() == [True, True]

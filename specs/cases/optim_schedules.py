@@ -2,6 +2,8 @@
 
 import torch
 
+from specs.cases._measures import error_kinds
+
 
 def _optimizer(**settings):
     """Return an optimizer of one parameter that has no grad, at a rate of 1."""
@@ -324,3 +326,12 @@ def a_restart_keeps_fractions_of_an_epoch():
     found = []
     found += [(c.step(at), round(o.param_groups[0]["lr"], 4))[1] for at in (1.5, None, None, 4.5)]
     assert found == [0.1464, 0.9619, 0.6913, 0.3087] and c.T_i == 4
+
+
+def a_cycle_that_rises_for_no_step_has_no_rate():
+    """Its share of a phase without length is none. Rule: optim/schedules-set-the-rate."""
+    x = torch.nn.Parameter(torch.ones(1))
+    o = torch.optim.SGD([x], lr=0.1, momentum=0.9)
+    cycle = torch.optim.lr_scheduler.OneCycleLR
+    assert round(cycle(o, 1.0, total_steps=4).get_last_lr()[0], 6) == 0.04
+    assert error_kinds([lambda: cycle(o, 1.0, total_steps=10, pct_start=0.1)]) == "o"

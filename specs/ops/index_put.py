@@ -52,13 +52,13 @@ def _put(
     key = key_of(x, indices, places)
     room = room_of(x, key)
     need_elements(x, key)
-    if not _fits(value.shape, room):
-        refuse("op/index-put-shape", value=list(value.shape), room=list(room))
-    # One value for one mask is filled in, which casts.
+    # One value for one mask is filled in, which casts, and its dimensions do not count.
     filling = value.size == 1 and not accumulate and [np.asarray(i).dtype.kind for i in indices] == ["b"]
+    if not filling and not _fits(value.shape, room):
+        refuse("op/index-put-shape", value=list(value.shape), room=list(room))
     if value.dtype != x.dtype and not filling:
         refuse("op/index-put-dtype", x=x.dtype, value=value.dtype)
-    value = fitting(value, x.dtype) if filling else value
+    value = fitting(value.reshape(()), x.dtype) if filling else value
     key = in_range(x, key, room)
     out = laid_out_like(x.copy(order="K"), x)
     if accumulate:

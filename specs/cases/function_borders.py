@@ -1,0 +1,139 @@
+"""Custom functions at the borders of what they may mark, save and give back."""
+
+import contextlib
+import weakref
+
+import torch
+
+from specs.case import refused
+from specs.cases._functions import Marked
+from specs.cases._functions_borders import (
+    KeptAlone,
+    KeptFirst,
+    MarkedInput,
+    TwoDtypes,
+    WrittenFirst,
+    WrittenUnmarked,
+    WrittenView,
+)
+
+
+def an_input_that_goes_out_as_it_came_is_not_saved():
+    """It need not require grad, nor be of floats; with grad mode off it may, if it requires grad.
+
+    Rule: function/saved-input-returned.
+    """
+    w = torch.tensor([3.0], requires_grad=True)
+    p = torch.tensor([1.0])
+    i = torch.tensor([1])
+    with refused("function/saved-input-returned"):
+        KeptAlone.apply(w)
+    with refused("function/saved-input-returned"):
+        KeptAlone.apply(p)
+    with refused("function/saved-input-returned"):
+        KeptFirst.apply(p, w)
+    with refused("function/saved-input-returned"):
+        KeptFirst.apply(i, w)
+    with torch.no_grad():
+        y = KeptAlone.apply(w)
+        assert y.requires_grad is False
+        with refused("function/saved-input-returned"):
+            KeptAlone.apply(p)
+
+
+def a_view_that_is_no_input_is_not_marked():
+    """It is refused before it is asked whether it comes alone; that a leaf was written is seen first.
+
+    Rules: function/dirty-view-is-an-input, write/leaf-refused.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    with refused("function/dirty-view-is-an-input"):
+        WrittenView.apply(x, torch.tensor([1.0]))
+    with refused("function/dirty-view-is-an-input"):
+        WrittenView.apply(x, torch.tensor([1.0, 2.0])[:1])
+    with refused("write/leaf-refused"):
+        WrittenView.apply(x, x * 1)
+
+
+def a_write_that_is_refused_has_dropped_the_grad():
+    """The values are written and the grad is gone when the history of a view turns out not to be tracked.
+
+    Rules: function/dirty-is-rewritten, write/no-grad-view-refused.
+    """
+    w = torch.tensor([3.0], requires_grad=True)
+    b = torch.tensor([1.0, 2.0])
+    with torch.no_grad():
+        v = b[:1]
+    v.grad = torch.tensor([3.0])
+    with refused("write/no-grad-view-refused"):
+        WrittenFirst.apply(v, w)
+    assert v.grad is None
+    assert b.tolist() == [2.0, 2.0]
+    k = torch.tensor([1.0, 2.0])
+    k.grad = torch.tensor([3.0, 1.0])
+    WrittenFirst.apply(k, w)
+    assert k.grad is None
+
+
+def a_view_that_was_written_without_a_mark_has_the_functions_history():
+    """The write counts, but is none that came after the view.
+
+    Rules: function/backward-gives-the-gradients, function/views-are-tagged.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    a = x * 1
+    y = WrittenUnmarked.apply(a)
+    assert y.tolist() == [2.0]
+    assert a.tolist() == [2.0]
+    assert y._version == 1
+    assert y.grad_fn.name() == "WrittenUnmarkedBackward"
+    y.backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def each_result_has_the_dtype_of_its_own_gradient():
+    """A grad is judged by the output that it is assigned to.
+
+    Rules: grad/assign-dtype, grad/assign-asks-history.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    a, b = TwoDtypes.apply(x)
+    with refused("grad/assign-dtype"):
+        a.grad = torch.ones(1, dtype=torch.float64)
+    a.grad = torch.ones(1)
+    with refused("grad/assign-dtype"):
+        b.grad = torch.ones(1)
+    b.grad = torch.ones(1, dtype=torch.float64)
+    assert b.grad.dtype == torch.float64
+
+
+def an_input_marked_and_given_back_has_no_tangent():
+    """A jvp that has one for it is refused. Rule: forward/jvp-fits-the-outputs."""
+    f = torch.autograd.forward_ad
+    with f.dual_level():
+        x = f.make_dual(torch.tensor([1.0]), torch.tensor([2.0]))
+        y = f.make_dual(torch.tensor([1.0]), torch.tensor([3.0]))
+        with refused("forward/jvp-fits-the-outputs"):
+            MarkedInput.apply(x, y)
+
+
+def a_marked_output_dies_with_its_name():
+    """Its node keeps it no longer than the call, nor do hooks around what is saved keep a graph alive.
+
+    Rule: leaf/graph-keeps-its-leaves.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    y, marked = Marked.apply(x)
+    of_marked = weakref.ref(marked)
+    del marked
+    assert of_marked() is None and y.requires_grad is True
+    w = torch.tensor([2.0], requires_grad=True)
+    of_leaf = weakref.ref(w)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True), torch.from_numpy):
+        z = w.exp()
+    del w
+    assert of_leaf() is not None
+    with contextlib.suppress(RuntimeError):
+        z.backward(torch.ones(2))
+    del z
+    assert of_leaf() is None
