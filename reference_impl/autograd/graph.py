@@ -149,8 +149,6 @@ class _Mutable(saved_tensors_hooks):
 
     def before_write(self, target: Tensor) -> None:
         """Copy the saved tensors on the storage that is about to be written."""
-        if is_inference(target):
-            return
         for place in self.sid_to_tid.get((id(storage_of(target)), target._version), ()):
             kept = self.tid_to_weakhandle.get(place)
             if kept is None or kept in self.cloned:

@@ -237,7 +237,9 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @functools.wraps(function)
     def reduce(x: Tensor, *how: Any, **named: Any) -> Tensor:
         target = named.pop("dtype", None) if named else None
-        return function(x if target is None else x.to(target), *how, **named)
+        if target is None:
+            return function(x, *how, **named)
+        return function(x.to(target), *how, **named).to(target)  # sums of small integers count as int64
 
     return reduce
 

@@ -29,6 +29,8 @@ PATHS = {"foreach": None, "fused": None, "capturable": False, "differentiable": 
 
 def check_path(optimizer: str, how: dict[str, Any]) -> None:
     """Take the arguments that choose among PyTorch's implementations of one update; refuse the rest."""
+    if how.get("foreach") and how.get("fused"):
+        raise RuntimeError("foreach and fused are two ways, of which only one can be taken")
     chosen = {name: value for name, value in how.items() if name not in ("foreach", "fused")}
     refuse_unless_default(optimizer, chosen, capturable=False, differentiable=False)
 

@@ -100,3 +100,45 @@ class MarkedInput(torch.autograd.Function):
     @staticmethod
     def jvp(ctx, t, u):
         return t, u * 2
+
+
+class OncePair(torch.autograd.Function):
+    """Two outputs whose gradient cannot be differentiated again."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, g, h):
+        return g * 2 + h * 3
+
+
+class SaidTwice(torch.autograd.Function):
+    """Marks and saves twice; the second time counts."""
+
+    @staticmethod
+    def forward(ctx, x):
+        a, b = x * 2, x * 3
+        ctx.save_for_backward(x)
+        ctx.save_for_backward(x * 5, None)
+        ctx.mark_non_differentiable(a)
+        ctx.mark_non_differentiable(b)
+        return a, b
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * ctx.saved_tensors[0]
+
+
+class Failing(torch.autograd.Function):
+    """Its backward fails."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        raise ValueError("it fails")

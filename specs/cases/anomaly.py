@@ -1,10 +1,12 @@
 """Anomaly mode: a backward that gives nan, or fails, says where."""
 
+import contextlib
 import warnings
 
 import torch
 
 from specs.case import refused, warned
+from specs.cases._functions_borders import Failing
 
 
 def nan_ends_the_backward():
@@ -158,3 +160,17 @@ def a_node_was_made_by_the_innermost_that_ran():
             (made[0] * 0).sum().backward()
     texts = [str(each.message).split(".")[0].strip() for each in told]
     assert texts == ["Error detected in PowBackward0", "Previous calculation was induced by PowBackward0"]
+
+
+def a_trace_is_told_each_time():
+    """The second failure of a node has its trace as well. Rule: anomaly/tells-where."""
+    x = torch.tensor([1.0], requires_grad=True)
+    told = []
+    with torch.autograd.set_detect_anomaly(True):
+        y = Failing.apply(x)
+        with contextlib.suppress(ValueError), warnings.catch_warnings(record=True, action="always") as first:
+            y.backward(retain_graph=True)
+        with contextlib.suppress(ValueError), warnings.catch_warnings(record=True, action="always") as second:
+            y.backward(retain_graph=True)
+    told += [["No forward pass" in str(w.message) for w in each] for each in (first, second)]
+    assert told == [[False], [False]]

@@ -240,3 +240,17 @@ def negative_seeds_count_down():
     y = torch.utils.checkpoint.checkpoint(lambda a: a * torch.rand(2), x, use_reentrant=False)
     y.sum().backward()
     assert torch.equal(x.grad, y.detach())
+
+
+def multithreading_is_a_flag():
+    """It is stored at once, and given back at the end of a block. Rule: mode/must-be-bool."""
+    a = torch.autograd
+    states = []
+    mode = a.set_multithreading_enabled(False)
+    states.append(a.is_multithreading_enabled())
+    with mode:
+        states.append(a.is_multithreading_enabled())
+    states.append(a.is_multithreading_enabled())
+    assert states == [False, False, True]
+    with refused("mode/must-be-bool"):
+        a.set_multithreading_enabled(1)

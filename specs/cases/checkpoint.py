@@ -1,8 +1,11 @@
 """torch.utils.checkpoint: a call that keeps its inputs and is computed again."""
 
+import contextlib
+
 import torch
 
 from specs.case import refused, warned
+from specs.cases._measures import error_kinds
 
 
 def a_checkpoint_is_computed_again():
@@ -304,3 +307,23 @@ def what_nobody_waits_for_need_not_be_alike():
     _, awaited = torch.utils.checkpoint.checkpoint(branches, x, use_reentrant=False)
     with refused("checkpoint/saves-alike-again"):
         awaited.backward()
+
+
+def a_setting_ends_with_its_block():
+    """Also if the block fails: messages for debugging need contexts of their own.
+
+    Rules: checkpoint/contexts-by-hooks-only, checkpoint/computes-again.
+    """
+    x = torch.ones(2, requires_grad=True)
+    c = torch.utils.checkpoint
+    run = lambda: c.checkpoint(
+        lambda a: a * a, x, use_reentrant=False, context_fn=lambda: (contextlib.nullcontext(),) * 2
+    )
+    with contextlib.suppress(KeyError), c.set_checkpoint_debug_enabled(True):
+        {}["missing"]
+    run().sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    with c.set_checkpoint_debug_enabled(True):
+        assert error_kinds([run]) == "V"
+    with refused("checkpoint/contexts-by-hooks-only"):
+        c.checkpoint(lambda a: a * a, x, use_reentrant=True, debug=True)

@@ -183,7 +183,7 @@ def data_sets_hold_one_another():
         len(s),
         s[1][1],
         s[2][0][0].item(),
-        d.StackDataset(x=a, y=range(4))[3]["y"],
+        list(d.StackDataset(y=a, x=range(4))[3]).index("y") + d.StackDataset(x=a, y=range(4))[3]["y"],
         s.__getitems__([0, 1])[1][1],
     ] == [4, 1, 2.0, 3, 1]
     k = d.Subset(range(10, 20), [3, 5])

@@ -196,3 +196,23 @@ def a_written_view_hands_its_tangent_to_its_base():
         written.apply(d, base[1])
         assert base.tolist() == [[0.0, 0.0], [1.0, 2.0]] and _tangent(base) == [[0.0, 0.0], [3.0, -3.0]]
     assert _tangent(base) is None
+
+
+def a_copied_tangent_is_a_copy():
+    """A later write to the target leaves the source's tangent alone.
+
+    Rules: forward/writes-reach-tangents, forward/ops-carry-tangents.
+    """
+    f = torch.autograd.forward_ad
+    with f.dual_level():
+        t = torch.tensor([3.0, 4.0])
+        y = f.make_dual(torch.ones(2), t)
+        x = torch.zeros(2)
+        x.copy_(y)
+        x.mul_(2)
+        assert f.unpack_dual(x).tangent.tolist() == [6.0, 8.0] and t.tolist() == [3.0, 4.0]
+        z = torch.zeros(2, 2)
+        z.copy_(y)
+        z[0].mul_(5)
+        assert f.unpack_dual(z).tangent.tolist() == [[15.0, 20.0], [3.0, 4.0]]
+        assert f.unpack_dual(y).tangent.tolist() == [3.0, 4.0]

@@ -11,6 +11,8 @@ from specs.cases._functions_borders import (
     KeptAlone,
     KeptFirst,
     MarkedInput,
+    OncePair,
+    SaidTwice,
     TwoDtypes,
     WrittenFirst,
     WrittenUnmarked,
@@ -137,3 +139,32 @@ def a_marked_output_dies_with_its_name():
         z.backward(torch.ones(2))
     del z
     assert of_leaf() is None
+
+
+def one_gradient_that_requires_grad_is_enough():
+    """The result of backward is not to be differentiated again, whichever gradient it depends on.
+
+    Rule: function/once-differentiable.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    a, b = OncePair.apply(x)
+    p = torch.ones(1)
+    w = torch.ones(1, requires_grad=True)
+    g = torch.autograd.grad((a, b), x, (p, w), create_graph=True)[0]
+    assert g.tolist() == [5.0]
+    assert g.requires_grad is True
+    a, b = OncePair.apply(x)
+    h = torch.autograd.grad((a, b), x, (w, p), create_graph=True)[0]
+    assert h.requires_grad is True
+    with refused("function/once-differentiable"):
+        h.sum().backward()
+
+
+def what_is_said_last_counts():
+    """Marks and saved tensors are replaced, not added to. Rule: function/non-differentiable."""
+    x = torch.tensor([1.0], requires_grad=True)
+    a, b = SaidTwice.apply(x)
+    assert a.requires_grad is True
+    assert b.requires_grad is False
+    a.backward()
+    assert x.grad.tolist() == [5.0]

@@ -189,3 +189,19 @@ def a_jacobian_in_forward_mode_lies_column_by_column():
         f.jacobian(lambda a: a * 2, x, strategy="forward-mode", strict=True, vectorize=True)
     with refused("functional/strict-one-by-one"):
         f.hessian(lambda a: (a * a).sum(), x, strict=True, outer_jacobian_strategy="forward-mode")
+
+
+def inputs_and_vectors_are_looked_at_through_views():
+    """With create_graph the history of a product goes through a view of each, leaves included.
+
+    Rules: functional/vector-size, functional/no-history-unless-asked-for.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.ones(2, requires_grad=True)
+    with refused("functional/vector-size"):
+        torch.autograd.functional.vjp(lambda a: a * 3, x, v.view(2, 1), create_graph=True)
+    g = torch.autograd.functional.vjp(lambda a: a * 3, x, v, create_graph=True)[1]
+    (node, _), _ = g.grad_fn.next_functions
+    assert node.name() == "ViewBackward0" and node.next_functions[0][0].variable is v
+    assert torch.autograd.grad(g.sum(), v)[0].tolist() == [3.0, 3.0]
+    assert torch.autograd.functional.vjp(lambda a: a * 3, x, v)[1].grad_fn is None

@@ -11,6 +11,7 @@ from specs.cases._functions_checked import (
     SumOrTwice,
 )
 from specs.cases._functions_forward import TripledTangent
+from specs.cases._measures import error_kinds
 
 
 def wrong_gradients_are_found():
@@ -221,3 +222,20 @@ def plain_outputs_beside_others_are_passed_over():
         check(lambda a, b: a.detach() * 2, (x, y))
     with refused("gradcheck/plain-outputs-are-constant"):
         check(lambda a, b: (torch.ones(1, dtype=torch.float64), b.detach() * 2), (x, y))
+
+
+def results_have_one_dtype_and_shape():
+    """One that changes with small changes of the input is no mismatch of gradients, but an error.
+
+    Rule: gradcheck/mismatch.
+    """
+    x = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    dtypes = lambda a: a * 2 if a.item() <= 1 else (a * 2).float()
+    shapes = lambda a: a * 2 if a.item() <= 1 else (a * 2).view(1, 1)
+    assert error_kinds([
+        lambda: check(dtypes, (x,), raise_exception=False),
+        lambda: check(shapes, (x,), raise_exception=False),
+    ]) == "oo"  # fmt: skip
+    with refused("gradcheck/mismatch"):
+        check(lambda a: a.detach() * a, (x,))

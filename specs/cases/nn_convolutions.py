@@ -198,6 +198,8 @@ def layers_that_resize():
     n, f = torch.nn, torch.nn.functional
     x, y, z = wave(1, 1, 4), wave(1, 1, 3, 4), wave(1, 1, 2, 2, 2)
     assert graded(n.Upsample(scale_factor=2)(x), x) == [(1, 1, 8), -20.0037, 110.0]
+    how = {"mode": "linear", "recompute_scale_factor": True}
+    assert n.Upsample(scale_factor=1.3, **how)(x).tolist() == n.Upsample(size=5, mode="linear")(x).tolist()
     assert graded(n.Upsample(6, mode="linear")(x), x) == [(1, 1, 6), -10.9612, 63.3333]
     assert graded(n.Upsample(size=7, mode="linear", align_corners=True)(x), x) == [(1, 1, 7), -10.0787, 84.0]
     m = n.Upsample(scale_factor=(1, 2), mode="bilinear", recompute_scale_factor=True)

@@ -83,3 +83,21 @@ def a_mask_takes_one_value_of_any_shape():
         torch.zeros(2, 2).index_put((torch.tensor([0]),), torch.tensor([[[5.0]]]))
     with refused("op/index-put-shape"):
         torch.zeros(2, 2).index_put((mask,), torch.tensor([[5.0]]), accumulate=True)
+
+
+def a_conjugate_of_a_conjugate_shows_the_memory():
+    """A write through any of them shows in all.
+
+    Rules: view/shares-storage, op/derivatives-beyond-programs.
+    """
+    c = torch.tensor([1 + 2j, 3j])
+    k = c.conj()
+    kk, kv = k.conj(), k[:1].conj()
+    kk.mul_(2)
+    assert c.tolist() == kk.tolist() == [2 + 4j, 6j] and k.tolist() == [2 - 4j, -6j] and c._version == 1
+    kv.mul_(2)
+    assert c.tolist() == kk.tolist() == [4 + 8j, 6j] and kv.tolist() == [4 + 8j]
+    c.mul_(1j)
+    assert k.tolist() == [-8 - 4j, -6 + 0j] and kk.tolist() == [-8 + 4j, -6 + 0j] and kv.tolist() == [-8 + 4j]
+    k[1:].conj().zero_()
+    assert c.tolist() == [-8 + 4j, 0j]

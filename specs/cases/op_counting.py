@@ -1,7 +1,10 @@
 """Functions that tell, count, sort and search: what they return has no history."""
 
+import warnings
+
 import torch
 
+from specs.case import refused
 from specs.cases._measures import error_kinds, graded, ramp
 
 
@@ -264,3 +267,47 @@ def elements_are_counted():
         x.itemsize,
         x.int().untyped_storage().nbytes(),
     ] == [8, 48, -1, 8, 24]
+
+
+def small_integers_are_counted_in_int64():
+    """Unless a dtype is asked for: then sums wrap around in it, and a write in place keeps its own.
+
+    Rule: op/derivatives-beyond-programs.
+    """
+    u = torch.tensor([200, 100], dtype=torch.uint8)
+    counted = [u.sum(), u.prod(), u.sum(0), u.cumsum(0), u.cumprod(0), u.nansum(), u.bool().sum()]
+    assert [x.tolist() for x in counted] == [300, 20000, 300, [200, 300], [200, 20000], 300, 2]
+    assert {x.dtype for x in counted} == {torch.int64}
+    asked = [u.sum(dtype=torch.uint8), u.prod(dtype=torch.int16), u.cumsum(0, dtype=torch.uint8)]
+    assert [x.tolist() for x in asked] == [44, 20000, [200, 44]]
+    assert [x.dtype for x in asked] == [torch.uint8, torch.int16, torch.uint8]
+    assert u.cumsum_(0).tolist() == [200, 44] and u.dtype == torch.uint8
+    x = torch.tensor([2.0], requires_grad=True)
+    x.sum(dtype=torch.float64).backward()
+    assert x.grad.dtype == torch.float32
+
+
+def two_numbers_promote_as_equals():
+    """Of two tensors without dimensions the wider one counts; beside elements neither does.
+
+    Rules: write/result-dtype, op/derivatives-beyond-programs.
+    """
+    x = torch.tensor(1.5, requires_grad=True)
+    y = torch.tensor(2.5, dtype=torch.float64, requires_grad=True)
+    for_each = (torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.pow)
+    assert {f(x, y).dtype for f in for_each} == {f(y, x).dtype for f in for_each} == {torch.float64}
+    assert {f(x.view(1), y).dtype for f in for_each} == {torch.float32}
+    assert {f(y.view(1), x).dtype for f in for_each} == {torch.float64}
+    (x * y).backward()
+    assert x.grad.dtype == torch.float32 and y.grad.dtype == torch.float64 and x.grad.item() == 2.5
+    assert (x.detach() * torch.tensor([True, False]).numpy()).tolist() == [1.5, 0.0]
+    assert (x.detach() + torch.tensor([True]).numpy()).dtype == torch.float32
+    with refused("write/result-dtype"):
+        torch.tensor([1]).add_(y.detach())
+    bools = torch.tensor([True, False]).numpy()
+    p = torch.tensor([1.0, 2.0])
+    assert (p * bools).tolist() == [1.0, 0.0] and (p == bools).tolist() == [True, False]
+    assert (p @ bools).item() == 1.0 and (p - bools).tolist() == [0.0, 2.0] and (p != bools) is True
+    with warnings.catch_warnings(record=True, action="always") as told:
+        torch.zeros(0).copy_(torch.zeros(0, dtype=torch.complex64))
+    assert told == []

@@ -186,3 +186,46 @@ def schedules_refuse_what_does_not_fit():
         [(0.8682, 0.5, 2), (0.55, 1, 2), (1.0, 0.0, 4), (0.7222, 1.5, 4), (1.0, 0.0, 8), (0.9657, 1.0, 8)],
         [(2.0, 8), (3.0, 8), (4.0, 8)],
     ]
+
+
+def an_average_takes_buffers_each_time():
+    """Copied from the first update on, or averaged if asked for. Rule: optim/averages-are-their-own."""
+    m = torch.nn.BatchNorm1d(1)
+    average = torch.optim.swa_utils.AveragedModel
+    a = average(m)
+    m(torch.tensor([[1.0], [3.0]]))
+    a.update_parameters(m)
+    assert torch.equal(a.module.running_mean, m.running_mean) and a.module.num_batches_tracked == 1
+    b = average(m, use_buffers=True)
+    b.update_parameters(m)
+    m(torch.tensor([[1.0], [3.0]]))
+    a.update_parameters(m)
+    b.update_parameters(m)
+    assert torch.equal(a.module.running_mean, m.running_mean) and a.n_averaged == 2
+    assert round(b.module.running_mean.item(), 4) == 0.29
+
+
+def muon_turns_its_momentum():
+    """By its own of two steps, the gradient first. Rule: optim/updates-by-its-algorithm."""
+    stepped = lambda *grads, **how: [
+        (x := torch.nn.Parameter(torch.tensor([[1.0, 2.0], [0.5, -1.0]]))),
+        (o := torch.optim.Muon([x], lr=0.1, **how)),
+        *[(setattr(x, "grad", torch.tensor(g)), o.step()) for g in grads],
+        [[round(v, 2) for v in row] for row in x.tolist()],
+    ][-1]
+    first, second = [[1.0, 0.0], [2.0, 1.0]], [[0.0, 3.0], [1.0, -1.0]]
+    assert stepped(first, second) == [[0.9, 1.93], [0.38, -1.02]]
+    assert stepped(first, second, nesterov=False) == [[0.88, 1.94], [0.36, -1.05]]
+    assert stepped(first, second, momentum=0.5) == [[0.89, 1.97], [0.34, -1.03]]
+
+
+def an_update_goes_one_way():
+    """Together or in one kernel, which does not change it; not both. Rule: optim/updates-by-its-algorithm."""
+    x = torch.nn.Parameter(torch.ones(1))
+    x.grad = torch.ones(1)
+    kinds = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW)
+    ways = ({"foreach": True}, {"fused": True}, {"fused": False})
+    assert [kind([x], lr=0.5, **way).step() for kind, way in zip(kinds, ways, strict=True)] == [None] * 3
+    assert round(x.item(), 4) == -0.5
+    both = [lambda kind=kind: kind([x], lr=0.5, foreach=True, fused=True) for kind in kinds]
+    assert error_kinds(both) == "ooo"

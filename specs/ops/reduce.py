@@ -110,7 +110,14 @@ def _prod_all_backward(g, x, out):
     return _times_others(g, x.contiguous().view((-1,)), 0).view(tuple(x.shape))
 
 
-@op(internal=True, node="CumprodBackward0", dtypes="keep", wide=True, grows="multiplies_all", hands_on=True)
+@op(
+    internal=True,
+    node="CumprodBackward0",
+    dtypes="accumulate",
+    wide=True,
+    grows="multiplies_all",
+    hands_on=True,
+)
 def cumprod(x: Tensor, dim: Dim):
     """Running products, inside the derivative of a product."""
     axis = axis_of(dim, x.ndim)

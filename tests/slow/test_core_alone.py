@@ -31,6 +31,7 @@ NEEDS_MORE = {
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
+    "op_conjugates/a_conjugate_of_a_conjugate_shows_the_memory": "conjugates are shown apart",
     "op_conjugates/a_conjugate_is_a_view_until_it_is_resolved": "conjugates are shown apart",
     "op_conjugates/a_write_through_a_view_of_a_conjugate_is_replayed": "conjugates are shown apart",
     "op_conjugates/imaginary_parts_of_a_conjugate_are_negative": "conjugates are shown apart",
