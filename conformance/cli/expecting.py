@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.cli.loading import check_writable, write_reports
 from conformance.cli.trouble import Trouble
 from conformance.grading.expectations import ExpectationError, Expectations, read_expectations, text_of
 from conformance.report import Report
+from conformance.report.expectation import Example
 
 
 def expectations_of(read: Path | None, written: Path | None) -> Expectations:
@@ -36,9 +38,12 @@ def write_expectations(file: Path, before: Expectations, report: Report) -> None
     here = report.subject.version, report.device
     kept = [entry for entry in before.entries if entry in met or not entry.applies(*here)]
     new = [entry for entry in met if entry not in before.entries]
-    write_reports({file: text_of(Expectations((*kept, *new), report.asked))})
+    examples = [Example(entry.program, entry.density) for entry in new if entry.program]
+    bare = [replace(entry, program="", density="each") for entry in new]
+    written = Expectations((*kept, *bare), (*before.examples, *examples), report.asked)
+    write_reports({file: text_of(written)})
     gone = len(before.entries) - len(kept)
     print(f"{file}: {len(kept)} kept, {len(new)} new, {gone} gone", file=sys.stderr)
-    if bare := sum(not entry.reason for entry in (*kept, *new)):
-        wanted = f'fill in {bare} times reason = "" in {file}'
+    if without := sum(not entry.reason for entry in written.entries):
+        wanted = f'fill in {without} times reason = "" in {file}'
         print(f"{wanted}: --expect refuses entries without a reason", file=sys.stderr)

@@ -197,9 +197,8 @@ def grade(
     else:
         judge = str(against) if against else ("reference" if on_trial or impl == "torch" else "torch")
         load_adapter(judge)
-        drawn = expected.programs if programs is None else programs
-        how |= {"programs": drawn, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
-        how |= {"expect": expected.entries, "update": write_expect is not None}
+        how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
+        how |= {"expect": expected, "update": write_expect is not None}
         with progress_bar() as tick:
             report = check(impl, against=judge, progress=tick, **how)
     if not times:

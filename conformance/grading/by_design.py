@@ -1,7 +1,7 @@
 """Differences that are by design: running what shows them, and telling them from all other findings.
 
-Each program of an expectation runs by itself, whatever the seed draws. How files of expectations are read
-lives in ``expectations``.
+Each example, and each program of an expectation, runs by itself, whatever the seed draws. How files of
+expectations are read lives in ``expectations``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conformance.grading.chunks import Progress, each_alone
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
-from conformance.report.expectation import Expectation, Expected, Unmet, causes_of
+from conformance.report.expectation import Example, Expectation, Expected, Unmet, causes_of
 from conformance.report.value import Finding, Verdict, Witnessed
 
 MOST_KINDS = 4
@@ -33,9 +33,10 @@ class Alone(Chunk):
 
     text: str = ""
     density: str = "each"
+    kind: str = "expectation"
 
     def named(self, number: int) -> str:
-        return f"expectation {self.first + 1}"
+        return f"{self.kind} {self.first + 1}"
 
 
 def judge_alone(chunk: Alone) -> Tally:
@@ -58,32 +59,36 @@ class Evidenced(NamedTuple):
     why: str = ""
 
 
-Evidence = Mapping[Expectation, Evidenced]
-Show = Callable[[Sequence[Expectation]], Evidence]
+Shown = Expectation | Example
+Evidence = Mapping[Shown, Evidenced]
+Show = Callable[[Sequence[Shown]], Evidence]
 
 
 def show(
-    entries: Iterable[Expectation], whole: Chunk, witnessed: Sequence[Witnessed], workers: int, tick: Progress
+    given: Sequence[Shown], whole: Chunk, witnessed: Sequence[Witnessed], workers: int, tick: Progress
 ) -> Evidence:
-    """Run the programs and cases of the entries that name one, but for cases that have run."""
-    listed = list(entries)
-    named = [entry for entry in listed if entry.program]
+    """Run examples, and the programs and cases of entries that name one, but for cases that have run."""
+    listed = [entry for entry in given if isinstance(entry, Expectation)]
+    examples: list[Shown] = [example for example in given if isinstance(example, Example)]
+    programs: list[Shown] = [entry for entry in listed if entry.program]
+    named = [*examples, *programs]
     chunks = [
         Alone(
             whole.subject, whole.against, whole.source, whole.seed, first, 1,
-            timeout=whole.timeout, text=entry.program, density=entry.density,
+            timeout=whole.timeout, text=each.program, density=each.density, kind=kind,
         )
-        for first, entry in enumerate(named)
+        for kind, group in (("example", examples), ("expectation", programs))
+        for first, each in enumerate(group)
     ]  # fmt: skip
-    found: dict[Expectation, Evidenced] = {}
+    found: dict[Shown, Evidenced] = {}
     done = 0
-    for entry, tally in zip(named, each_alone(chunks, workers, judge_alone), strict=True):
-        found[entry] = Evidenced(tally.findings, _silent(tally))
+    for each, tally in zip(named, each_alone(chunks, workers, judge_alone), strict=True):
+        found[each] = Evidenced(tally.findings, _silent(tally))
         tick("expectations", done := done + 1, len(named))
     results = {result.case: result for result in witnessed}
     of_cases = [entry for entry in listed if entry.case and not entry.program]
     left = [case_of(id) for id in dict.fromkeys(e.case for e in of_cases) if id not in results]
-    results |= {each.case: each for each in run_cases(whole.subject, left, workers, timeout=whole.timeout)}
+    results |= {new.case: new for new in run_cases(whole.subject, left, workers, timeout=whole.timeout)}
     side = adapters.load(whole.subject).name
     for entry in of_cases:
         result = results[entry.case]
@@ -124,15 +129,14 @@ def settle(
     excused: Collection[Finding] = (),
 ) -> Settled:
     """Tell what is by design, and the ``excused``, from what is not. An entry without program or case is met
-    by any finding of the run, and not judged where that is ``over`` before its time.
+    by any finding of the run or of an example, and not judged where that is ``over`` before its time.
     """
     own = [finding for shown in evidence.values() for finding in shown.findings]
     listed = list(findings)
     new = [finding for finding in own if finding.where not in {each.where for each in listed}]
     everything = [*listed, *new]
     instead = superfluous(entries, evidence)
-    needed = [entry for entry in entries if entry not in instead]
-    by_design = [f for f in everything if f in excused or is_by_design(f, needed)]
+    by_design = [f for f in everything if f in excused or is_by_design(f, needed(entries, evidence))]
     # NB: the program of an entry shows again what the run has found, mostly.
     told = [f for f in by_design if f in listed or not any(e.matches(f) and _in(e, listed) for e in entries)]
     left = [finding for finding in everything if finding not in by_design]
@@ -152,16 +156,24 @@ def settle(
 
 
 def superfluous(entries: Sequence[Expectation], evidence: Evidence) -> dict[Expectation, Expectation]:
-    """Return the entries whose program or case shows nothing that such another does not speak of, each with
-    that other; of two that speak of the same, the later. Whatever programs are drawn, these stay the same.
+    """Return the entries that speak of nothing but what another does too, of all that examples and their own
+    programs and cases show, each with that other; of two alike, the later. Whatever programs are drawn, these
+    stay the same.
     """
     instead: dict[Expectation, Expectation] = {}
-    for entry in reversed([entry for entry in entries if entry in evidence and not entry.flaky]):
-        others = [other for other in evidence if other is not entry and other not in instead]
-        met = [finding for finding in evidence[entry].findings if entry.matches(finding)]
+    shown = [finding for evidenced in evidence.values() for finding in evidenced.findings]
+    for entry in reversed([entry for entry in entries if not entry.flaky]):
+        others = [other for other in entries if other is not entry and other not in instead]
+        met = [finding for finding in shown if entry.matches(finding)]
         if met and all(is_by_design(finding, others) for finding in met):
             instead[entry] = next(other for other in others if other.matches(met[0]))
     return instead
+
+
+def needed(entries: Sequence[Expectation], evidence: Evidence) -> list[Expectation]:
+    """Return the entries that are not superfluous."""
+    instead = superfluous(entries, evidence)
+    return [entry for entry in entries if entry not in instead]
 
 
 def excused(entries: Sequence[Expectation], findings: Iterable[Finding], show: Show) -> frozenset[Finding]:
@@ -231,9 +243,9 @@ def updated(
     """Return the entries that were met and are needed, and new ones for what is left, with their evidence."""
     settled = settle(entries, evidence, tally.findings, bool(tally.ended))
     kept = [entry for entry in entries if entry not in {unmet.entry for unmet in settled.unmet}]
-    found: dict[Expectation, Evidenced] = {}
+    found: dict[Shown, Evidenced] = {}
 
-    def showing(tried: Sequence[Expectation]) -> Evidence:
+    def showing(tried: Sequence[Shown]) -> Evidence:
         found.update(shows(tried))
         return found
 
@@ -244,9 +256,9 @@ def updated(
     new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
     found |= evidence
     showing([entry for entry in new if entry in alone and entry not in found])
-    known = {entry: found[entry] for entry in (*kept, *new) if entry in found}
-    needless = superfluous((*kept, *new), known)
-    return tuple(entry for entry in (*kept, *new) if entry not in needless), known
+    kept_or_new = {*kept, *new}
+    known = {each: shown for each, shown in found.items() if isinstance(each, Example) or each in kept_or_new}
+    return tuple(needed((*kept, *new), known)), known
 
 
 def _blames_it(finding: Finding) -> bool:

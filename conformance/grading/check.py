@@ -22,7 +22,7 @@ from conformance.adapters.interpreter import ISOLATED, named_in
 from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import TIMEOUT, ProcessesKilled
 from conformance.grading.arguments import check_arguments
-from conformance.grading.by_design import Evidence, Settled, Show, excused, settle, show, updated
+from conformance.grading.by_design import Evidence, Settled, Show, excused, needed, settle, show, updated
 from conformance.grading.campaign import Chunk
 from conformance.grading.cases import broken_case, run_cases
 from conformance.grading.causes import by_cause
@@ -33,7 +33,7 @@ from conformance.grading.rule_status import unconfirmed
 from conformance.grading.selection import ALL, select_for
 from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
-from conformance.report.expectation import Expectation
+from conformance.report.expectation import Example, Expectation
 from conformance.report.value import (
     BROKEN,
     CASE_STATUSES,
@@ -72,7 +72,7 @@ def check(
     workers: int | None = None,
     timeout: float = TIMEOUT,
     progress: Progress | None = None,
-    expect: str | Path | Sequence[Expectation] = (),
+    expect: str | Path | Expectations | Sequence[Expectation] = (),
     update: bool = False,
     python: str | Path | None = None,
     isolated: bool = False,
@@ -99,9 +99,7 @@ def check(
     if against not in (TORCH, REFERENCE):
         raise ValueError(f"against {against!r:.80} is unknown: it is {TORCH}, {REFERENCE} or recorded")
     spec = named_in(name_of(adapter), None if python is None else str(python), isolated)
-    expected = (
-        read_expectations(Path(expect)) if isinstance(expect, str | Path) else Expectations(tuple(expect))
-    )
+    expected = _expected(expect)
     if programs is None:
         programs = PROGRAMS if expected.programs is None else expected.programs
     if spec == against:
@@ -120,7 +118,7 @@ def check(
     shows = partial(show, whole=whole, witnessed=witnessed, workers=workers, tick=tick)
     evidence: Evidence = {}
     if not (tally.ended or tally.broken):
-        tally, evidence = _with_evidence(tally, entries, shows)
+        tally, evidence = _with_evidence(tally, (*expected.examples, *entries), shows)
     if tally.ended or tally.broken or (fail_fast and not all(map(whole.excuses, tally.findings))):
         ended = tally.ended or (Ending.BROKEN if tally.broken else Ending.STOPPED)
         tally = replace(tally, unrun=programs, ended=ended)
@@ -131,7 +129,7 @@ def check(
     if not (tally.broken or tally.ended.from_outside):
         if update:
             entries, evidence = updated(entries, evidence, tally, shows)
-        by_themselves = excused(entries, tally.findings, shows)
+        by_themselves = excused(needed(entries, evidence), tally.findings, shows)
     return reported(
         subject,
         tally,
@@ -188,7 +186,15 @@ def reported(
     )
 
 
-def _with_evidence(tally: Tally, entries: Sequence[Expectation], shows: Show) -> tuple[Tally, Evidence]:
+def _expected(given: str | Path | Expectations | Sequence[Expectation]) -> Expectations:
+    if isinstance(given, Expectations):
+        return given
+    return read_expectations(Path(given)) if isinstance(given, str | Path) else Expectations(tuple(given))
+
+
+def _with_evidence(
+    tally: Tally, entries: Sequence[Expectation | Example], shows: Show
+) -> tuple[Tally, Evidence]:
     """Return what the entries show by themselves, and the tally, which ends where processes go on dying."""
     try:
         return tally, shows(entries)

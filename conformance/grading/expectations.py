@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +18,7 @@ from conformance.execution.claims import known_ops
 from conformance.grading.arguments import LIMITS
 from conformance.input_files import TEXT, read_lines
 from conformance.program.parsing import ProgramError, parse
-from conformance.report.expectation import ANY, NO_RULE, Expectation
+from conformance.report.expectation import ANY, NO_RULE, Example, Expectation
 from specs.case import cases
 from specs.fact import DENSITIES
 from specs.rule import RULES, within
@@ -39,9 +39,12 @@ class ExpectationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """Entries of a file, and the number of ``programs`` that it was written for, if it says so."""
+    """Entries of a file, its examples, and the number of ``programs`` that it was written for, if it says
+    so.
+    """
 
     entries: tuple[Expectation, ...] = ()
+    examples: tuple[Example, ...] = ()
     programs: int | None = None
 
 
@@ -58,19 +61,39 @@ def read_expectations(path: Path, *, reasons: bool = True) -> Expectations:
         ) from None
     except ValueError as error:
         raise ExpectationError(f"{path} is no TOML: {error}") from None
-    _known(f"{path} has the unknown key", found, ("expect", "programs"))
+    _known(f"{path} has the unknown key", found, ("expect", "example", "programs"))
     programs = found.get("programs")
     least, most = LIMITS["programs"]
     if programs is not None and (type(programs) is not int or not least <= programs <= most):
         raise ExpectationError(f"{path}: programs is {programs!r:.60}", f"a number from {least} to {most:,}")
-    listed = found.get("expect", [])
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise ExpectationError(f"{path}: expect is no list of tables", "write each entry under [[expect]]")
-    entries = [_entry(f"{path}, entry {number}", each, reasons) for number, each in enumerate(listed, 1)]
+    entries = [
+        _entry(f"{path}, entry {number}", each, reasons)
+        for number, each in enumerate(_tables(path, found, "expect"), 1)
+    ]
+    examples = [
+        _example(f"{path}, example {number}", each)
+        for number, each in enumerate(_tables(path, found, "example"), 1)
+    ]
     if len(set(entries)) < len(entries):
         twice = next(entry for entry in entries if entries.count(entry) > 1)
         raise ExpectationError(f"{path} has two entries alike: {twice.label}", "take one out")
-    return Expectations(tuple(entries), programs)
+    return Expectations(tuple(entries), tuple(dict.fromkeys(examples)), programs)
+
+
+def _tables(path: Path, found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    listed = found.get(name, [])
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ExpectationError(f"{path}: {name} is no list of tables", f"write each under [[{name}]]")
+    return listed
+
+
+def _example(where: str, held: dict[str, Any]) -> Example:
+    _known(f"{where} has the unknown key", held, ("program", "density"))
+    if not held.get("program") or not all(isinstance(value, str) for value in held.values()):
+        raise ExpectationError(f"{where} has no program", "an example is a program, as text")
+    example = Example(**{key: value.strip() for key, value in held.items()})
+    _check_program(where, example)
+    return example
 
 
 def _entry(where: str, held: dict[str, Any], reasons: bool) -> Expectation:
@@ -115,13 +138,17 @@ def _check(where: str, entry: Expectation) -> None:
         if ANY in (parts[2], parts[3]) and not entry.needs:
             raise ExpectationError(f"{where}: {ANY} is wide", "say which operations it needs")
     _known(f"{where} needs the unknown operation", entry.operations, known_ops())
-    _known(f"{where} names the unknown density", [entry.density], DENSITIES)
     try:
         within("1", entry.version or ">=0")
     except ValueError as error:
         raise ExpectationError(f"{where}: {error}", 'bounds are such as ">=1.0,<2"') from None
+    _check_program(where, entry)
+
+
+def _check_program(where: str, shown: Expectation | Example) -> None:
+    _known(f"{where} names the unknown density", [shown.density], DENSITIES)
     try:
-        _ = entry.program and parse(entry.program)
+        _ = shown.program and parse(shown.program)
     except ProgramError as error:
         line = f"line {error.line}: " if error.line and not error.problem.startswith("line ") else ""
         hint = error.hint or "a program is straight-line PyTorch"
@@ -137,16 +164,19 @@ def _known(problem: str, names: Iterable[str], known: Collection[str]) -> None:
 
 def text_of(expectations: Expectations) -> str:
     """Return the text of a file; reading it gives the same again."""
+    listed: list[Expectation | Example] = [*expectations.examples, *expectations.entries]
     programs = "" if expectations.programs is None else f"\nprograms = {expectations.programs}\n"
-    return HEAD + programs + "".join(map(_table, expectations.entries))
+    return HEAD + programs + "".join(map(_table, listed))
 
 
-HEAD = """# Differences that are by design: with `grade IMPL --expect FILE` each is run, and fails nothing
-# unless it is gone. Every entry needs a reason.
+HEAD = """# Differences that are by design: with `grade IMPL --expect FILE` they fail nothing, unless they are
+# gone. Examples are run whatever the seed draws. Every entry needs a reason.
 """
 
 
-def _table(entry: Expectation) -> str:
+def _table(entry: Expectation | Example) -> str:
+    if isinstance(entry, Example):
+        return "\n".join(["", "[[example]]", *_observed(entry)]) + "\n"
     lines = ["", "[[expect]]"]
     for key in ("rule", "cause", "case", "needs"):
         if value := getattr(entry, key):
@@ -159,11 +189,14 @@ def _table(entry: Expectation) -> str:
         lines.append(f"when = {{ {', '.join(f'{key} = {_quoted(value)}' for key, value in when.items())} }}")
     if entry.flaky:
         lines.append("flaky = true")
-    if entry.density != "each":
-        lines.append(f"density = {_quoted(entry.density)}")
-    if entry.program:
-        lines.append(f"program = {_block(entry.program)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_observed(entry)]) + "\n"
+
+
+def _observed(shown: Expectation | Example) -> Iterator[str]:
+    if shown.density != "each":
+        yield f"density = {_quoted(shown.density)}"
+    if shown.program:
+        yield f"program = {_block(shown.program)}"
 
 
 def _quoted(text: str) -> str:

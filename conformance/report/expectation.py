@@ -24,9 +24,9 @@ class Expectation:
     ``needs`` operations, with commas: of programs without one of them it does not speak. The name of a method
     stands for the function of that name, too.
 
-    What shows it is its ``program``, observed at ``density``, else its case, else any program or case of the
-    run. It applies to a ``version`` (bounds such as ``>=1.0,<2``; none: all) and a ``device``. What is
-    ``flaky`` need not show each time.
+    What shows it is its ``program``, observed at ``density``, else its case, else any program, example or
+    case of the run. It applies to a ``version`` (bounds such as ``>=1.0,<2``; none: all) and a ``device``.
+    What is ``flaky`` need not show each time.
     """
 
     rule: str = ""
@@ -77,6 +77,14 @@ class Expectation:
         """Tell whether it names that cause; ANY stands for whatever rule or operation it has."""
         mine, theirs = self.cause.split(), cause.split()
         return len(mine) == len(theirs) and all(a in (b, ANY) for a, b in zip(mine, theirs, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A program that is run by itself, whatever the seed draws, observed at ``density``."""
+
+    program: str
+    density: str = "each"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import shutil
 from importlib.metadata import version
 from typing import Any
 
+os.environ.setdefault("PARALLEL", "0")  # it would start processes of its own, which outlive this one
 if shutil.which(os.environ.get("CC", "clang")) is None:  # for its kernels; Python runs them, slowly
     os.environ["DEV"] = "PYTHON"
 from tinygrad import Tensor, dtypes

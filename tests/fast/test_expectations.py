@@ -13,7 +13,7 @@ from conformance.grading.expectations import ExpectationError, Expectations, rea
 from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
 from conformance.report import Status, Verdict, as_json, as_junit, as_markdown, words
-from conformance.report.expectation import Expectation, Expected, Unmet
+from conformance.report.expectation import Example, Expectation, Expected, Unmet
 from conformance.report.value import BROKEN, HELD, Witnessed
 from reports import FINDING, report
 
@@ -39,7 +39,10 @@ def test_what_is_written_is_read_again(tmp_path):
     """A file holds all that an entry says."""
     file = tmp_path / "expect.toml"
     entries = (BY_RULE, FULL, replace(FULL, program="x = torch.tensor('''\t''')"))
-    for written in (Expectations(entries[:2]), Expectations(entries, programs=40)):
+    for written in (
+        Expectations(entries[:2]),
+        Expectations(entries, (Example("x = torch.ones(2)", "end"), Example("x = torch.ones(3)")), 40),
+    ):
         file.write_text(text_of(written))
         assert written == read_expectations(file)
 
@@ -48,6 +51,8 @@ WRONG = {
     "not TOML": ("[[expect", "is no TOML"),
     "a table": ("[expect]\nrule = 'a'", "expect is no list of tables"),
     "an unknown table": ("[[expects]]", "did you mean 'expect'"),
+    "an example without a program": ("[[example]]\ndensity = 'end'", "example 1 has no program"),
+    "an example that is none": ("[[example]]\nprogram = 'x ='", "example 1: its program: line 1"),
     "a number of programs": ("programs = -1", "programs is -1"),
     "programs in words": ("programs = 'all'", "a number from 0"),
     "an unknown key": (f"[[expect]]\nrules = '{RULE}'", "did you mean 'rule'"),
@@ -184,6 +189,14 @@ def test_an_entry_that_another_makes_needless_is_unmet():
     narrow = replace(by_cause, cause=f"value by {RULE} after mul")
     apart = {by_cause: Evidenced((EXPLAINED,)), narrow: Evidenced((other,))}
     assert () == settle([by_cause, narrow], apart, [], over=False).unmet
+
+
+def test_an_example_that_no_entry_speaks_of_is_left():
+    """It runs whether there is an entry for it or not, so that one taken out is missed."""
+    entry, example = replace(BY_RULE, program=""), Example("x = torch.ones(2)")
+    evidence = {example: Evidenced((EXPLAINED,))}
+    assert (Expected(entry, programs=3),) == settle([entry], evidence, [], over=True).expected
+    assert (EXPLAINED,) == settle([], evidence, [], over=True).left
 
 
 def test_an_entry_without_a_program_is_judged_by_the_whole_run_alone():
