@@ -216,15 +216,6 @@ def stands_for_torch(module: str) -> bool:
     return is_ours(module) or module.partition(".")[0] == "torch"
 
 
-def raised_by_reference(trace: TracebackType | None) -> bool:
-    """Tell whether an exception came from the reference's own code."""
-    module = ""
-    while trace is not None:
-        module = trace.tb_frame.f_globals.get("__name__", "")
-        trace = trace.tb_next
-    return is_ours(module)
-
-
 def lists(module: str, name: str) -> bool:
     """Tell whether torch has a public name in a module, given its address in torch."""
     return name in missing.torch_names().get(module.removeprefix("torch").removeprefix("."), ())

@@ -39,11 +39,13 @@ def _reached_from(step: ExecutedLine, node: int) -> set[int]:
 
 def cut_of(found: Story, name: str) -> str:
     """Return how to cut the history of what a name holds: a tensor, a tuple of them, or a list that grows."""
-    whole, part, _ = name.partition("[")
+    whole, part, key = name.partition("[")
     if part and any(
         re.search(rf"(?<![\w.]){re.escape(whole)}\.(append|extend|insert)\(", s) for s in found.source
     ):
         return f"by emptying the list: {whole} = [] in each pass"
+    if key.startswith(("'", '"')):
+        return f"with {name} = {name}.detach(); a dict that keeps results is emptied: {whole}.clear()"
     if part:
         return f"with {whole} = tuple(x.detach() for x in {whole})"
     return f"with {name} = {name}.detach()" if name else "with detach()"

@@ -8,8 +8,10 @@ from typing import TypeVar
 
 from conformance.explanation.carried import carried_name, cut_of, was_leaf
 from conformance.explanation.causes_of_calls import (
+    frozen_among,
     in_place_layers,
     no_parameters,
+    other_sizes,
     other_state,
     out_of_place,
     registered,
@@ -28,10 +30,11 @@ from conformance.explanation.history import (
     origin,
     root_of,
     sources,
+    state_of,
 )
 from conformance.explanation.missing_grad import missing_grad
 from conformance.explanation.plain_calls import plain_cure, plain_number
-from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story, TensorState
+from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story
 from conformance.explanation.ways_out import WAYS_OUT, Cut, cure_of, way_out
 from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
@@ -87,11 +90,6 @@ def _filled(cure: str, name: str) -> str:
     return cure.format(tensor=name) if name else cure.replace("{tensor}.", ".").format(tensor="the tensor")
 
 
-def _state(found: Story, mishap: Mishap) -> TensorState | None:
-    number = mishap.tensor or 0
-    return next((s.tensors[number] for s in reversed(found.steps) if number in s.tensors), None)
-
-
 def _node(found: Story, mishap: Mishap) -> GraphNode | None:
     number = mishap.node or 0
     return next((s.nodes[number] for s in reversed(found.steps) if number in s.nodes), None)
@@ -103,7 +101,7 @@ def _line_of(found: Story, step: int | None) -> int:
 
 def _made(found: Story, mishap: Mishap) -> Told:
     """The line that made the tensor, and the one that gave it its history."""
-    state = _state(found, mishap)
+    state = state_of(found, mishap.tensor or 0)
     if state is None:
         return [], ""
     line = made_at(found, state).line
@@ -122,9 +120,8 @@ def _freed(found: Story, mishap: Mishap) -> Told:
     if node is None:
         ran = backwards(found)
         return [ran[-1].line] if ran else [], ""
-    first = next(
-        (s for s in found.steps if s.number == node.freed or any(r.node == node.number for r in s.ran)), None
-    )
+    ran = [s for s in found.steps if any(r.node == node.number for r in s.ran)]
+    first = next((s for s in found.steps if s.number == node.freed), ran[0] if ran else None)
     made = _line_of(found, node.made)
     if first is None:
         return [made], ""
@@ -175,7 +172,7 @@ def _shared(found: Story, first: ExecutedLine, node: int) -> str:
 
 def _modified(found: Story, mishap: Mishap) -> Told:
     """The writes since the tensor was saved, and the line that saved it."""
-    state, node = _state(found, mishap), _node(found, mishap)
+    state, node = state_of(found, mishap.tensor or 0), _node(found, mishap)
     writes: list[int] = []
     known = mishap.saved_version or 0
     for step in found.steps:
@@ -206,7 +203,7 @@ def _modified(found: Story, mishap: Mishap) -> Told:
             "the loss anew after it."
         )
         return [*writes, saved], text, cure
-    if better := out_of_place(found, writes):
+    if better := out_of_place(found, writes, next(iter(names_held(found, mishap.tensor)), "")):
         return [*writes, saved], text, better
     return [*writes, saved], text
 
@@ -221,11 +218,14 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         return [], ""
     name = next(iter(names_held(found, number)), "what it is called on")
     made = next((s.line for s in found.steps for f in s.flows if number in f.gives), mishap.line)
-    state = _state(found, mishap)
+    state = state_of(found, mishap.tensor or 0)
     if state is not None:
         made = made_at(found, state).line
+    frozen = frozen_among(found, sources(found, number))
     for cut in cuts_before(found, number):
-        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(cut))}."
+        if frozen and cut.flow.how in ("detach", ".data"):  # meant so, more likely than what was frozen
+            break
+        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(found, cut))}."
     from_ = [
         n for n in sorted(sources(found, number)) if names_held(found, n) and name not in names_held(found, n)
     ]
@@ -239,19 +239,18 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         text = f"{beginning(at(found, unrecorded[0]))} recorded nothing, since no input of it requires grad."
         cure = f"Pass use_reentrant=False at line {unrecorded[0]}, or let an input require grad."
         return [unrecorded[0], made], text, cure
-    dropped = [s.line for n in from_ for s, c in changes_of(found, n, "requires_grad") if c.before]
     known = names([names_held(found, n)[0] for n in from_])
     if beside := _cut_beside(found, (number, *from_)):
-        return [beside.step.line, made], way_out(found, beside), f"{beginning(cure_of(beside))}."
+        return [beside.step.line, made], way_out(found, beside), f"{beginning(cure_of(found, beside))}."
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
+    if frozen:
+        text += f" {beginning(at(found, frozen[0]))} set requires_grad to False."
+        cure = f"Leave requires_grad on for what is to be trained, after line {frozen[0]}."
+        return [*frozen, made], text, cure
     if written := [(n, line) for n in (number, *from_) if (line := written_aside(found, n))]:
         n, line = written[0]
         text = f"{beginning(at(found, line))} wrote to {names_held(found, n)[0]} past its history."
         return [line, made], text, f"Write to {names_held(found, n)[0]} itself at line {line}."
-    if dropped:
-        text += f" {beginning(at(found, dropped[0]))} set requires_grad to False."
-        cure = f"Leave requires_grad on for what is to be trained, after line {dropped[0]}."
-        return [*dropped, made], text, cure
     return [made], text
 
 
@@ -276,7 +275,7 @@ def _gradient_of(found: Story, tensor: int) -> int:
 
 def _view(found: Story, mishap: Mishap) -> Told:
     """The line that made the view, and the one that made its base."""
-    state = _state(found, mishap)
+    state = state_of(found, mishap.tensor or 0)
     if state is None:
         return [], ""
     made = made_at(found, state).line
@@ -289,7 +288,7 @@ def _view(found: Story, mishap: Mishap) -> Told:
 
 def _mode(found: Story, mishap: Mishap) -> Told:
     lines, text = _made(found, mishap)[:2]
-    state = _state(found, mishap)
+    state = state_of(found, mishap.tensor or 0)
     if state is not None and state.node is not None:
         leaves = leaves_of(found.steps[-1], state.node)
         lines += [
@@ -299,7 +298,7 @@ def _mode(found: Story, mishap: Mishap) -> Told:
 
 
 def _unused(found: Story, mishap: Mishap) -> Told:
-    state = _state(found, mishap)
+    state = state_of(found, mishap.tensor or 0)
     if state is None:
         return [], ""
     name = next(iter(names_held(found, state.number)), "an input")
@@ -338,6 +337,7 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "optim/needs-parameters": no_parameters,
     "device/one-for-all": two_devices,
     "op/one-dtype": two_dtypes,
+    "op/matmul-shape": other_sizes,
     "op/no-derivative": _underivable,
     "copy/numpy-refused-with-grad": to_numpy,
     "nn/state-that-does-not-fit-refused": other_state,

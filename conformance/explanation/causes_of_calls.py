@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from conformance.explanation.history import changes_of, made_at, names_held, origin
+from conformance.explanation.history import changes_of, made_at, names_held, origin, state_of
 from conformance.explanation.value import Mishap, Story, TensorState
 from conformance.explanation.words import at, beginning, names
 
@@ -18,7 +18,7 @@ def two_devices(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[l
     step = found.steps[-1]
     told: list[tuple[str, str, int]] = []
     for number in dict.fromkeys(mishap.operands):
-        state, known = step.tensors.get(number), names_held(found, number)
+        state, known = state_of(found, number), names_held(found, number)
         if state is not None and known:
             moved = [s.line for s, _ in changes_of(found, number, "device")]
             told.append((known[0], state.device, (moved or [made_at(found, state).line])[-1]))
@@ -32,6 +32,10 @@ def two_devices(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[l
         return lines, f"{text}."
     owner, _, part = move[0].rpartition(".")
     of_module = bool(owner) and "[" not in part
+    there = [n for n, held in step.names.items() if n.startswith(f"{owner}.") and state_of(found, held)]
+    if of_module and any(step.tensors[step.names[n]].device == stay for n in there):
+        cure = f"self.register_buffer({part!r}, ...) at its line, and to() moves it with the module"
+        return lines, f"{text}.", f"Move {names(move)} there too: {cure}."
     cure = f"{owner}.to('{stay}')" if of_module else f"{move[0]} = {move[0]}.to('{stay}')"
     return lines, f"{text}.", f"Move {names(move)} there too: {cure}."
 
@@ -137,6 +141,24 @@ def written_aside(found: Story, tensor: int) -> int:
     return 0
 
 
+def frozen_among(found: Story, tensors: Iterable[int]) -> list[int]:
+    """Return the lines that set requires_grad of tensors to False."""
+    return [s.line for n in sorted(tensors) for s, c in changes_of(found, n, "requires_grad") if c.before]
+
+
+def other_sizes(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
+    """Tell the sizes of a linear layer that its input does not fit, and the layer's name."""
+    sizes = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", mishap.message)
+    for number in mishap.operands:
+        state = state_of(found, number)
+        owner = next((n[: -len(".bias")] for n in names_held(found, number) if n.endswith(".bias")), "")
+        if sizes and owner and state is not None and list(state.shape) == [int(sizes[4])]:
+            line = made_at(found, state).line
+            told = f"{owner} takes {sizes[3]} numbers, and the last size of its input is {sizes[2]}."
+            return [line, mishap.line], told, f"Make it nn.Linear({sizes[2]}, {sizes[4]})."
+    return [mishap.line], ""
+
+
 def other_state(found: Story, mishap: Mishap) -> tuple[list[int], str, str]:
     """Tell what to do with a state that does not fit, by what is wrong with it."""
     said = mishap.message
@@ -180,10 +202,17 @@ def in_place_layers(found: Story, writes: Iterable[int]) -> list[int]:
     return [line for line in asking if line in writes] or asking
 
 
-def out_of_place(found: Story, writes: Iterable[int]) -> str:
-    """Return the cure of a write by a method that has a twin out of place, or nothing."""
+def out_of_place(found: Story, writes: Iterable[int], name: str) -> str:
+    """Return how to write otherwise than a line does: to a copy of what goes by a name, or out of place."""
     for line in writes:
-        called = _METHOD.search(found.text_of(line))
+        text = found.text_of(line)
+        if put := re.match(r"([\w.]+)\[[^=]*\]\s*[-+*/@|&^%]?=[^=]", text):
+            return f"Write to a copy: {put[1]} = {name or put[1]}.clone() before line {line}."
+        if changed := re.match(r"([\w.]+)\s*([-+*/@]+)=\s*(.*)", text):
+            whole = changed[3] if re.fullmatch(r"[\w.]+(\(.*\))?", changed[3]) else f"({changed[3]})"
+            place = f"Write out of place at line {line}: {changed[1]} = {changed[1]} {changed[2]} {whole}"
+            return f"{place}; or write into {changed[1]}.clone()."
+        called = _METHOD.search(text)
         if called and called[2] not in _NO_TWIN:
             there = f"{called[1]}.{called[2]}"
             place = f"Write out of place at line {line}: {there}(...) for {there}_(...)"

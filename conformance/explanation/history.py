@@ -14,6 +14,11 @@ def made_at(found: Story, state: TensorState) -> ExecutedLine:
     return next((s for s in found.steps if s.number >= state.made), found.steps[-1])
 
 
+def state_of(found: Story, tensor: int) -> TensorState | None:
+    """Return the last known state of a tensor."""
+    return next((s.tensors[tensor] for s in reversed(found.steps) if tensor in s.tensors), None)
+
+
 def last_with(found: Story, name: str) -> ExecutedLine | None:
     """Return the last step at which something goes by a name."""
     return next((step for step in reversed(found.steps) if name in step.names), None)
@@ -27,7 +32,7 @@ def names_held(found: Story, tensor: int | None) -> tuple[str, ...]:
     if known := step.named(tensor):
         first = {name: s.number for s in reversed(found.steps) for name in s.named(tensor)}
         return tuple(sorted(known, key=lambda name: first[name]))
-    state = next((s.tensors[tensor] for s in reversed(found.steps) if tensor in s.tensors), None)
+    state = state_of(found, tensor)
     sharing = tuple(
         name
         for name, number in step.names.items()
@@ -124,7 +129,8 @@ def cuts_after(found: Story, tensor: int, root: int | None = None) -> list[Cut]:
     leads = _leading_to(found, root) if root is not None else set()
 
     def rank(cut: Cut) -> tuple[bool, bool, int]:
-        return not (leads & set(cut.flow.gives)), cut.flow.how in QUIET, cut.step.number
+        aside = cut.flow.how in QUIET or "state_dict(" in found.text_of(cut.step.line)
+        return not (leads & set(cut.flow.gives)), aside, cut.step.number
 
     return sorted(cuts, key=rank)
 

@@ -14,7 +14,6 @@ from conformance.adapters.reference_state import (
     knows,
     lacking_name,
     lists,
-    raised_by_reference,
     stands_for_torch,
 )
 from conformance.explanation.lines import NO_TEXT, words_of_exception
@@ -50,9 +49,7 @@ def not_modelled(error: BaseException, script: str, stars: Sequence[str] = ()) -
 
 def _lacking(error: BaseException) -> str | None:
     """Return the name in torch of what the reference does not have."""
-    if isinstance(error, NOT_MODELLED) or (
-        type(error) is NotImplementedError and raised_by_reference(error.__traceback__)
-    ):
+    if isinstance(error, NOT_MODELLED):
         return str(error) or type(error).__name__
     if (name := lacking_name(error)) is not None:
         return name

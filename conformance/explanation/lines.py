@@ -28,6 +28,16 @@ def words_of_exception(error: BaseException) -> str:
         return NO_TEXT
 
 
+def _checked(frame: FrameType, script: str) -> bool:
+    """Tell whether gradcheck() calls the function, as often as it sees fit."""
+    caller = frame.f_back
+    while caller is not None and caller.f_code.co_filename != script:
+        if caller.f_code.co_filename.endswith("autograd/gradcheck.py"):
+            return True
+        caller = caller.f_back
+    return False
+
+
 class LineTracer:
     """Calls `line_done` after each line of a script that ran; ``emit`` takes one record at a time."""
 
@@ -72,7 +82,7 @@ class LineTracer:
         self.emit = lambda record: None
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != self.filename or is_set_aside():
+        if frame.f_code.co_filename != self.filename or is_set_aside() or _checked(frame, self.filename):
             return None
         self.entered()
         self.frames.append(frame)

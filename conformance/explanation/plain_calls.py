@@ -32,6 +32,8 @@ CURES: dict[str, str] = {
     "dtype, for instance x.float(); or the module to the input's.",
     r"^(mixed dtype \(CPU\)|prelu: Type promoting not supported)": "Cast the input to the layer's dtype, for "
     "instance x.float(); or the module to the input's.",
+    r"^loaded state dict (contains a parameter group|has a different number of)": "Load it into an optimizer "
+    "of as many parameters, in as many groups, as the saved one.",
     r"^Expected hidden(\[\d\])? size": "Give a state of shape (num_layers * directions, batch, hidden_size); "
     "the batch stands second there, also with batch_first=True.",
     r"^all elements of input should be between 0 and 1": "Give probabilities: torch.sigmoid(output); or take "

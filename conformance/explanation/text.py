@@ -155,8 +155,7 @@ def _aliases(found: Story, steps: Sequence[ExecutedLine], width: int) -> Iterato
 
 def _dropped(found: Story, steps: Sequence[ExecutedLine], width: int) -> Iterator[Piece]:
     """The leaves without a name that a backward of the line filled."""
-    step = steps[0]
-    for run in step.ran:
+    for step, run in ((first, run) for first in steps[:1] for run in first.ran):
         node = step.nodes.get(run.node)
         state = step.tensors.get(node.variable or 0) if node else None
         if node and state and state.is_leaf and state.grad is not None and not step.named(state.number):

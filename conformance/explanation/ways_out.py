@@ -60,10 +60,13 @@ class Cut:
     flow: Flow
 
 
-def cure_of(cut: Cut) -> str:
+def cure_of(found: Story, cut: Cut) -> str:
     """Return what to do where a call lost the history, as a sentence without its end."""
+    since = _switched_off(found, cut.step).removeprefix(" since ")
     how, line = cut.flow.how, cut.step.line
     if (rule := rule_of(cut)) in (NO_GRAD, INFERENCE):
+        if "set_grad_enabled(" in since:
+            return f"run line {line} with grad mode on: {since.split(' `')[0]} switched it off"
         block = "no_grad()" if rule == NO_GRAD else "inference_mode()"
         return f"run line {line} with grad mode on, outside {block}"
     if how in ("int", "float") and not cut.flow.gives:

@@ -32,7 +32,7 @@ def _kept(found: Story, fact: str, state: TensorState) -> str:
     if fact != "requires_grad" or state.requires_grad or "float" not in state.dtype:
         return ""
     lost = [c for c in cuts_before(found, state.number) if c.flow.gives and c.flow.how in COMPARISONS]
-    return f"{cure_of(lost[0])}." if lost else ""
+    return f"{cure_of(found, lost[0])}." if lost else ""
 
 
 def _cure(name: str, fact: str, state: TensorState, rules: list[str]) -> str:

@@ -306,7 +306,7 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
     if cuts:
         rule = rule_of(cuts[0])
         stated = _rule(rule) if rule else ""
-        return [text, way_out(found, cuts[0]), stated, f"Cure: {cure_of(cuts[0])}."]
+        return [text, way_out(found, cuts[0]), stated, f"Cure: {cure_of(found, cuts[0])}."]
     copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
     if copied:
         s = copied[-1][0]

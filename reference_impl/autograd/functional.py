@@ -10,6 +10,7 @@ from typing import Any
 
 from reference_impl.autograd import grad
 from reference_impl.base.modes import enable_grad
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
@@ -171,7 +172,7 @@ def jacobian(
     if strategy not in ("reverse-mode", "forward-mode"):
         refuse_by("functional/strategy", given=strategy)
     if strategy == "forward-mode" and create_graph:
-        raise NotImplementedError("torch.autograd.functional.jacobian: create_graph=True and forward-mode")
+        raise NotModelled("torch.autograd.functional.jacobian(create_graph=True, strategy='forward-mode')")
     if strict and (vectorize or strategy == "forward-mode"):
         refuse_by("functional/strict-one-by-one", function="jacobian")
     if strategy == "forward-mode" and not vectorize:

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from reference_impl.base.not_modelled import NotModelled
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # -- making tensors ---------------------------------------------------------------------------------
@@ -95,7 +97,7 @@ def runner_for(op: Any, types: tuple[type, ...]) -> Callable[..., Any] | None:
 
 def plan_with_out(name: str, planned: Callable[..., Any], count: int, names: tuple[str, ...]) -> Any:
     """Plan a call with an ``out=``: ``count`` positional arguments, and keywords of these names."""
-    raise NotImplementedError(f"{name}() with out=")
+    raise NotModelled(f"torch.{name}(out=...)")
 
 
 def run_on_devices(execute: Callable[..., Any], kernel: Any, operands: Any, attributes: Any) -> Any:

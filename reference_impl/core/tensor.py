@@ -14,6 +14,7 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import on, place_of
 from reference_impl.base.grad_dtype import cast_to, grad_dtype_of
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED, alias_counter
@@ -58,6 +59,12 @@ class Tensor:
     )
     __hash__ = object.__hash__
     __array_priority__ = 1000
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own = vars(cls).keys() & {"__torch_function__", "__torch_dispatch__", "__new__"}
+        if own and not cls.__module__.startswith("reference_impl"):
+            raise NotModelled(f"a subclass of torch.Tensor with its own {min(own)}()")
 
     _plain: type[Tensor]  # what an alias is an instance of
     _array: np.ndarray

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.dispatch import Given, Plan
@@ -41,6 +42,6 @@ def _need_room(op: Op, result: Tensor, out: Tensor) -> None:
     """Refuse an ``out`` that cannot hold the result's dtype, or that has another if the op does not cast."""
     if not op.casts_out:
         if result.dtype != out.dtype:
-            raise NotImplementedError(f"{op.name} of dtype {result.dtype} with an out of dtype {out.dtype}")
+            raise NotModelled(f"torch.{op.name}(out=...) of dtype {result.dtype} into {out.dtype}")
     elif op.dtypes in ("float", "keep", "numeric", "promote"):
         out._need_room_for(result)

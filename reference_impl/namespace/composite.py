@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.device import beside_its_operands
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
@@ -244,6 +245,19 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return reduce
 
 
+def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let ``norm`` take names of norms, and a ``dtype``."""
+
+    @functools.wraps(function)
+    def norm(x: Tensor, p: Any = "fro", *how: Any, **named: Any) -> Tensor:
+        target = named.pop("dtype", None)
+        if p == "nuc":
+            raise NotModelled("torch.norm(p='nuc')")
+        return function(x if target is None else x.to(target), 2 if p in ("fro", None) else p, *how, **named)
+
+    return norm
+
+
 def _choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let ``where`` of a condition alone return the indices of the elements where it holds."""
 
@@ -310,6 +324,7 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     "std": _unbiased,
     "clamp": _bounded,
     "clamp_": _bounded,
+    "norm": _by_name,
     **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod"), _with_dtype),
 }
 """Wrappers for ops that take more arguments than their declaration, by name."""

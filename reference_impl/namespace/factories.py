@@ -15,6 +15,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, find_device, on, place_of
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
@@ -24,6 +25,7 @@ from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_par
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
+from specs.spacing import evenly_spaced
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -33,7 +35,7 @@ def _check_plain(
 ) -> None:
     """Refuse any other layout than plain memory."""
     if layout is not strided or pin_memory or memory_format not in (preserve_format, contiguous_format):
-        raise NotImplementedError("tensors are dense and lie in plain memory, by rows")
+        raise NotModelled("torch's memory other than dense, by rows")
 
 
 def new_leaf(
@@ -280,10 +282,8 @@ def linspace(
     """A leaf of ``steps`` evenly spaced numbers, both ends included."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    numpy = dtypes.numpy_of(dtype)
-    return new_leaf(
-        np.linspace(number_of(start), number_of(end), steps).astype(numpy), requires_grad, **where
-    )
+    numbers = evenly_spaced(number_of(start), number_of(end), steps, dtypes.numpy_of(dtype))
+    return new_leaf(numbers, requires_grad, **where)
 
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **more: Any) -> Tensor:

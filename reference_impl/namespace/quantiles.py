@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
@@ -158,7 +159,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
 def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The differences of neighbours on both sides, along each dimension, and at the edges of one side."""
     if not isinstance(spacing, (int, float)) or edge_order != 1:
-        raise NotImplementedError("gradients with one spacing and edge_order=1")
+        raise NotModelled("torch.gradient() with several spacings or edge_order=2")
     dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     found = []
     for d in dims:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
@@ -275,10 +276,10 @@ class ParameterDict(Module):
     def __repr__(self) -> str:
         return "ParameterDict(" + "\n".join(_shown(self._parameters.items(), True)) + ")"
 
-    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, parameters: Any = None) -> None:
         super().__init__()
-        for name, value in (values or {}).items():
-            self[name] = value
+        if parameters is not None:
+            self.update(parameters)
 
     def __delitem__(self, name: str) -> None:
         del self._parameters[name]
@@ -312,7 +313,25 @@ class ParameterDict(Module):
         """Names and parameters."""
         return self._parameters.items()
 
-    def update(self, values: Mapping[str, Any]) -> None:
-        """Add the parameters of a mapping."""
-        for name, value in values.items():
+    def update(self, parameters: Any) -> None:
+        """Add the parameters of a mapping, those of a plain one by their names' order, or of pairs."""
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
+            pairs = parameters.items()
+        else:
+            pairs = sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
+        for name, value in pairs:
             self[name] = value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a parameter by its name, or the default."""
+        return self._parameters.get(key, default)
+
+    def pop(self, key: str) -> Parameter:
+        """Remove a parameter and return it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def clear(self) -> None:
+        """Remove all parameters."""
+        self._parameters.clear()

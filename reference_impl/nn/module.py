@@ -51,6 +51,10 @@ class Module(Stateful):
         hook_last_node(self, args, result)
         return result if watch is None else watch.result(result)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the attributes of a module that was copied or loaded; found on the class, as copy() asks."""
+        self.__dict__.update(state)
+
     def __getattr__(self, name: str) -> Any:
         for kind in _OWN:
             owned = self.__dict__.get(kind, {})

@@ -11,6 +11,7 @@ import numpy as np
 from specs.kind import Bool, Count, IntList, Reduction, Tensor
 from specs.op import op
 from specs.ops.resizing import cubic
+from specs.spacing import evenly_spaced
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "exact": False, "ulp": 32}
 
@@ -40,10 +41,15 @@ def _held(place: np.ndarray, slope: np.ndarray, size: int, how: str, corners: bo
     return np.clip(place, 0, size - 1), np.where(inside, slope, 0)
 
 
+def _rounded(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Round to a dtype once: on which side of an element a place lies decides its gradient."""
+    return x.astype(dtype).astype(np.float64)
+
+
 def _taps(grid: np.ndarray, size: int, mode: str, padding: str, corners: bool) -> _Taps:
     """Read the places of one dimension; what is outside has no weight, and stands at zero."""
     scale = (size - 1) / 2 if corners else size / 2
-    place = (grid + 1) * scale - (0 if corners else 0.5)
+    place = _rounded((grid + 1).astype(np.float64) * scale - (0 if corners else 0.5), grid.dtype)
     slope = np.full_like(place, scale)
     if mode != "bicubic":
         place, slope = _held(place, slope, size, padding, corners)
@@ -75,8 +81,7 @@ def _slopes(apart: np.ndarray, mode: str) -> np.ndarray:
 
 
 def _all_taps(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, corners: bool) -> list[_Taps]:
-    wide = grid.astype(np.float64)
-    return [_taps(wide[..., -1 - d], size, mode, padding, corners) for d, size in enumerate(x.shape[2:])]
+    return [_taps(grid[..., -1 - d], size, mode, padding, corners) for d, size in enumerate(x.shape[2:])]
 
 
 def _met(taps: list[_Taps], sizes: tuple[int, ...]) -> Any:
@@ -179,12 +184,12 @@ grid3, grid3_image, grid3_places = _family(3)
 
 
 # -- affine maps -------------------------------------------------------------------------------------
-def places_of(sizes: tuple[int, ...], corners: bool) -> np.ndarray:
+def places_of(sizes: tuple[int, ...], corners: bool, dtype: np.dtype) -> np.ndarray:
     """The places of all elements of an image, with ones behind them, as rows."""
     axes = []
     for size in sizes:
-        steps = 2 * np.arange(size) - (size - 1)
-        axes.append(steps / max(size - 1 if corners else size, 1))
+        ends = evenly_spaced(-1, 1, size, dtype) if size > 1 else np.zeros(1, dtype)
+        axes.append(ends if corners else ends * dtype.type(size - 1) / dtype.type(size))
     grid = np.meshgrid(*axes, indexing="ij")
     return np.stack([*reversed(grid), np.ones(sizes)], -1).reshape(-1, len(sizes) + 1)
 
@@ -192,12 +197,12 @@ def places_of(sizes: tuple[int, ...], corners: bool) -> np.ndarray:
 @op(node="AffineGridGeneratorBackward0", torch_names={"x": "theta"}, **_FACTS)
 def _affine_grid(x: Tensor, *, sizes: IntList, corners: Bool) -> Any:
     """The places of an image's elements under affine maps."""
-    base = places_of(tuple(sizes), corners).astype(x.dtype)
+    base = places_of(tuple(sizes), corners, x.dtype).astype(x.dtype, copy=False)
     return np.matmul(base, np.swapaxes(x, -1, -2)).reshape(len(x), *sizes, len(sizes))
 
 
 def _affine_backward(g: Any, sizes: tuple[int, ...], corners: bool) -> Any:
-    rows = places_of(tuple(sizes), corners)
+    rows = places_of(tuple(sizes), corners, np.dtype(np.float64))
     count = g.shape[0]
     base = g.detach().new_tensor(rows.tolist()).expand((count, *rows.shape)).transpose(1, 2)
     return base.bmm(g.reshape((count, len(rows), len(sizes)))).transpose(1, 2)

@@ -23,6 +23,13 @@ ERRORS = {
     "nn.Linear(3, 2).load_state_dict(nn.Linear(3, 4).state_dict())\n": ((4,), "state.pop('weight')"),
     "nn.Linear(3, 2).load_state_dict({'module.weight': x})\n": ((4,), 'k.removeprefix("module.")'),
     "nn.Linear(3, 2).load_state_dict({'weights': x})\n": ((4,), "own state_dict().keys()"),
+    "s = x.sigmoid()\ns[0] = 0.0\ns.sum().backward()\n": ((5, 4), "s = s.clone() before line 5"),
+    "s = x.sigmoid()\ns *= x + 1\ns.sum().backward()\n": ((5, 4), "at line 5: s = s * (x + 1); or"),
+    "lin = nn.Linear(4, 2)\nlin(x)\n": ((4, 5), "Make it nn.Linear(3, 2)"),
+    "kept = {}\nfor _ in 'ab':\n    kept.setdefault('h', x.exp())\n    kept['h'].sum().backward()\n": (
+        (6, 7),
+        "Compute it anew in each pass (line 6",
+    ),
     "nn.LayerNorm(3)(x.double())\n": ((), "x.float()"),
     "nn.PReLU()(x.double())\n": ((), "x.float()"),
 }
@@ -58,3 +65,96 @@ def test_a_mapped_function_is_told_once() -> None:
     script = "def f(row):\n    y = row * 2\n    return y\nz = torch.func.vmap(f)(x)\n"
     passes = [step.passes for step in explained(BEGIN + script).steps if step.line == 5]
     assert [1] == passes
+
+
+def test_a_tensor_that_its_module_left_behind_becomes_a_buffer() -> None:
+    """A plain attribute is not moved by to()."""
+    script = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.place = torch.zeros(3)
+        self.out = nn.Linear(3, 1)
+    def forward(self, x):
+        return self.out(x + self.place)
+net = Net().to("cuda")
+net(torch.ones(2, 3, device="cuda"))
+"""
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert "self.register_buffer('place', ...)" in error.cure
+    assert "x is on cuda:0" in error.sentence
+
+
+def test_the_backward_that_freed_is_named() -> None:
+    """A gradient that was asked for before, and kept the graph, is not at fault."""
+    script = "y = x.exp().sum()\ntorch.autograd.grad(y, x, retain_graph=True)\ny.backward()\ny.backward()\n"
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert (6, 4) == error.causes
+
+
+def test_copying_a_state_is_no_loss() -> None:
+    """A history lost on the way to the loss is told before what load_state_dict() copied."""
+    script = """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+b.load_state_dict(a.state_dict())
+y = a(x).detach()
+(b(x) - y).sum().backward()
+"""
+    assert "Line 6 `y = a(x).detach()`: detach() cut" in explained(BEGIN + script).why("a.weight.grad")
+
+
+def test_what_switched_grad_mode_off_is_told() -> None:
+    """By its line, where it is no block of no_grad()."""
+    script = "with torch.set_grad_enabled(x is None):\n    y = x * 2\ny.sum().backward()\n"
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert "Run line 5 with grad mode on: line 4 switched it off." == error.cure
+
+
+def test_functions_that_gradcheck_calls_are_left_out() -> None:
+    """It calls them as often as it sees fit."""
+    script = "def f(t):\n    y = t * t\n    return y\ntorch.autograd.gradcheck(f, x.double())\nf(x)\n"
+    passes = [step.passes for step in explained(BEGIN + script).steps if step.line == 5]
+    assert [1] == passes
+
+
+def test_a_refusal_of_pytorchs_is_no_lack_of_the_reference() -> None:
+    """A module without forward() raises NotImplementedError in PyTorch, too."""
+    found = explained(f"{BEGIN}nn.Module()(x)\n")
+    assert "error" == found.ending
+    assert found.error is not None
+    assert 'missing the required "forward" function' in found.error.message
+
+
+def test_an_error_on_a_line_of_its_own_is_told() -> None:
+    """Also where no tensor changed on it."""
+    assert "error at line 4" in str(explained(f"{BEGIN}raise ValueError\n"))
+
+
+def test_an_optimizer_takes_the_state_of_as_many_parameters() -> None:
+    """Torch's words name no tensor."""
+    script = "a, b = (torch.optim.SGD(nn.Linear(1, 1).parameters(), 1) for _ in 'ab')\n"
+    script += "b.param_groups[0]['params'].pop()\na.load_state_dict(b.state_dict())\n"
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert "of as many parameters" in error.cure
+
+
+def test_what_was_frozen_counts_more_than_a_detach() -> None:
+    """A sample is detached on purpose; the weights were left frozen."""
+    script = """net = nn.Linear(3, 1)
+net.requires_grad_(False)
+sample = net(x).detach()
+(net.weight * sample.sum()).sum().backward()
+"""
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert (5, 7) == error.causes
+    assert "Leave requires_grad on" in error.cure
+
+
+@pytest.mark.parametrize("name", ["__torch_function__", "__new__"])
+def test_a_subclass_with_functions_of_its_own_is_not_modelled(name: str) -> None:
+    """It is said where the class is made."""
+    found = explained(f"{BEGIN}class Own(torch.Tensor):\n    def {name}(cls, *given):\n        return 1\n")
+    assert f"line 4: not modelled: a subclass of torch.Tensor with its own {name}()" in found.note

@@ -68,6 +68,7 @@ MISSING = {
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
     "torch.nn.Linear(1, 1, device='meta')": "torch.device('meta')",
+    "torch.norm(x, p='nuc')": "torch.norm(p='nuc')",
     "torch.nn.Linear(1, 1).share_memory()": "torch.nn.Module.share_memory",
 }  # fmt: skip
 

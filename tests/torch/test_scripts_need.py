@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import warnings
-from typing import Any
-
 import pytest
 
 import reference_impl
-from conformance.explanation.torch_words import told_by_torch
+from printed import printed
 
 torch = pytest.importorskip("torch")
 
@@ -274,37 +269,11 @@ for name in ("hardshrink", "softshrink", "hardswish", "logsigmoid", "selu", "cel
     print(name, out.grad_fn.name(), first.grad_fn.name())
     print([[round(n, 4) + 0.0 for n in each.tolist()] for each in (out, first, second, third)])
 """
-PACKED = """
-from importlib import import_module
-rnn = import_module(f"{torch.__name__}.nn.utils.rnn")
-given = [torch.ones(5, 2, requires_grad=True), torch.ones(3, 2), torch.ones(3, 2)]
-def told(x):
-    names, todo = [], [x.grad_fn]
-    while todo:
-        node = todo.pop()
-        if node is not None:
-            names.append(node.name())
-            todo += [target for target, _ in node.next_functions]
-    print(x._version, x.stride(), x._is_view(), names)
-for first in (True, False):
-    padded = rnn.pad_sequence(given, batch_first=first)
-    told(padded)
-    for length in (None, 8):
-        packed = rnn.pack_padded_sequence(padded, torch.tensor([5, 3, 3]), batch_first=first)
-        told(rnn.pad_packed_sequence(packed, batch_first=first, total_length=length)[0])
-"""
-LAID_OUT = """
-F = torch.nn.functional
-x = torch.arange(144.0).view(2, 2, 6, 6)
-made = [F.avg_pool2d(x, 2), F.adaptive_avg_pool2d(x, 3), F.interpolate(x, scale_factor=2)]
-made += [F.pad(x, (1, 1, 1, 1), mode=mode) for mode in ("reflect", "replicate")]
-made += [x.rot90(k, dims) for k in (1, 2, 3) for dims in ((2, 3), (0, 3))]
-made += [(x > 70).nonzero(), torch.tensor([0, 2]).nonzero(), torch.tensor(1).nonzero()]
-made += [F.one_hot(torch.tensor([0, 2])), F.one_hot(torch.tensor([[0], [2]]), 4)]
-for each in made:
-    print(each.shape, each.stride(), each._version, each.tolist() if each.ndim < 4 else 0)
-"""
-SCRIPTS = {"packed": PACKED, "laid out": LAID_OUT, "twice": TWICE, "around": AROUND, "more": MORE} | {
+SCRIPTS = {
+    "twice": TWICE,
+    "around": AROUND,
+    "more": MORE,
+} | {
     "hooks": HOOKS,
     "buffers": BUFFERS,
     "formats": FORMATS,
@@ -312,21 +281,6 @@ SCRIPTS = {"packed": PACKED, "laid out": LAID_OUT, "twice": TWICE, "around": ARO
     "ops": OPS,
     "pools": POOLS,
 }
-
-
-def printed(side: Any, script: str) -> list[str]:
-    """The lines that a script prints; refusals speak torch's words."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        space: dict[str, Any] = {"torch": side, "print": _print}
-        exec(script, space)
-    return out.getvalue().splitlines()
-
-
-def _print(*given: Any) -> None:
-    words = [told_by_torch(each) if isinstance(each, Exception) else repr(each) for each in given]
-    print(*(word.replace("-0.", "0.") for word in words))
 
 
 @pytest.mark.parametrize(

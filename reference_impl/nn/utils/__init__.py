@@ -52,7 +52,8 @@ def get_total_norm(
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not given:
         return zeros(())
-    total = composite.stack([x.norm(norm_type) for x in given]).norm(norm_type)
+    order = float(norm_type)
+    total = composite.stack([x.norm(order) for x in given]).norm(order)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, "

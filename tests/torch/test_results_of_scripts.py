@@ -1,0 +1,78 @@
+"""Memory, versions and last digits of results, and containers, that scripts meet: as torch prints them."""
+
+from __future__ import annotations
+
+import pytest
+
+import reference_impl
+from printed import printed
+
+torch = pytest.importorskip("torch")
+
+PACKED = """
+from importlib import import_module
+rnn = import_module(f"{torch.__name__}.nn.utils.rnn")
+given = [torch.ones(5, 2, requires_grad=True), torch.ones(3, 2), torch.ones(3, 2)]
+def told(x):
+    names, todo = [], [x.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node is not None:
+            names.append(node.name())
+            todo += [target for target, _ in node.next_functions]
+    print(x._version, x.stride(), x._is_view(), names)
+for first in (True, False):
+    padded = rnn.pad_sequence(given, batch_first=first)
+    told(padded)
+    for length in (None, 8):
+        packed = rnn.pack_padded_sequence(padded, torch.tensor([5, 3, 3]), batch_first=first)
+        told(rnn.pad_packed_sequence(packed, batch_first=first, total_length=length)[0])
+"""
+LAID_OUT = """
+F = torch.nn.functional
+x = torch.arange(144.0).view(2, 2, 6, 6)
+made = [F.avg_pool2d(x, 2), F.adaptive_avg_pool2d(x, 3), F.interpolate(x, scale_factor=2)]
+made += [F.pad(x, (1, 1, 1, 1), mode=mode) for mode in ("reflect", "replicate")]
+made += [x.rot90(k, dims) for k in (1, 2, 3) for dims in ((2, 3), (0, 3))]
+made += [(x > 70).nonzero(), torch.tensor([0, 2]).nonzero(), torch.tensor(1).nonzero()]
+made += [F.one_hot(torch.tensor([0, 2])), F.one_hot(torch.tensor([[0], [2]]), 4)]
+for each in made:
+    print(each.shape, each.stride(), each._version, each.tolist() if each.ndim < 4 else 0)
+"""
+SPACED = """
+F = torch.nn.functional
+for count in (1, 2, 5, 7):
+    print(torch.linspace(-1, 1, count).tolist())
+for count in (5, 6, 8):
+    grid = F.affine_grid(torch.eye(2, 3)[None], (1, 1, count, count), align_corners=False).requires_grad_()
+    image = torch.arange(float(count**2)).view(1, 1, count, count).sin()
+    F.grid_sample(image, grid, align_corners=False).sum().backward()
+    print(grid.tolist(), [round(x, 4) for x in grid.grad[0, 1, :, 0].tolist()])
+x = torch.ones(2, 2, requires_grad=True)
+for p in ("fro", None, 1):
+    print(torch.norm(x, p=p), x.norm(p, dim=1), torch.norm(x, p, dtype=torch.float64))
+nn = torch.nn
+named = nn.ParameterDict({"b": nn.Parameter(x), "a": nn.Parameter(x)})
+named.update([("c", x.detach())])
+print(list(named), named.pop("a").shape, named.get("z", 1), list(named.keys()))
+x.grad = x.detach() * 3
+print(nn.utils.clip_grad_norm_([x], 1.0, norm_type="inf"), x.grad)
+class Around(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.inner, name)
+import copy
+print(copy.deepcopy(Around(nn.Linear(2, 1))).in_features)
+"""
+SCRIPTS = {"spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_prints_the_same(name):
+    """Each line does."""
+    assert printed(torch, SCRIPTS[name]) == printed(reference_impl, SCRIPTS[name])
