@@ -113,11 +113,10 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self._watch = _Watch(check_nan)
-        self._before: Any = None
+        self._before: Any = STATE.anomaly
         warn("anomaly/is-slow-warns")
 
     def __enter__(self) -> None:
-        self._before = STATE.anomaly
         STATE.anomaly = self._watch
 
     def __exit__(self, *_: object) -> None:

@@ -142,3 +142,43 @@ class Failing(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         raise ValueError("it fails")
+
+
+class LooksAtNothing(torch.autograd.Function):
+    """Saves nothing, and asks for it nevertheless."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        assert ctx.saved_tensors == ()
+        return g * 2
+
+
+class GuessesSecond(torch.autograd.Function):
+    """Takes an undefined gradient for ones, but only for its second input."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return (torch.zeros_like(x), torch.ones_like(y)) if g is None else (g * y, g * x)
+
+
+class TurnedTangent(torch.autograd.Function):
+    """Its jvp gives a tangent of another shape, with as many elements."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def jvp(ctx, t):
+        return (t * 2).view(-1, 1)

@@ -174,3 +174,21 @@ def a_trace_is_told_each_time():
             y.backward(retain_graph=True)
     told += [["No forward pass" in str(w.message) for w in each] for each in (first, second)]
     assert told == [[False], [False]]
+
+
+def the_mode_goes_back_to_what_it_was_when_it_was_made():
+    """That is when detect_anomaly looks, not where its block begins. Rule: anomaly/is-slow-warns."""
+    with warned("anomaly/is-slow-warns"):
+        outer = torch.autograd.detect_anomaly()
+    inner = torch.autograd.detect_anomaly()
+    states = []
+    with outer:
+        with inner:
+            states.append(torch.is_anomaly_enabled())
+        states.append(torch.is_anomaly_enabled())
+    states.append(torch.is_anomaly_enabled())
+    with torch.autograd.detect_anomaly():
+        with torch.autograd.detect_anomaly():
+            states.append(torch.is_anomaly_enabled())
+        states.append(torch.is_anomaly_enabled())
+    assert [*states, torch.is_anomaly_enabled()] == [True, False, False, True, True, False]

@@ -163,12 +163,17 @@ def modes_around_generators():
     with contextlib.suppress(ValueError):
         ended.throw(ValueError("thrown in"))
     assert list(ended) == [] and torch.is_grad_enabled() is True
+    assert torch.device("cpu") != torch.device("cpu:0") and torch.device("cpu", 1) == torch.device("cpu:1")
     ends = []
+    thrown = torch.no_grad()(_turns)(ends)
+    next(thrown)
+    with torch.enable_grad(), contextlib.suppress(SystemExit):
+        thrown.throw(SystemExit())
     left = torch.no_grad()(_turns)(ends)
     with torch.enable_grad():
         next(left)
         left.close()
-    assert ends == [False]
+    assert ends == [False, False]
     with torch.inference_mode(), torch.inference_mode(False):
         assert torch.ones(1).is_inference() is False and torch.is_grad_enabled() is True
     with torch.set_grad_enabled(False), torch.set_grad_enabled(True), torch.no_grad(), torch.enable_grad():

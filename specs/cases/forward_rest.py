@@ -5,6 +5,7 @@ import contextlib
 import torch
 
 from specs.case import refused
+from specs.cases._functions_borders import TurnedTangent
 
 
 def _tangent(x):
@@ -216,3 +217,46 @@ def a_copied_tangent_is_a_copy():
         z[0].mul_(5)
         assert f.unpack_dual(z).tangent.tolist() == [[15.0, 20.0], [3.0, 4.0]]
         assert f.unpack_dual(y).tangent.tolist() == [3.0, 4.0]
+
+
+def inference_tensors_alone_lose_their_tangents():
+    """Beside a number or a normal tensor they keep them. Rule: forward/ops-carry-tangents."""
+    f = torch.autograd.forward_ad
+    with torch.inference_mode():
+        i = torch.tensor([2.0])
+    with f.dual_level():
+        d = f.make_dual(i, torch.tensor([3.0]))
+        tangents = [f.unpack_dual(x).tangent for x in (d, d * d, d.sin(), d.sum(), d.view(1, 1))]
+        assert tangents[0].tolist() == [3.0] and tangents[1:] == [None, None, None, None]
+        assert f.unpack_dual(d * torch.tensor([5.0])).tangent.tolist() == [15.0]
+        assert f.unpack_dual(d + 1).tangent.tolist() == [3.0]
+
+
+def a_tangent_has_the_very_shape():
+    """As many elements are not enough, be it given or made by a jvp. Rule: forward/tangents-fit."""
+    f = torch.autograd.forward_ad
+    with f.dual_level():
+        with refused("forward/tangents-fit"):
+            f.make_dual(torch.ones(2), torch.ones(2, 1))
+        x = f.make_dual(torch.ones(2), torch.ones(2))
+        with refused("forward/tangents-fit"):
+            TurnedTangent.apply(x)
+
+
+def views_that_backward_would_refuse_have_tangents():
+    """One made under no_grad, or one of several, passes what is written to it on to its base.
+
+    Rules: forward/written-views-reach-the-base, forward/views-share-tangents.
+    """
+    f = torch.autograd.forward_ad
+    b, c = torch.ones(3), torch.ones(3)
+    with torch.no_grad():
+        v, w = b[:2], c[:2]
+    u = torch.ones(2).unbind(0)[1]
+    with f.dual_level():
+        v.mul_(f.make_dual(torch.ones(2), torch.tensor([3.0, 4.0])))
+        assert f.unpack_dual(b).tangent.tolist() == [3.0, 4.0, 0.0]
+        c.mul_(f.make_dual(torch.ones(3), torch.tensor([3.0, 4.0, 5.0])))
+        assert f.unpack_dual(w).tangent.tolist() == [3.0, 4.0]
+        u.mul_(f.make_dual(torch.ones(()), torch.tensor(3.0)))
+        assert f.unpack_dual(u._base).tangent.tolist() == [0.0, 3.0]

@@ -10,6 +10,7 @@ from specs.cases._functions import Marked
 from specs.cases._functions_borders import (
     KeptAlone,
     KeptFirst,
+    LooksAtNothing,
     MarkedInput,
     OncePair,
     SaidTwice,
@@ -168,3 +169,30 @@ def what_is_said_last_counts():
     assert b.requires_grad is False
     a.backward()
     assert x.grad.tolist() == [5.0]
+
+
+def what_was_never_saved_is_freed_as_well():
+    """After a backward nobody may ask for saved tensors, be there any or not. Rule: save/freed-refused."""
+    x = torch.tensor([1.0], requires_grad=True)
+    y = LooksAtNothing.apply(x)
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0]
+    with refused("save/freed-refused"):
+        y.backward()
+
+
+def a_hook_from_before_a_write_stays_with_the_old_history():
+    """One that comes later sees the gradient of what was written.
+
+    Rules: hook/once-for-each-gradient, hook/stays-with-old-history.
+    """
+    x = torch.tensor([1.0], requires_grad=True)
+    w = torch.tensor([1.0], requires_grad=True)
+    seen = []
+    a = x * 1
+    a.register_hook(lambda g: seen.append(("old", g.tolist())))
+    WrittenFirst.apply(a, w)
+    a.register_hook(lambda g: seen.append(("new", g.tolist())))
+    (a * 5).backward()
+    assert seen == [("new", [5.0]), ("old", [10.0])] and x.grad.tolist() == [10.0]

@@ -241,3 +241,15 @@ def inference_tensors_as_parameters():
         )
         == "-o-oo-oooo-o--"
     )
+
+
+def operands_by_keyword_are_looked_at_too():
+    """An out= refuses whichever requires grad. Rule: write/out-is-not-recorded."""
+    w, p, out = torch.ones(2, requires_grad=True), torch.ones(2), torch.zeros(2)
+    with refused("write/out-is-not-recorded"):
+        torch.add(p, other=w, out=out)
+    with refused("write/out-is-not-recorded"):
+        torch.mul(input=w, other=p, out=out)
+    with torch.no_grad():
+        assert torch.add(p, other=w, out=out) is out and out.tolist() == [2.0, 2.0]
+    assert torch.add(p, p, alpha=2, out=out).tolist() == [3.0, 3.0]

@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused, warned
+from specs.cases._functions_borders import GuessesSecond
 from specs.cases._functions_checked import (
     CubedWithWrongTangent,
     OnesForUndefined,
@@ -239,3 +240,12 @@ def results_have_one_dtype_and_shape():
     ]) == "oo"  # fmt: skip
     with refused("gradcheck/mismatch"):
         check(lambda a: a.detach() * a, (x,))
+
+
+def one_gradient_out_of_nothing_is_enough():
+    """The gradient of each input must be zeros or undefined. Rule: gradcheck/may-answer-false."""
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(GuessesSecond.apply, (x, y), check_undefined_grad=False) is True
+    assert check(GuessesSecond.apply, (x, y), raise_exception=False) is False

@@ -91,3 +91,26 @@ def a_product_of_inference_tensors_counts_nothing():
         w._version
     u = v @ m
     assert u._version == 1
+
+
+def an_inference_tensor_that_requires_grad_asks_nobody_under_no_grad():
+    """Nothing is saved then that would be with grad mode on. Rule: inference/not-saved."""
+    with torch.inference_mode():
+        i = torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad():
+        a = i.flip(0)
+        b = i.cumsum(0)
+        c = i.prod()
+        d = i.mean()
+        e = i.masked_fill(i > 2, 5.0)
+        f = i.logsumexp(0)
+    assert a.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert b.tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    assert c.item() == 1.0
+    assert d.item() == 1.0
+    assert not a.requires_grad
+    assert not e.requires_grad
+    assert not f.requires_grad
+    w = torch.ones(2, 2, requires_grad=True)
+    with refused("inference/not-saved"):
+        i * w

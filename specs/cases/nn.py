@@ -299,8 +299,9 @@ def a_parametrized_weight_is_assigned_from_behind():
             "Twice", (module,), {"forward": lambda self, x: x * 2, "right_inverse": lambda self, x: x / 2}
         )(),
         type("Next", (module,), {"forward": lambda self, x: x + 1, "right_inverse": lambda self, x: x - 1})(),
+        type("Last", (module,), {"forward": lambda self, x: x * 4, "right_inverse": lambda self, x: x / 4})(),
     ]
     m = torch.nn.Linear(1, 1, bias=False)
     [torch.nn.utils.parametrize.register_parametrization(m, "weight", each) for each in made]
-    m.weight = torch.tensor([[7.0]])
-    assert m.weight.tolist() == [[7.0]] and m.parametrizations.weight.original.tolist() == [[3.0]]
+    m.weight = torch.tensor([[28.0]])
+    assert m.weight.tolist() == [[28.0]] and m.parametrizations.weight.original.tolist() == [[3.0]]

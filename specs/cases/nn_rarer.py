@@ -81,6 +81,8 @@ def settings_beside_the_usual_ones():
         -3.5191,
         2.4403,
     ]
+    assert error_kinds([lambda: torch.stft(wave(2), 4, return_complex=True)]) == "o"
+    assert torch.stft(wave(3), 4, return_complex=True).shape == (3, 4)
     w = torch.stft(wave(8), 4, 2, return_complex=True)
     assert [
         tuple(torch.istft(w, 4, 2, length=5, center=c, window=torch.ones(4).double()).shape)

@@ -229,3 +229,29 @@ def an_update_goes_one_way():
     assert round(x.item(), 4) == -0.5
     both = [lambda kind=kind: kind([x], lr=0.5, foreach=True, fused=True) for kind in kinds]
     assert error_kinds(both) == "ooo"
+
+
+def adafactor_keeps_rows_and_columns():
+    """Of a matrix it keeps squares by row and by column. Rule: optim/updates-by-its-algorithm."""
+    x = torch.nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    o = torch.optim.Adafactor([x], lr=0.1)
+    x.grad = torch.tensor([[1.0, 2.0], [0.5, -1.0]])
+    o.step()
+    assert [round(v, 4) for v in x.view(-1).tolist()] == [0.7261, 1.7261, 2.7261, 4.2739]
+    x.grad = x.grad * 2
+    o.step()
+    assert [round(v, 4) for v in x.view(-1).tolist()] == [0.4559, 1.4559, 2.4559, 4.5441]
+    assert o.state[x]["row_var"].shape == (2, 1) and o.state[x]["col_var"].shape == (1, 2)
+
+
+def a_rate_that_is_a_tensor_is_told_as_a_copy():
+    """It is changed in place, and what was told before stays. Rule: optim/schedules-set-the-rate."""
+    rate = torch.tensor(0.5)
+    x, y = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))
+    o = torch.optim.SGD([{"params": [x]}, {"params": [y], "lr": 0.25}], lr=rate)
+    s = torch.optim.lr_scheduler.ExponentialLR(o, 0.5)
+    told = s.get_last_lr()[0]
+    o.step()
+    s.step()
+    assert told.item() == 0.5 and s.get_last_lr()[0].item() == 0.25 and s.get_last_lr()[1] == 0.125
+    assert o.param_groups[0]["lr"].item() == 0.25 and s.get_last_lr()[0] is not o.param_groups[0]["lr"]

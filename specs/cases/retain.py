@@ -1,8 +1,10 @@
 """retain_grad() and retains_grad."""
 
+import warnings
+
 import torch
 
-from specs.case import refused
+from specs.case import refused, warned
 
 
 def retain_grad_fills_a_non_leaf():
@@ -326,3 +328,17 @@ def a_retained_grad_lies_by_rows():
     w.backward(g)
     g.add_(1)
     assert w.grad.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def an_empty_grad_that_is_retained_is_read_in_silence():
+    """It will be filled; another would not. Rules: retain/fills-grad, grad/non-leaf-read-warns."""
+    x = torch.ones(1, requires_grad=True)
+    y, z = x * 2, x * 3
+    y.retain_grad()
+    told = []  # read one after the other
+    with warnings.catch_warnings(record=True, action="always") as kept:
+        told.append(y.grad)
+    with warned("grad/non-leaf-read-warns"):
+        told.append(z.grad)
+    y.backward()
+    assert kept == [] and told == [None, None] and y.grad.tolist() == [1.0]

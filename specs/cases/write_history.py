@@ -233,3 +233,30 @@ def integers_take_what_requires_grad():
     assert n.tolist() == [1, 2] and n.requires_grad is False and n.grad_fn is None
     n[0] = x[1]
     assert n.tolist() == [2, 2] and n.requires_grad is False and n._version == 2
+
+
+def a_write_to_a_view_of_a_base_that_begins_later():
+    """The gradient's window is counted from where the base begins. Rule: write/rewrites-the-base."""
+    w = torch.tensor(3.0, requires_grad=True)
+    b = torch.tensor([5.0, 6.0, 2.0, 3.0])[2:].detach()
+    v = b[1:]
+    v.mul_(w)
+    assert b.tolist() == [2.0, 9.0]
+    b.backward(torch.tensor([1.0, 10.0]))
+    assert w.grad.item() == 30.0
+
+
+def a_write_to_a_view_of_a_base_that_lies_by_columns():
+    """The gradient is laid out as the base before the window is taken. Rule: write/rewrites-the-base."""
+    w = torch.tensor(3.0, requires_grad=True)
+    p = torch.ones(3, 2, requires_grad=True)
+    b = torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).t().clone()
+    assert b.stride() == (1, 3)
+    b.mul_(p)
+    a = b[0]
+    a.mul_(w)
+    c = b[:, 1]
+    c.add_(w)
+    b.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    assert w.grad.item() == 18.0
+    assert p.grad.tolist() == [[0.0, 18.0], [3.0, 16.0], [10.0, 30.0]]

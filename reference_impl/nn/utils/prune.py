@@ -67,6 +67,8 @@ class BasePruningMethod:
             _forget(module, name)
             method = PruningContainer(old, method)
         orig = getattr(module, name)
+        if importance_scores is not None and importance_scores.shape != orig.shape:
+            raise AssertionError(f"importance_scores should have the shape of parameter {name} of {module}")
         scores = orig if importance_scores is None else importance_scores
         default = _ones(orig) if old is None else getattr(module, f"{name}_mask").detach().clone()
         mask = method.compute_mask(scores, default)
@@ -169,6 +171,7 @@ class RandomStructured(_ByAmount):
         self.dim = dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Tensor:
+        _need_slices(t)
         size = t.shape[self.dim]
         count = _need_amount(self.amount, size)
         chance = rand_like(t.detach().new_zeros((size,)))
@@ -185,11 +188,19 @@ class LnStructured(_ByAmount):
         self.n, self.dim = n, dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Tensor:
+        _need_slices(t)
         size = t.shape[self.dim]
         count = _need_amount(self.amount, size)
         rest = [d for d in range(t.ndim) if d != self.dim % t.ndim]
         norms = t.detach().norm(self.n, rest)
         return _kept(t, self.dim, norms, size - count).mul_(default_mask) if count else default_mask
+
+
+def _need_slices(t: Tensor) -> None:
+    if t.ndim < 2:
+        raise ValueError(
+            f"Structured pruning can only be applied to multidimensional tensors, not to {t.shape}"
+        )
 
 
 def _kept(t: Tensor, dim: int, scores: Tensor, count: int) -> Tensor:
@@ -208,6 +219,8 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Any, default_mask: Any) -> Tensor:
+        if default_mask.shape != self.mask.shape:
+            raise AssertionError(f"a mask of shape {default_mask.shape} takes none of {self.mask.shape}")
         return default_mask.mul(self.mask.to(dtype=default_mask.dtype))
 
 
