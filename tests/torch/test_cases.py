@@ -21,6 +21,11 @@ from specs.rule import RULES
 
 NAMESPACES = {"torch": torch, "reference": reference_impl}
 TORCH = load("torch")
+CALLING_OTHERS = [
+    case
+    for case in cases()
+    if case.helpers and case.holds_for(torch.__version__) and not case.departed_by(torch.__version__)
+]
 SEEDS = (
     "000_725a8afb72183ef2.txt",
     "001_ab61d14c9099960f.txt",
@@ -164,11 +169,11 @@ def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
     assert torch.is_grad_enabled()
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if case.helpers], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", CALLING_OTHERS, ids=lambda case: case.id)
 def test_a_case_that_calls_others_runs_by_itself(case: Case, tmp_path: Path) -> None:
     """The script that a finding prints holds what the case needs of its chapter."""
-    if not case.holds_for(torch.__version__) or case.departed_by(torch.__version__) or TORCH.beyond(case):
-        pytest.skip("this torch does otherwise")
+    if beyond := TORCH.beyond(case):
+        pytest.skip(beyond)
     script = tmp_path / "case.py"
     script.write_text(case.script, encoding="utf-8")
     torch.set_warn_always(True)
