@@ -53,10 +53,13 @@ def judge_alone(chunk: Alone) -> Tally:
 
 
 class Evidenced(NamedTuple):
-    """The differences that the evidence of an entry shows by itself; else the reason why it shows none."""
+    """The differences that an example, or the evidence of an entry, shows by itself; else the reason why it
+    shows none. What became of an example besides stands in its tally.
+    """
 
     findings: tuple[Finding, ...]
     why: str = ""
+    tally: Tally = Tally()
 
 
 Shown = Expectation | Example
@@ -83,7 +86,8 @@ def show(
     found: dict[Shown, Evidenced] = {}
     done = 0
     for each, tally in zip(named, each_alone(chunks, workers, judge_alone), strict=True):
-        found[each] = Evidenced(tally.findings, _silent(tally))
+        besides = Tally(crashes=tally.crashes, broken=tally.broken) if isinstance(each, Example) else Tally()
+        found[each] = Evidenced(tally.findings, _silent(tally), besides)
         tick("expectations", done := done + 1, len(named))
     results = {result.case: result for result in witnessed}
     of_cases = [entry for entry in listed if entry.case and not entry.program]

@@ -195,9 +195,12 @@ def _expected(given: str | Path | Expectations | Sequence[Expectation]) -> Expec
 def _with_evidence(
     tally: Tally, entries: Sequence[Expectation | Example], shows: Show
 ) -> tuple[Tally, Evidence]:
-    """Return what the entries show by themselves, and the tally, which ends where processes go on dying."""
+    """Return what the entries show by themselves, and the tally with what became of examples, which ends where
+    processes go on dying.
+    """
     try:
-        return tally, shows(entries)
+        evidence = shows(entries)
+        return sum((shown.tally for shown in evidence.values()), tally), evidence
     except ProcessesKilled:
         return replace(tally, ended=Ending.KILLED), {}
     except KeyboardInterrupt:

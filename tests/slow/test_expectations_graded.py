@@ -40,6 +40,35 @@ def test_a_file_says_how_many_programs_it_is_for(tmp_path, asked, given):
     assert asked == report.asked == report.totals.programs
 
 
+DIES = """
+import os
+from conformance.adapters.reference import Reference
+
+class Dies(Reference):
+    def resolve(self, op):
+        return os.abort() if op == "exp" else super().resolve(op)
+
+adapter = Dies()
+"""
+RAISES = """
+name, version = "raises", "1"
+def start(): pass
+def perform(session, step, operands): return object()
+def facts(session, value): raise KeyError("facts")
+def refusal(error): return None
+"""
+
+
+@pytest.mark.parametrize(("adapter", "code"), [(DIES, 1), (RAISES, 3)])
+def test_nothing_that_becomes_of_an_example_is_passed_over(tmp_path, adapter, code):
+    """It may die of it, or turn out not to be an adapter."""
+    (tmp_path / "mine.py").write_text(adapter)
+    file = tmp_path / "expect.toml"
+    file.write_text('programs = 0\n[[example]]\nprogram = "x = torch.tensor(3.0)\\ny = x.exp()"')
+    report = check(tmp_path / "mine.py", against="reference", cases=False, workers=1, expect=file)
+    assert code == report.exit_code
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_exactly_what_differs_must_be_said(name):
     """As it stands the file passes; without an entry its difference is a finding; one that holds is unmet."""
