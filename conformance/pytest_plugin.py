@@ -86,8 +86,9 @@ class CaseTest(pytest.Item):
         from conformance.grading.cases import case_of
         from specs.rule import RULES
 
-        text = case_of(self.case).text
-        return f"{self.rule}: {RULES[self.rule].statement}\n\n{text}\n\nbroken at: {excinfo.value}"
+        case = case_of(self.case)
+        parts = [f"{self.rule}: {RULES[self.rule].statement}", *case.helpers, case.text]
+        return "\n\n".join([*parts, f"broken at: {excinfo.value}"])
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, self.name

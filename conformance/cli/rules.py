@@ -132,6 +132,7 @@ def _show(rule: Rule, out: Console, programs: int) -> None:
         if words:
             facts.add_row(Text(heading, style="dim"), Text(words))
     out.print(Text(rule.id, style="bold"), facts, sep="\n")
-    for case in found:
+    helpers = dict.fromkeys(helper for case in found for helper in case.helpers)
+    for text in (*helpers, *(case.text for case in found)):
         out.print()
-        print_code(case.text, out, indent=2)
+        print_code(text, out, indent=2)
