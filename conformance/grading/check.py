@@ -195,7 +195,7 @@ def _expected(given: str | Path | Expectations | Sequence[Expectation]) -> Expec
 def _with_evidence(
     tally: Tally, entries: Sequence[Expectation | Example], shows: Show
 ) -> tuple[Tally, Evidence]:
-    """Return what the entries show by themselves, and the tally with what became of examples, which ends where
+    """Return what the entries show by themselves, and the tally with what became of examples; it ends where
     processes go on dying.
     """
     try:
