@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.access import is_inference, storage_of
+from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.graph_task import GraphTask
 from reference_impl.core.hooks import RemovableHandle
@@ -115,6 +115,11 @@ VersionedId = tuple[int, int]
 """The id of a tensor or of a storage, and its version."""
 
 
+def _begin(x: Tensor) -> int:
+    """The address of a tensor's first element, by which writes find what was saved."""
+    return int(array_of(x).ctypes.data)
+
+
 class _Mutable(saved_tensors_hooks):
     """Keeps saved tensors, and copies those that are written afterwards.
 
@@ -133,7 +138,7 @@ class _Mutable(saved_tensors_hooks):
     def _pack(self, tensor: Tensor) -> _Kept:
         version = tensor._version
         place = id(tensor), version
-        self.sid_to_tid.setdefault((id(storage_of(tensor)), version), set()).add(place)
+        self.sid_to_tid.setdefault((_begin(tensor), version), set()).add(place)
         kept = self.tid_to_weakhandle.get(place)
         if kept is None:
             kept = self.tid_to_weakhandle[place] = _Kept()
@@ -149,7 +154,7 @@ class _Mutable(saved_tensors_hooks):
 
     def before_write(self, target: Tensor) -> None:
         """Copy the saved tensors on the storage that is about to be written."""
-        for place in self.sid_to_tid.get((id(storage_of(target)), target._version), ()):
+        for place in self.sid_to_tid.get((_begin(target), target._version), ()):
             kept = self.tid_to_weakhandle.get(place)
             if kept is None or kept in self.cloned:
                 continue

@@ -18,10 +18,10 @@ class Size(tuple):
         return Size(item) if isinstance(at, slice) else item
 
     def __add__(self, other: tuple[Any, ...]) -> Size:
-        return Size(tuple(self) + tuple(other))
+        return Size(super().__add__(other))
 
     def __radd__(self, other: tuple[Any, ...]) -> Size:
-        return Size(tuple(other) + tuple(self))
+        return Size(other + tuple(self))
 
     def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple(self) * times)

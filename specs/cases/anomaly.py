@@ -192,3 +192,15 @@ def the_mode_goes_back_to_what_it_was_when_it_was_made():
             states.append(torch.is_anomaly_enabled())
         states.append(torch.is_anomaly_enabled())
     assert [*states, torch.is_anomaly_enabled()] == [True, False, False, True, True, False]
+
+
+def one_nan_among_numbers_is_enough():
+    """Saved tensors are freed by then. Rules: anomaly/nan-refused, save/freed-refused."""
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    y = (torch.sqrt(x) * 0).sum()
+    with torch.autograd.set_detect_anomaly(True):
+        with refused("anomaly/nan-refused"):
+            y.backward()
+        with refused("save/freed-refused"):
+            y.backward()
+    assert x.grad is None

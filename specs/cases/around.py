@@ -133,6 +133,7 @@ def loaders_give_batches_in_order():
 def _turns(ends):
     try:
         yield
+        return 7
     finally:
         ends.append(torch.is_grad_enabled())
 
@@ -174,6 +175,11 @@ def modes_around_generators():
         next(left)
         left.close()
     assert ends == [False, False]
+    whole = (lambda: [(yield from torch.no_grad()(_turns)(ends))])()
+    next(whole)
+    with contextlib.suppress(StopIteration):
+        ends.append(whole.send(None))
+    assert list(torch.no_grad()(lambda: (yield))()) == [None]
     with torch.inference_mode(), torch.inference_mode(False):
         assert torch.ones(1).is_inference() is False and torch.is_grad_enabled() is True
     with torch.set_grad_enabled(False), torch.set_grad_enabled(True), torch.no_grad(), torch.enable_grad():

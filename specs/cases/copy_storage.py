@@ -1,6 +1,8 @@
 """Memory that is taken over, saved, loaded and compared."""
 
+import copy
 import io
+import pickle
 
 import torch
 
@@ -180,3 +182,16 @@ def old_names_make_tensors():
         x.index_select(0, torch.tensor([1])).tolist(),
         torch.numel(x),
     ] == [[1.0, 1.0], True, "cpu", "highest", [1.0], 2]
+
+
+def a_dtype_stays_itself():
+    """Copied or pickled; sizes stay sizes, whatever is done to them. Rule: copy/pickle-keeps-the-flag."""
+    kinds = (torch.float32, torch.bfloat16, torch.int8)
+    assert [pickle.loads(pickle.dumps(k)) is k and copy.deepcopy(k) is k for k in kinds] == [True] * 3
+    s = torch.ones(2, 3, 4).shape
+    made = [s[::2], s[1:], (1, *s[:0]) + s, s + (1,), s * 2, 2 * s, copy.deepcopy(s)]
+    assert [type(each) is torch.Size for each in made] == [True] * 7
+    assert made[:3] == [(2, 4), (3, 4), (1, 2, 3, 4)] and type(s[0]) is int and s.numel() == 24
+    assert error_kinds([lambda: [1] + s, lambda: s + [1], lambda: s + 1]) == "TTT"
+    x = torch.ones(1, requires_grad=True)
+    assert pickle.loads(pickle.dumps(x)).requires_grad is True

@@ -260,3 +260,18 @@ def views_that_backward_would_refuse_have_tangents():
         assert f.unpack_dual(w).tangent.tolist() == [3.0, 4.0]
         u.mul_(f.make_dual(torch.ones(()), torch.tensor(3.0)))
         assert f.unpack_dual(u._base).tangent.tolist() == [0.0, 3.0]
+
+
+def a_stale_view_finds_its_tangent_in_the_base():
+    """Taken before, and recorded before.
+
+    Rules: view/stale-regenerates, forward/views-share-tangents.
+    """
+    f = torch.autograd.forward_ad
+    x = torch.ones(3, requires_grad=True)
+    b = x * 1
+    v = b[1:]
+    with f.dual_level():
+        b.mul_(f.make_dual(torch.ones(3), torch.tensor([3.0, 4.0, 5.0])))
+        assert f.unpack_dual(v).tangent.tolist() == [4.0, 5.0]
+        assert v.grad_fn.name() == "AsStridedBackward0"

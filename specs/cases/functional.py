@@ -205,3 +205,22 @@ def inputs_and_vectors_are_looked_at_through_views():
     assert node.name() == "ViewBackward0" and node.next_functions[0][0].variable is v
     assert torch.autograd.grad(g.sum(), v)[0].tolist() == [3.0, 3.0]
     assert torch.autograd.functional.vjp(lambda a: a * 3, x, v)[1].grad_fn is None
+
+
+def a_tuple_of_one_is_several():
+    """It is refused as such; and an output that depends on nothing has zeros of its own shape.
+
+    Rules: functional/one-output, functional/strict-needs-dependence.
+    """
+    x = torch.ones(2)
+    f = torch.autograd.functional
+    with refused("functional/one-output"):
+        f.hessian(lambda a: (a.sum(),), x)
+    with refused("functional/one-output"):
+        f.hvp(lambda a: (a.sum(),), x, x)
+    products = f.jvp(lambda a: (a.sum(), torch.ones(3)), x, x)[1]
+    assert [p.tolist() for p in products] == [2.0, [0.0, 0.0, 0.0]]
+    products = f.vjp(lambda a, b: a * 2, (x, torch.ones(3)), x)[1]
+    assert [p.tolist() for p in products] == [[2.0, 2.0], [0.0, 0.0, 0.0]]
+    with refused("functional/strict-needs-dependence"):
+        f.vjp(lambda a, b: a * 2, (x, torch.ones(3)), x, strict=True)

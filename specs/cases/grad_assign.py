@@ -173,3 +173,16 @@ def a_grad_can_be_deleted():
     assert x.grad is None and kept[0].tolist() == [2.0]
     (x * 3).backward()
     assert x.grad.tolist() == [3.0] and kept[0].tolist() == [2.0]
+
+
+def a_grad_may_share_its_leafs_memory():
+    """Only the leaf itself is refused. Rules: grad/assign-self, grad/assigned-as-is."""
+    x = torch.ones(2, requires_grad=True)
+    d = x.detach()
+    x.grad = d
+    assert x.grad is d
+    v = x.view(2)
+    x.grad = v
+    assert x.grad is v
+    with refused("grad/assign-self"):
+        x.grad = x

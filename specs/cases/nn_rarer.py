@@ -81,6 +81,9 @@ def settings_beside_the_usual_ones():
         -3.5191,
         2.4403,
     ]
+    table = torch.tensor([[3.0, 1.0], [0.1, 0.2]])
+    bounded = torch.nn.Embedding(2, 2, max_norm=1.0, norm_type=1.0, _weight=table)
+    assert bounded(torch.tensor([0])).tolist() == [[0.75, 0.25]]
     assert error_kinds([lambda: torch.stft(wave(2), 4, return_complex=True)]) == "o"
     assert torch.stft(wave(3), 4, return_complex=True).shape == (3, 4)
     w = torch.stft(wave(8), 4, 2, return_complex=True)

@@ -186,3 +186,20 @@ def a_view_that_is_read_anew_is_younger():
     b.mul_(2)
     y = v * v
     assert y.grad_fn._sequence_nr() < v.grad_fn._sequence_nr()
+
+
+def a_callback_belongs_to_the_innermost_backward():
+    """It is called at the end of that, while the outer one goes on.
+
+    Rules: backward/callbacks-at-the-end, backward/callbacks-only-within.
+    """
+    queue = torch.autograd.Variable._execution_engine.queue_callback
+    x, u = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    seen = []
+    u.register_hook(lambda g: queue(lambda: seen.append("inner ends")))
+    x.register_hook(lambda g: seen.append("outer goes on"))
+    inner = torch.enable_grad()(lambda gs: (u * 3).backward())
+    y = x * 2
+    y.grad_fn.register_prehook(lambda gs: (inner(gs), seen.append("inner returned"))[0])
+    y.backward()
+    assert seen == ["inner ends", "inner returned", "outer goes on"]

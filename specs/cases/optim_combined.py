@@ -255,3 +255,17 @@ def a_rate_that_is_a_tensor_is_told_as_a_copy():
     s.step()
     assert told.item() == 0.5 and s.get_last_lr()[0].item() == 0.25 and s.get_last_lr()[1] == 0.125
     assert o.param_groups[0]["lr"].item() == 0.25 and s.get_last_lr()[0] is not o.param_groups[0]["lr"]
+
+
+def each_group_rises_or_falls_by_itself():
+    """The direction is a setting of a group.
+
+    Rules: optim/updates-by-its-algorithm, optim/groups-have-their-own-settings.
+    """
+    o = torch.optim
+    kinds = [o.SGD, o.Adam, o.AdamW, o.RMSprop, o.Adagrad, o.Adadelta, o.NAdam, o.RAdam, o.Adamax, o.ASGD]
+    pairs = [(torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))) for _ in kinds]
+    [setattr(x, "grad", torch.ones(1)) for pair in pairs for x in pair]
+    groups = [[{"params": [a]}, {"params": [b], "maximize": True}] for a, b in pairs]
+    [kind(group, lr=0.125).step() for kind, group in zip(kinds, groups, strict=True)]
+    assert [a.item() < 1 < b.item() for a, b in pairs] == [True] * 10

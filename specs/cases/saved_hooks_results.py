@@ -71,3 +71,37 @@ def an_unpacked_tensor_requires_grad_as_the_saved_one_did():
     assert g.tolist() == [3.0] and g.requires_grad is False
     h = torch.autograd.grad(z, w, create_graph=True)[0]
     assert torch.autograd.grad(h, w)[0].tolist() == [2.0]
+
+
+def hooks_are_refused_until_the_last_block_ends():
+    """An inner block that ends leaves the outer one. Rule: saved_hooks/disabled-refused."""
+    no = "we do not support saved tensor hooks"
+    disabled = torch.autograd.graph.disable_saved_tensors_hooks
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    seen = []
+    with disabled(no):
+        with disabled(no), refused("saved_hooks/disabled-refused"), hooks:
+            seen.append("inner")
+        with refused("saved_hooks/disabled-refused"), hooks:
+            seen.append("outer")
+    with hooks, refused("saved_hooks/disabled-refused"), disabled(no):
+        seen.append("within")
+    assert seen == []
+    with hooks:
+        x = torch.ones(1, requires_grad=True)
+        (x * x).backward()
+    assert x.grad.tolist() == [2.0]
+
+
+def a_write_is_seen_by_what_begins_where_it_begins():
+    """Another view of the same memory, which begins elsewhere, is not copied before the write.
+
+    Rules: saved_hooks/mutation-is-allowed, saved_hooks/mutation-inside-only.
+    """
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        b = x * 1
+        first, whole, last = b[:1] ** 2, b**2, b[1:] ** 2
+        b.mul_(5)
+        grads = [torch.autograd.grad(y.sum(), x, retain_graph=True)[0] for y in (first, whole, last)]
+    assert [g.tolist() for g in grads] == [[4.0, 0.0], [4.0, 6.0], [0.0, 30.0]]
