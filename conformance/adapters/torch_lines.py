@@ -108,6 +108,7 @@ class GivenNumbers:
         torch.Tensor.new_empty = _zeroed(torch.Tensor.new_empty)
         functional = torch.nn.functional
         functional.dropout = self._dropping(functional.dropout, lambda x: x.ndim)
+        torch.dropout = self._dropping(torch.dropout, lambda x: x.ndim)
         functional.dropout1d = self._dropping(functional.dropout1d, lambda x: 2 if x.ndim > 2 else 1)
         functional.dropout2d = self._dropping(functional.dropout2d, lambda x: 2)
         functional.dropout3d = self._dropping(functional.dropout3d, lambda x: 2)

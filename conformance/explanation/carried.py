@@ -9,12 +9,18 @@ from conformance.explanation.value import ExecutedLine, Story
 
 def carried_name(found: Story, first: ExecutedLine, node: int) -> str:
     """Return the name that took a node's result from the pass that freed it to the next, if there is one."""
-    taken = {t for s in found.steps if s.number > first.number for f in s.flows for t in f.takes}
+    takers = {
+        t: s for s in reversed(found.steps) if s.number > first.number for f in s.flows for t in f.takes
+    }
+    taken = set(takers)
     taken |= {n for s in found.steps[-1:] for n in s.names.values()} if not taken else set()
     for number in sorted(taken & first.tensors.keys()):
         state = first.tensors[number]
         if state.node is not None and node in _reached_from(first, state.node):
             known = [name for name in first.named(number) if not name.startswith("self.")]
+            before = takers[number].number - 1 if number in takers else 0
+            kept = [s.named(number) for s in found.steps if s.number == before]
+            known = [name for name in known if kept and name in kept[0]] or known
             if known:
                 return min(known, key=lambda name: (name.count("."), len(name)))
     return ""

@@ -18,6 +18,7 @@ from conformance.explanation.causes_of_calls import (
     to_numpy,
     two_devices,
     two_dtypes,
+    view_made,
     written_aside,
 )
 from conformance.explanation.history import (
@@ -222,14 +223,16 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
     if state is not None:
         made = made_at(found, state).line
     frozen = frozen_among(found, sources(found, number))
-    for cut in cuts_before(found, number):
-        if frozen and cut.flow.how in ("detach", ".data"):  # meant so, more likely than what was frozen
-            break
-        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(found, cut))}."
     from_ = [
         n for n in sorted(sources(found, number)) if names_held(found, n) and name not in names_held(found, n)
     ]
-    if plain := [line for n in (number, *from_) if (line := _gradient_of(found, n))]:
+    plain = [line for n in (number, *from_) if (line := _gradient_of(found, n))]
+    for cut in cuts_before(found, number):
+        meant = frozen and cut.flow.how in ("detach", ".data")  # more likely than what was frozen
+        if meant or (plain and not cut.flow.gives):
+            break
+        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(found, cut))}."
+    if plain:
         text = f"{beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
         cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
         return [plain[0], made], text, cure
@@ -273,19 +276,6 @@ def _gradient_of(found: Story, tensor: int) -> int:
     return 0 if "create_graph=True" in found.text_of(first.line) else first.line
 
 
-def _view(found: Story, mishap: Mishap) -> Told:
-    """The line that made the view, and the one that made its base."""
-    state = state_of(found, mishap.tensor or 0)
-    if state is None:
-        return [], ""
-    made = made_at(found, state).line
-    base = found.steps[-1].tensors.get(state.base or 0)
-    if base is None:
-        return [made], ""
-    name = next(iter(names_held(found, base.number)), "a tensor without a name")
-    return [made, made_at(found, base).line], f"{at(found, made)} made a view of {name}."
-
-
 def _mode(found: Story, mishap: Mishap) -> Told:
     lines, text = _made(found, mishap)[:2]
     state = state_of(found, mishap.tensor or 0)
@@ -327,12 +317,12 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "hook/needs-requires-grad": _no_history,
     "grad_call/input-needs-grad": _no_history,
     "grad_call/unused-refused": _unused,
-    "write/view-of-leaf-refused": _view,
-    "write/no-grad-view-refused": _view,
-    "write/multi-output-refused": _view,
-    "write/function-view-refused": _view,
-    "view/stale-tag-refused": _view,
-    "detach/view-refused": _view,
+    "write/view-of-leaf-refused": view_made,
+    "write/no-grad-view-refused": view_made,
+    "write/multi-output-refused": view_made,
+    "write/function-view-refused": view_made,
+    "view/stale-tag-refused": view_made,
+    "detach/view-refused": view_made,
     "optim/needs-leaves": _mode,
     "optim/needs-parameters": no_parameters,
     "device/one-for-all": two_devices,

@@ -141,6 +141,24 @@ def written_aside(found: Story, tensor: int) -> int:
     return 0
 
 
+def view_made(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
+    """Tell the line that made the view, and the one that made its base."""
+    layers = in_place_layers(found, [mishap.line])
+    if "BackwardHookFunction" in mishap.message and layers:
+        told = names([at(found, line) for line in layers])
+        text = "A full backward hook makes views of what its module gives, and the next layer wrote to one."
+        return [*layers, mishap.line], text, f"Leave inplace=True out of the layer: {told}."
+    state = state_of(found, mishap.tensor or 0)
+    if state is None:
+        return [], ""
+    made = made_at(found, state).line
+    base = found.steps[-1].tensors.get(state.base or 0)
+    if base is None:
+        return [made], ""
+    name = next(iter(names_held(found, base.number)), "a tensor without a name")
+    return [made, made_at(found, base).line], f"{at(found, made)} made a view of {name}."
+
+
 def frozen_among(found: Story, tensors: Iterable[int]) -> list[int]:
     """Return the lines that set requires_grad of tensors to False."""
     return [s.line for n in sorted(tensors) for s, c in changes_of(found, n, "requires_grad") if c.before]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from conformance.explanation.history import last_with
@@ -34,6 +35,11 @@ CURES: dict[str, str] = {
     "instance x.float(); or the module to the input's.",
     r"^loaded state dict (contains a parameter group|has a different number of)": "Load it into an optimizer "
     "of as many parameters, in as many groups, as the saved one.",
+    r"^Expected tensor for argument #\d+ 'indices' to have one of": "Give indices as integers: ids.long().",
+    r"step\(\) missing 1 required positional argument: 'closure'": "Give step() a function that clears the "
+    "grads, computes the loss, calls backward() on it and returns it.",
+    r"^Detected call of `lr_scheduler.step\(\)` before": "Call optimizer.step() first, then step() of the "
+    "schedule.",
     r"^Expected hidden(\[\d\])? size": "Give a state of shape (num_layers * directions, batch, hidden_size); "
     "the batch stands second there, also with batch_first=True.",
     r"^all elements of input should be between 0 and 1": "Give probabilities: torch.sigmoid(output); or take "
@@ -59,6 +65,8 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
     lacking = _LACKING.match(mishap.message)
     if not 0 < mishap.line <= len(found.source):
         return None
+    if mishap.kind in ("AttributeError", "TypeError") and "NoneType" in mishap.message:
+        return _without_return(found)
     if _NO_TENSOR.match(mishap.message):
         return _list_of_numbers(found, mishap)
     if lacking is None:
@@ -75,6 +83,21 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
                 f"Keep the tensor at line {step.line}, without {ways[0]}(); take the number only to print it."
             )
             return [step.line], f"{number}, which left the graph.", cure
+    return None
+
+
+def _without_return(found: Story) -> tuple[list[int], str, str] | None:
+    """Return the line of a forward() that returns nothing, and the cure."""
+    for function in ast.walk(ast.parse("\n".join(found.source))):
+        if isinstance(function, ast.FunctionDef) and function.name == "forward":
+            ends = (ast.Return, ast.Yield, ast.YieldFrom, ast.Raise)
+            if not any(isinstance(part, ends) for part in ast.walk(function)):
+                told = f"forward() of line {function.lineno} returns nothing, which gives None."
+                return (
+                    [function.lineno],
+                    told,
+                    f"Return the result at its end, after line {function.body[-1].lineno}.",
+                )
     return None
 
 

@@ -67,6 +67,8 @@ def cure_of(found: Story, cut: Cut) -> str:
     if (rule := rule_of(cut)) in (NO_GRAD, INFERENCE):
         if "set_grad_enabled(" in since:
             return f"run line {line} with grad mode on: {since.split(' `')[0]} switched it off"
+        if own := re.match(r"([\w.]+)\s*=\s*\1\s*([-+])(.*\.grad\b.*)", found.text_of(line)):
+            return f"change the leaf in place at line {line}: {own[1]} {own[2]}={own[3]}"
         block = "no_grad()" if rule == NO_GRAD else "inference_mode()"
         return f"run line {line} with grad mode on, outside {block}"
     if how in ("int", "float") and not cut.flow.gives:
@@ -123,7 +125,8 @@ def way_out(found: Story, cut: Cut) -> str:
         if INFERENCE in cut.step.marks:
             return f"{place} ran {how}(){of} in inference mode, so nothing was recorded."
         return f"{place}: {how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
-    return f"{place}: {WAYS_OUT[flow.how]}{of}."
+    told = WAYS_OUT[flow.how]
+    return f"{place}: {told.removesuffix(' of it') if of else told}{of}."
 
 
 def _public(how: str) -> str:

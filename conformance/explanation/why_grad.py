@@ -217,6 +217,13 @@ def _plain(found: Story, name: str, state: TensorState, step: ExecutedLine) -> l
     rule = changed[-1][1].because[0] if changed and changed[-1][1].because else "grad/plain-leaves-get-none"
     cut = next((c for c in cuts_after_all(found, state.number)), None)
     parts = [f"{name}.grad is None because {name} does not require grad since {at(found, since.line)}."]
+    if "register_buffer(" in found.text_of(since.line):
+        part = f"self.{name.rpartition('.')[2]} = nn.Parameter(...)"
+        return [
+            *parts,
+            "A buffer is kept with the module and is not trained.",
+            f"Cure: {part} at line {since.line}.",
+        ]
     if "from_pretrained(" in found.text_of(since.line):
         frozen = "from_pretrained() freezes its weight unless it is told freeze=False."
         return [*parts, frozen, f"Cure: pass freeze=False at line {since.line}, or {name}.requires_grad_()."]

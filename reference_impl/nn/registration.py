@@ -99,8 +99,11 @@ def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _copied(name: str, x: Tensor, given: Any, put: Callable[..., None] | None) -> list[str]:
-    """Copy a value into a parameter or buffer; return what is wrong, if anything."""
+def _copied(name: str, x: Any, given: Any, put: Callable[..., None] | None) -> list[str]:
+    """Copy a value into a parameter or buffer, or hand it to a module; return what is wrong, if anything."""
+    if not isinstance(x, Tensor):
+        x.set_extra_state(given)
+        return []
     if not isinstance(given, Tensor):
         return [
             f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like object from '

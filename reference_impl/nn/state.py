@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.parameter import Parameter, detached
@@ -22,8 +23,13 @@ class Stateful:
     _non_persistent_buffers_set: set[str]
     named_children: Any
     get_submodule: Any
+    get_extra_state: Any
 
-    def _state(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
+    def _state(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Give parameters and buffers by dotted name, and modules themselves for what they keep besides."""
+        for name in ("_save_to_state_dict", "_load_from_state_dict"):
+            if hasattr(type(self), name):
+                raise NotModelled(f"torch.nn.Module.{name}")
         saved = by("nn/buffers-belong-to-the-state")
         kept = [
             (n, b) for n, b in self._buffers.items() if saved and n not in self._non_persistent_buffers_set
@@ -31,6 +37,8 @@ class Stateful:
         for name, tensor in chain(self._parameters.items(), kept):
             if tensor is not None:
                 yield prefix + name, tensor
+        if hasattr(type(self), "get_extra_state"):
+            yield f"{prefix}_extra_state", self
         modules = self._modules
         if not by("nn/state-names-each-place"):
             modules = dict(self.named_children())
@@ -41,7 +49,13 @@ class Stateful:
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """Return parameters and buffers by dotted name, detached, on the same memory."""
         keep_vars = keep_vars or not by("nn/state-is-detached")
-        return OrderedDict((prefix + n, x if keep_vars else detached(x)) for n, x in self._state())
+        made: OrderedDict[str, Any] = OrderedDict()
+        for name, x in self._state():
+            if isinstance(x, Stateful):
+                made[prefix + name] = x.get_extra_state()
+            else:
+                made[prefix + name] = x if keep_vars else detached(x)
+        return made
 
     def load_state_dict(
         self, state_dict: Mapping[str, Tensor], strict: bool = True, assign: bool = False

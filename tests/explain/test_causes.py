@@ -30,6 +30,22 @@ ERRORS = {
         (6, 7),
         "Compute it anew in each pass (line 6",
     ),
+    "nn.Embedding(3, 2)(x)\n": ((), "ids.long()"),
+    "torch.optim.LBFGS([x]).step()\n": ((), "Give step() a function that clears the grads"),
+    "class Net(nn.Module):\n    def forward(self, x):\n        x = x * 2\nNet()(x).sum()\n": (
+        (5,),
+        "Return the result at its end, after line 6",
+    ),
+    "x.sum().backward()\nwith torch.no_grad():\n    x = x - 0.1 * x.grad\nx.sum().backward()\n": (
+        (6, 7),
+        "Change the leaf in place at line 6: x -= 0.1 * x.grad.",
+    ),
+    "print(x.sum().item())\ng = torch.autograd.grad(x.exp().sum(), x)[0]\ng.sum().backward()\n": (
+        (5, 6),
+        "Pass create_graph=True at line 5",
+    ),
+    "net = nn.Sequential(nn.Linear(3, 2), nn.ReLU(inplace=True))\n"
+    "net[0].register_full_backward_hook(print)\nnet(x)\n": ((4, 6), "Leave inplace=True out"),
     "nn.LayerNorm(3)(x.double())\n": ((), "x.float()"),
     "nn.PReLU()(x.double())\n": ((), "x.float()"),
 }
@@ -158,3 +174,37 @@ def test_a_subclass_with_functions_of_its_own_is_not_modelled(name: str) -> None
     """It is said where the class is made."""
     found = explained(f"{BEGIN}class Own(torch.Tensor):\n    def {name}(cls, *given):\n        return 1\n")
     assert f"line 4: not modelled: a subclass of torch.Tensor with its own {name}()" in found.note
+
+
+def test_the_name_that_carries_a_result_on_is_told() -> None:
+    """Not a name that is given anew in each pass before the result is taken."""
+    script = """loss = None
+for _ in range(2):
+    new = x.exp().sum()
+    loss = new if loss is None else loss + new
+    loss.backward()
+"""
+    error = explained(BEGIN + script).error
+    assert error is not None
+    assert "cut with loss = loss.detach()" in error.cure
+
+
+def test_a_buffer_is_no_parameter() -> None:
+    """The cure is to register it as one."""
+    script = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(3))
+net = Net()
+(x * net.scale).sum().backward()
+"""
+    assert "Cure: self.scale = nn.Parameter(...) at line 7." in explained(BEGIN + script).why(
+        "net.scale.grad"
+    )
+
+
+def test_a_schedule_before_the_optimizer_has_a_cure() -> None:
+    """The warning has no rule of autograd."""
+    script = "opt = torch.optim.SGD([x], 1.0)\ntorch.optim.lr_scheduler.StepLR(opt, 1).step()\n"
+    (warning,) = explained(BEGIN + script).warnings
+    assert "Call optimizer.step() first" in warning.cure

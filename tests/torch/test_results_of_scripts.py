@@ -69,7 +69,26 @@ class Around(nn.Module):
 import copy
 print(copy.deepcopy(Around(nn.Linear(2, 1))).in_features)
 """
-SCRIPTS = {"spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
+KEPT = """
+nn = torch.nn
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.count = nn.Linear(1, 1), 3
+    def get_extra_state(self):
+        return {"count": self.count}
+    def set_extra_state(self, state):
+        self.count = state["count"] + 1
+net, other = nn.Sequential(Counted()), nn.Sequential(Counted())
+state = net.state_dict()
+print(list(state), state["0._extra_state"], other.load_state_dict(state), other[0].count)
+del state["0._extra_state"]
+print(other.load_state_dict(state, strict=False))
+x, kept = torch.ones(4), []
+torch.manual_seed(0)
+print(torch.dropout(x, 0.0, True), torch.dropout(x, 0.5, False))
+"""
+SCRIPTS = {"kept": KEPT, "spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
