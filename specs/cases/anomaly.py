@@ -203,4 +203,9 @@ def one_nan_among_numbers_is_enough():
             y.backward()
         with refused("save/freed-refused"):
             y.backward()
+        z = x.sum() * float("nan")
+        with refused("anomaly/nan-refused"):
+            z.backward()
+        with refused("save/freed-refused"):
+            z.backward()
     assert x.grad is None

@@ -138,6 +138,10 @@ def _turns(ends):
         ends.append(torch.is_grad_enabled())
 
 
+def _passed_on(turns, ends):
+    ends.append((yield from turns))
+
+
 def modes_around_generators():
     """The body runs in the mode at each turn, also where an error is thrown in; the caller never does.
 
@@ -175,11 +179,7 @@ def modes_around_generators():
         next(left)
         left.close()
     assert ends == [False, False]
-    whole = (lambda: [(yield from torch.no_grad()(_turns)(ends))])()
-    next(whole)
-    with contextlib.suppress(StopIteration):
-        ends.append(whole.send(None))
-    assert list(torch.no_grad()(lambda: (yield))()) == [None]
+    assert list(_passed_on(torch.no_grad()(_turns)(ends), ends)) == [None] and ends[2:] == [False, 7]
     with torch.inference_mode(), torch.inference_mode(False):
         assert torch.ones(1).is_inference() is False and torch.is_grad_enabled() is True
     with torch.set_grad_enabled(False), torch.set_grad_enabled(True), torch.no_grad(), torch.enable_grad():
