@@ -27,6 +27,7 @@ from reference_impl.distributions.mapped import (
     Weibull,
 )
 from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
+from reference_impl.distributions.registry import biject_to, transform_to
 from reference_impl.distributions.transformed import (
     Gumbel,
     HalfNormal,
@@ -82,6 +83,6 @@ __all__ = [
     "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson",
     "PowerTransform", "RelaxedBernoulli", "RelaxedOneHotCategorical", "SigmoidTransform",
     "SoftmaxTransform", "SoftplusTransform", "StickBreakingTransform", "StudentT", "TanhTransform",
-    "Transform", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "constraints",
-    "identity_transform", "kl_divergence", "register_kl", "transforms",
+    "Transform", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "biject_to", "constraints",
+    "identity_transform", "kl_divergence", "register_kl", "transform_to", "transforms",
 ]  # fmt: skip

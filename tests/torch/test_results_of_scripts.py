@@ -88,7 +88,27 @@ x, kept = torch.ones(4), []
 torch.manual_seed(0)
 print(torch.dropout(x, 0.0, True), torch.dropout(x, 0.5, False))
 """
-SCRIPTS = {"kept": KEPT, "spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
+REACHED = """
+d = torch.distributions
+c = d.constraints
+x = torch.tensor([0.5, -0.2, 1.0])
+for registry in (d.transform_to, d.biject_to):
+    for each in (c.real, c.positive, c.nonnegative, c.unit_interval, c.interval(-1.0, 3.0),
+                 c.greater_than(2.0), c.simplex, c.real_vector, c.independent(c.positive, 1)):
+        made = registry(each)
+        y = made(x)
+        print(type(made).__name__, *([round(v, 4) for v in each.tolist()] for each in (y, made.inv(y))))
+print([round(v, 4) for v in d.transform_to(c.lower_cholesky)(torch.ones(2, 2)).flatten().tolist()])
+@d.transform_to.register(type(c.boolean))
+def made(constraint):
+    return d.AffineTransform(0.0, 2.0)
+print(d.transform_to(c.boolean)(x))
+try:
+    d.biject_to.register(1, made)
+except TypeError as error:
+    print(str(error))
+"""
+SCRIPTS = {"reached": REACHED, "kept": KEPT, "spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
