@@ -174,7 +174,8 @@ def jacobian(
     if strategy == "forward-mode" and create_graph:
         raise NotModelled("torch.autograd.functional.jacobian(create_graph=True, strategy='forward-mode')")
     if strict and (vectorize or strategy == "forward-mode"):
-        refuse_by("functional/strict-one-by-one", function="jacobian")
+        beside = 'strategy="forward-mode"' if strategy == "forward-mode" else "vectorize=True"
+        refuse_by("functional/strict-one-by-one", function="jacobian", beside=beside)
     if strategy == "forward-mode" and not vectorize:
         refuse_by("functional/forward-mode-at-once-only")
     with enable_grad():
@@ -237,7 +238,7 @@ def hessian(
     """Return the Hessian of a function of one element, of shape ``(*input.shape, *input.shape)`` per pair."""
     several, given = _tuple_of(inputs, "inputs", "hessian")
     if vectorize and strict:
-        refuse_by("functional/strict-one-by-one", function="hessian")
+        refuse_by("functional/strict-one-by-one", function="hessian", beside="vectorize=True")
 
     def number(*args: Tensor) -> Tensor:
         out = func(*args)
