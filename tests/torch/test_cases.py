@@ -176,9 +176,10 @@ def test_a_case_that_calls_others_runs_by_itself(case: Case, tmp_path: Path) -> 
         pytest.skip(beyond)
     script = tmp_path / "case.py"
     script.write_text(case.script, encoding="utf-8")
+    before = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings(action="ignore"):
             runpy.run_path(str(script))
     finally:
-        torch.set_warn_always(False)
+        torch.set_warn_always(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reference_impl
-from printed import printed
+from scripts_run import printed
 
 torch = pytest.importorskip("torch")
 
