@@ -48,7 +48,8 @@ def ended(monkeypatch, capfd):
 
 
 WRONG = [
-    *[(TypeError, {name: value}) for name in ("programs", "seed") for value in ("a", 1.5, None, True, [])],
+    *[(TypeError, {name: value}) for name in ("programs", "seed") for value in ("a", 1.5, True, [])],
+    (TypeError, {"seed": None}),
     *[(TypeError, {"workers": value}) for value in ("a", 1.5, True, [1])],
     *[(ValueError, {"programs": value}) for value in (-1, 10**7 + 1, 10**5000)],
     *[(ValueError, {"seed": value}) for value in (-1, 2**63, -(10**5000))],
