@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.adapters import standin, torch_device
+from conformance.adapters import cuda_asserts, standin, torch_device
 from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.errors import AdapterError
@@ -39,7 +39,7 @@ class Torch(TorchShaped):
     """
 
     whole = True
-    unsupported = ()
+    unsupported = (cuda_asserts.WouldAssert,)
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
         self.other = device not in torch_device.KINDS
@@ -94,6 +94,8 @@ class Torch(TorchShaped):
                 return self._moving(torch_device.mover(self.device))
             return self._moving(super()._find(standin.NAME if self.device == standin.NAME else op))
         function = super()._find(op)
+        if self.device == "cuda" and function is not None and cuda_asserts.may_assert(op):
+            return cuda_asserts.tried_first(function, self.namespace)
         if self.device == "cpu" or function is None or not speaks_of_gradients(op):
             return function
         if self.device == standin.NAME:

@@ -1,7 +1,8 @@
 """Reduction of a program that kills its process.
 
 Each candidate runs in a child of a process that has the implementation loaded, so that a try takes
-milliseconds. A device of CUDA does not survive a fork: there each candidate has a process of its own.
+milliseconds. A device of CUDA does not survive a fork: there each candidate has a process of its own, which
+takes seconds, and fewer are tried.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from conformance.grading.isolated import run_isolated
 from conformance.program import Program
 from conformance.program.shrink import shrink_program
 
-CHECKS = 400
-"""The most candidates that are tried."""
+CHECKS, CHECKS_ALONE = 400, 40
+"""The most candidates that are tried, in children and in processes of their own."""
 
-LONGEST = 2
-"""Seconds that a candidate may take; one that takes longer hangs."""
+LONGEST, LONGEST_ALONE = 2, 20
+"""Seconds that a candidate may take; one that takes longer hangs. A fresh process begins with the device."""
 
 HANGS = "no answer"
 """The beginning of what is said of a program that hangs."""
@@ -30,21 +31,28 @@ HANGS = "no answer"
 Death = tuple[str, int]
 """The end of a process: its signal or exit code, and the step."""
 
+Job = tuple[Program, str, str, str]
+"""A program, the side and the density at which it dies, and how."""
+
+Dies = Callable[[Program, str, str], Death | None]
+"""Runs a program on a side at a density, and tells how that ends the process, if it does."""
+
 
 def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Program:
     """Return the shortest program found that still dies so, at a step of the same operation: its last one.
 
     The program itself, cut at that step, where it is not seen to die again.
     """
-    cut = Program(program.steps[: death[1] + 1])
-    (found,) = survive(_shrunk, [(cut, side, density, death[0])], preload=FOR_ONE, timeout=LONGEST * CHECKS)
-    return cut if isinstance(found, Died) else found
+    job = (Program(program.steps[: death[1] + 1]), side, density, death[0])
+    if not _forks(adapters.load(side)):
+        return _shrunk(job, _in_a_new_process, CHECKS_ALONE)
+    (found,) = survive(_shrunk, [job], preload=FOR_ONE, timeout=LONGEST * CHECKS)
+    return job[0] if isinstance(found, Died) else found
 
 
-def _shrunk(job: tuple[Program, str, str, str]) -> Program:
+def _shrunk(job: Job, dies: Dies | None = None, checks: int = CHECKS) -> Program:
     program, side, density, how = job
-    adapter = adapters.load_here(side)
-    dies = _in_a_process if _forks(adapter) else _in_a_new_process
+    dies = dies or _in_a_process
     op = program.steps[-1].op
 
     def still_dies(candidate: Program) -> bool:
@@ -53,7 +61,7 @@ def _shrunk(job: tuple[Program, str, str, str]) -> Program:
 
     if not still_dies(program):
         return program
-    small = shrink_program(program, still_dies, CHECKS).program
+    small = shrink_program(program, still_dies, checks).program
     death = dies(small, side, density)
     return small if death is None else Program(small.steps[: death[1] + 1])
 
@@ -70,7 +78,7 @@ def _kind(how: str) -> str:
 
 def _in_a_new_process(program: Program, side: str, density: str) -> Death | None:
     """Run a program in a process of its own; return its death, if it dies."""
-    trace = run_isolated(program, side, density, LONGEST)
+    trace = run_isolated(program, side, density, LONGEST_ALONE)
     found = ((seen.crash, index) for index, seen in enumerate(trace.observations))
     return next(((_kind(crash), index) for crash, index in found if crash is not None), None)
 
