@@ -183,14 +183,14 @@ def _kinds(warns: bool) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     )
 
 
-_RAISED_AS = {"AcceleratorError": "RuntimeError"}
+RAISED_AS = {"AcceleratorError": "RuntimeError"}
 """Subclasses in which torch raises what a device itself refuses, and the classes that rules name."""
 
 
 @cache
 def classify(error: str, message: str) -> str | None:
     """Return the rule of a refusal, given its class name and message; None if no rule has that wording."""
-    error = _RAISED_AS.get(error, error)
+    error = RAISED_AS.get(error, error)
     return next((rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)), None)
 
 

@@ -7,14 +7,16 @@ import warnings
 
 from specs.rule import RULES, classify_warning
 
+_OF_THREADS = re.compile("Attempting to run cuBLAS, but there was no current CUDA context")
 _OF_IMPORTS = re.compile(r"`torch\.jit\.script` is deprecated")
 RECORDED = [
     ("ignore", None, ResourceWarning, None, 0),
     ("ignore", _OF_IMPORTS, DeprecationWarning, None, 0),
+    ("ignore", _OF_THREADS, UserWarning, None, 0),
     ("always", None, Warning, None, 0),
 ]
-"""Python warns of what was not closed when the garbage collector comes by, and torch of what it imports when
-forward mode is first used: no program causes that.
+"""Python warns of what was not closed when the garbage collector comes by, torch of what it imports when
+forward mode is first used, and its thread of a device when it first multiplies: no program causes that.
 """
 IGNORED = [("ignore", None, Warning, None, 0)]
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.adapters import cuda_asserts, standin, torch_device
+from conformance.adapters import standin, torch_device
 from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.errors import AdapterError
@@ -30,6 +30,9 @@ _POISONED = re.compile(
 )
 """Errors that every later call to the device repeats."""
 
+_CREATE_GRAPH = 3
+"""The place of `create_graph` among the arguments of `torch.autograd.backward`, the earliest of all."""
+
 _AGE = TOPOLOGY.index("age")
 
 
@@ -39,7 +42,7 @@ class Torch(TorchShaped):
     """
 
     whole = True
-    unsupported = (cuda_asserts.WouldAssert,)
+    unsupported = ()
 
     def __init__(self, namespace: Any, device: str, lacking: str = "") -> None:
         self.other = device not in torch_device.KINDS
@@ -94,12 +97,12 @@ class Torch(TorchShaped):
                 return self._moving(torch_device.mover(self.device))
             return self._moving(super()._find(standin.NAME if self.device == standin.NAME else op))
         function = super()._find(op)
-        if self.device == "cuda" and function is not None and cuda_asserts.may_assert(op):
-            return cuda_asserts.tried_first(function, self.namespace)
         if self.device == "cpu" or function is None or not speaks_of_gradients(op):
             return function
         if self.device == standin.NAME:
             function = standin.in_one_row(function)
+        elif self.device == "cuda":
+            return self._in_one_thread(function)
         return self._watched(function)
 
     def _moving(self, function: Any) -> Any:
@@ -117,6 +120,25 @@ class Torch(TorchShaped):
         def called(*args: Any, **kwargs: Any) -> Any:
             self._threads = self._threads or bool(kwargs.get("create_graph"))
             return function(*args, **kwargs)
+
+        return called
+
+    def _in_one_thread(self, function: Any) -> Any:
+        """A function that may run the engine, in this thread if it may record a graph.
+
+        A later backward goes by the numbers of nodes, and the threads of devices number theirs by all that
+        they ever made.
+        """
+        autograd = self.namespace.autograd
+        plain = (self.namespace.Tensor.backward, autograd.backward, autograd.grad)
+        threads = autograd.set_multithreading_enabled
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            self._threads = True
+            if function in plain and len(args) < _CREATE_GRAPH and not kwargs.get("create_graph"):
+                return function(*args, **kwargs)
+            with threads(False):
+                return function(*args, **kwargs)
 
         return called
 

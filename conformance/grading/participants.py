@@ -21,6 +21,7 @@ from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
+from conformance.grading.cuda_kernels import run_torch
 from conformance.program import Program
 from conformance.program.printing import to_text
 from specs.fact import TOPOLOGY
@@ -96,7 +97,7 @@ class Participants:
             torch = self.recorded if own else None
         elif self.with_torch:
             note(program, 0)
-            torch = run(program, adapters.load(TORCH), density)
+            torch = run_torch(program, density, reference)
         actual = self._actual(program, density, reference, torch)
         right = torch or reference
         other = right if actual is reference else actual

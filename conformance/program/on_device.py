@@ -19,9 +19,14 @@ ON_CUDA = ("device", Device("cuda"))
 
 def relocate(program: Program) -> Program | None:
     """Return the program with all its leaves on the device; None if it names a device itself."""
-    if any(_says_where(step) for step in program):
+    if speaks_of_devices(program):
         return None
     return Program(tuple([_there(step) for step in program]))
+
+
+def speaks_of_devices(program: Program) -> bool:
+    """Tell whether a program names a device itself."""
+    return any(_says_where(step) for step in program)
 
 
 def _there(step: Step) -> Step:

@@ -75,6 +75,8 @@ def _write_some(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
     """Store a result that leaves most elements alone, which may lie at the same places as written ones."""
     array, memory = operands[0]._array, kernel.op.memory
     expanded, taken_out = has_internal_overlap(array), False
+    if expanded and not operands[0].is_cpu:
+        raise Unspecified("the target shows an element twice, and a device writes to all places at once")
     if memory == "apart":
         if expanded:
             warn_or_hold("write/expanded-deprecated")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from specs.rule import RULES, Rule, Wording, within
+from specs.rule import RAISED_AS, RULES, Rule, Wording, within
 
 SPOKEN = [rule for rule in RULES.values() if rule.refuses or rule.warns]
 
@@ -16,6 +16,7 @@ def here(range_: str) -> bool:
 
 def matches(message: str, error: str | None) -> list[str]:
     """Every rule one of whose patterns for the torch at hand matches, whatever comes first."""
+    error = RAISED_AS.get(error or "", error)
 
     def words_it(rule: Rule, wording: Wording) -> bool:
         said = error in (None, wording.error or rule.error) and here(wording.torch)

@@ -53,7 +53,7 @@ EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "co
            "float16": 2.0**-10, "bfloat16": 2.0**-7, "int64": 0.0, "int32": 0.0, "int16": 0.0, "int8": 0.0,
            "uint8": 0.0, "bool": 0.0}  # fmt: skip
 _REAL, _IMAGINARY = attrgetter("real"), attrgetter("imag")
-_VALUE, _DTYPE = POSITION["value"], POSITION["dtype"]
+_VALUE, _DTYPE, _DEVICE = POSITION["value"], POSITION["dtype"], POSITION["device"]
 
 
 @cache
@@ -75,6 +75,10 @@ def rounding_on_complex() -> frozenset[str]:
     from specs import ops
 
     return frozenset(name for name, found in ops.load().items() if any(o.complex == "rounds" for o in found))
+
+
+ROUNDING_ON_DEVICES = frozenset(["pow", "rpow"])
+"""The ops that the CPU multiplies out on complex numbers, and CUDA takes by logarithms."""
 
 
 def is_exact(step: Step) -> bool:
@@ -149,8 +153,9 @@ class RoundingBounds:
         self._ops = rounding_ops() if ops is None else ops
         self._trace = trace
         self._adaptive = {name for step in trace.program if step.op in ADAPTIVE for name in binds(step)}
-        facts = (each for seen in trace.observations for each in seen.facts.values() if len(each) > 1)
+        facts = [each for seen in trace.observations for each in seen.facts.values() if len(each) > 1]
         self._complex = any(str(each[_DTYPE]).startswith("complex") for each in facts)
+        self._there = any(str(each[_DEVICE]) != "cpu" for each in facts)
         self._flow: DataFlow | None = None
         if any(map(self._rounds, trace.program)):
             self._facts = facts_after(trace)
@@ -176,6 +181,8 @@ class RoundingBounds:
         if step.op == "step":
             return not self._adaptive.isdisjoint(reads(step)[:1])
         if self._complex and base(step.op) in rounding_on_complex():
+            return True
+        if self._complex and self._there and base(step.op) in ROUNDING_ON_DEVICES:
             return True
         return self._name(step) in self._ops and not is_exact(step)
 

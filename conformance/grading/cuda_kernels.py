@@ -1,0 +1,90 @@
+"""Running programs on CUDA, whose kernels do some things otherwise than those of the CPU.
+
+The reference models the CPU's. Rules are the same on both, but for three things:
+
+- Kernels assert what the CPU checks, such as the range of an index. After an assertion nothing runs on the
+  device any more, so that a step which the reference refuses for that is not run, and ends the comparison.
+- Which dtypes have a kernel is the device's own. A step for which one of the two has none ends it, too.
+- A few refusals come from another check, and have another rule's words. They count as the refusal they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from conformance import adapters
+from conformance.comparison.tolerance.bounds import facts_after
+from conformance.execution.op_reach import speaks_of_gradients
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import UNBOUND, Observation, Refused, Trace, Unsupported
+from conformance.program import Program, Step
+from conformance.program.on_device import speaks_of_devices
+from conformance.program.value import reads
+from specs.fact import POSITION
+
+ASSERTED = frozenset(["op/index-range", "op/index-select-range", "op/gather-range", "nn/target-is-a-class"])
+"""Refusals of the CPU that are assertions in kernels of CUDA."""
+
+ASSERTED_BACKWARD = "view/window-outside-base"
+"""One that is an assertion in the gradient of `as_strided`, and a refusal in the op itself."""
+
+IN_OTHER_WORDS = {("op/expand-size", "write/broadcast-shape"): "(torch\\.)?masked_fill_"}
+"""The rule whose words CUDA uses and the rule that refuses on the CPU, with the operations where it does so.
+
+CUDA's ``masked_fill_`` expands the mask itself, and the CPU leaves that to what loops over the elements.
+"""
+
+NO_KERNEL = "op/no-kernel"
+
+
+def run_torch(program: Program, density: str, reference: Trace) -> Trace:
+    """Run a program on the installed torch, beside the trace of the reference."""
+    torch = adapters.load("torch")
+    if getattr(torch, "device", "cpu") != "cuda" or not speaks_of_devices(program):
+        return run(program, torch, density)
+    end = next((at for at in reference.refused if _is_asserted(program[at], reference[at].outcome)), None)
+    if end is None or not _is_there(reference, end):
+        return as_the_cpu_says(run(program, torch, density), reference)
+    with Runner(torch, density) as runner:
+        for step in program.steps[:end]:
+            runner.step(step)
+        seen = tuple(runner.observations)
+    ended = Observation(Unsupported("a kernel of CUDA asserts what the CPU refuses"), {})
+    rest = (Observation(UNBOUND, {}),) * (len(program) - end - 1)
+    return as_the_cpu_says(Trace(program, torch.name, density, (*seen, ended, *rest)), reference)
+
+
+def _is_asserted(step: Step, outcome: Any) -> bool:
+    if outcome.rule == ASSERTED_BACKWARD:
+        return speaks_of_gradients(step.op)
+    return outcome.rule in ASSERTED
+
+
+def as_the_cpu_says(trace: Trace, reference: Trace) -> Trace:
+    """Return torch's trace with refusals that are CUDA's own as what they are on the CPU, or unsupported."""
+    observations = list(trace.observations)
+    for at, (seen, wanted) in enumerate(zip(trace.observations, reference.observations, strict=True)):
+        ours, theirs = _rule(wanted), _rule(seen)
+        if ours == theirs or not _is_there(reference, at):
+            continue
+        if NO_KERNEL in (ours, theirs):
+            why = "the CPU and CUDA do not have the same kernels"
+            observations[at] = seen._replace(outcome=Unsupported(why))
+            break
+        said = IN_OTHER_WORDS.get((theirs, ours))
+        if said is not None and re.fullmatch(said, trace.program[at].op):
+            observations[at] = seen._replace(outcome=wanted.outcome)
+    return replace(trace, observations=tuple(observations))
+
+
+def _rule(seen: Observation) -> str:
+    return seen.outcome.rule if isinstance(seen.outcome, Refused) else ""
+
+
+def _is_there(reference: Trace, at: int) -> bool:
+    """Tell whether a step has an operand on a device; one that was not seen may be there."""
+    known = facts_after(reference)[at - 1] if at else {}
+    operands = [known.get(name) for name in reads(reference.program[at])]
+    return any(facts is None or facts[POSITION["device"]] != "cpu" for facts in operands)
