@@ -30,7 +30,10 @@ ASSERTED = frozenset(["op/index-range", "op/index-select-range", "op/gather-rang
 ASSERTED_BACKWARD = "view/window-outside-base"
 """One that is an assertion in the gradient of `as_strided`, and a refusal in the op itself."""
 
-IN_OTHER_WORDS = {("op/expand-size", "write/broadcast-shape"): "(torch\\.)?masked_fill_"}
+IN_OTHER_WORDS = {
+    ("op/expand-size", "write/broadcast-shape"): "(torch\\.)?masked_fill_",
+    ("op/expand-size", "op/shapes-broadcast"): "(torch\\.)?masked_fill_",
+}
 """The rule whose words CUDA uses and the rule that refuses on the CPU, with the operations where it does so.
 
 CUDA's ``masked_fill_`` expands the mask itself, and the CPU leaves that to what loops over the elements.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
-from reference_impl.base.rules import by, refuse_by, warn
+from reference_impl.base.rules import Unspecified, by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.hooks import RemovableHandle, attach
@@ -126,6 +126,8 @@ class Optimizer:
                 self.together = _on_devices(updates)
                 if self.together:
                     _need_alike(updates)
+                    if len({id(update.x) for update in updates}) < len(updates):
+                        raise Unspecified("a parameter of a device that is stepped twice at once")
                     for alike in _grouped(updates):
                         self.change(alike, group)
                 else:

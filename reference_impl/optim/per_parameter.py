@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.base.device import CPU, place_of
 from reference_impl.base.dtypes import default, float32, float64
-from reference_impl.base.rules import Unspecified, by
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
 from reference_impl.optim.optimizer import Optimizer, Update, check_path
@@ -44,13 +43,6 @@ class PerParameter(Optimizer):
         super().__init__(params, settings | how)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        # On devices PyTorch takes each part of a step for all parameters before the next part.
-        # That shows if a parameter is listed twice.
-        parameters = [x for x, _, _ in updates]
-        if len(set(map(id, parameters))) < len(parameters) and any(
-            place_of(x) is not CPU for x in parameters
-        ):
-            raise Unspecified("a parameter of a device that an optimizer has twice")
         for x, g, state in updates:
             if not state:
                 state |= {"step": counter()} | self.begun(x, group)
