@@ -209,13 +209,22 @@ def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
 
 def digest(case: Case) -> str:
     """Return a digest of the text of a case that is no program, and of what it calls of its chapter, without
-    their layout and its docstring.
+    their layout and its docstring. It is the same on every Python.
     """
     (function,) = ast.parse(case.text).body
     assert isinstance(function, ast.FunctionDef)
-    statements = [ast.dump(statement) for statement in function.body[1:]]
-    statements += [ast.dump(ast.parse(helper)) for helper in case.helpers]
-    return hashlib.sha256("\n".join(statements).encode()).hexdigest()[:12]
+    parts = [*function.body[1:], *map(ast.parse, case.helpers)]
+    return hashlib.sha256("\n".join(map(_structure, parts)).encode()).hexdigest()[:12]
+
+
+def _structure(node: Any) -> str:
+    """Spell a syntax tree without what is empty: fields that a later release of Python adds are so."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_structure, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    filled = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+    return f"{type(node).__name__}({', '.join(f'{name}={_structure(value)}' for name, value in filled)})"
 
 
 # what is news

@@ -60,10 +60,9 @@ def test_a_deadly_program_is_reduced(adapter, op, operand, how):
 def test_a_new_process_for_each_candidate_gives_the_same(adapter, monkeypatch):
     """It is the way where a device does not survive a fork."""
     monkeypatch.setattr(deadly, "_forks", lambda adapter: False)
-    program = parse("x = torch.tensor([1.0, 2.0])\ny = x.add(1.0)\nz = y.mul(2.0)\n")
-    assert ["torch.tensor", "mul"] == [
-        step.op for step in deadly._shrunk((program, adapter, "each", "SIGSEGV"))
-    ]
+    program = parse(LONG.format(op="mul", operand="2.0"))
+    small = shrink_deadly(program, adapter, "each", ("SIGSEGV", 4))
+    assert ["torch.tensor", "mul"] == [step.op for step in small]
 
 
 def test_what_is_not_seen_to_die_again_is_left_as_it_is(adapter):

@@ -1,0 +1,105 @@
+"""Differences of CUDA from the CPU, shown without a GPU by the stand-in in its place."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from conformance.adapters import load, standin
+from conformance.adapters.torch import Torch
+from conformance.comparison.compare import Incomparable
+from conformance.execution.run import run
+from conformance.execution.trace import DONE, Refused, Trace, Unsupported
+from conformance.grading.cuda_kernels import as_the_cpu_says, run_torch
+from conformance.grading.participants import Participants
+from conformance.program.parsing import parse
+from specs.fact import DENSITIES
+from specs.rule import classify
+
+TORCH = load("torch")
+INDEXED = "a = torch.ones(2{there})\ni = torch.tensor([5]{there})\nb = a.index_select(0, i)\nc = a + 1\n"
+
+
+@pytest.fixture
+def as_cuda(monkeypatch):
+    """The stand-in taken for CUDA."""
+    if TORCH.device != standin.NAME:
+        pytest.skip("`cuda` is not the stand-in here")
+    monkeypatch.setattr(TORCH, "device", "cuda")
+
+
+def traces(text: str, density: str = "each") -> tuple[Trace, Trace]:
+    program = parse("import torch\n" + text)
+    reference = run(program, load("reference"), density)
+    return run_torch(program, density, reference), reference
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_what_a_kernel_asserts_is_not_run(as_cuda, density):
+    """An index out of range would end the process; the comparison ends there instead, and says why."""
+    program = parse("import torch\n" + INDEXED.format(there=", device='cuda'"))
+    found = Participants("reference", "torch").judged(program, density).found.comparison
+    assert isinstance(found, Incomparable)
+    assert (2, "a kernel of CUDA asserts what the CPU refuses") == (found.step, found.why)
+
+
+def test_what_is_on_the_cpu_is_run(as_cuda):
+    """A program that has a tensor on a device may be refused on the CPU."""
+    trace, _ = traces("x = torch.ones(2, device='cuda')\n" + INDEXED.format(there=""))
+    assert Refused("op/index-range") == trace[3].outcome
+    assert DONE == trace[4].outcome
+
+
+@pytest.mark.parametrize("by", ["torch", "reference"])
+def test_a_kernel_that_one_of_both_lacks_ends_the_comparison(as_cuda, by):
+    """Kernels are no matter of autograd; nothing is compared after the step."""
+    trace, reference = traces("a = torch.tensor([True], device='cuda')\nb = a.neg()\nc = a * 2\n")
+    lacking = Refused("op/no-kernel")
+    has, has_not = (side[1]._replace(outcome=end) for side, end in ((trace, DONE), (trace, lacking)))
+    theirs, ours = (has_not, has) if by == "torch" else (has, has_not)
+    seen = as_the_cpu_says(replaced(trace, theirs), replaced(reference, ours))
+    assert isinstance(seen[1].outcome, Unsupported)
+    both = as_the_cpu_says(replaced(trace, has_not), replaced(reference, has_not))
+    assert lacking == both[1].outcome
+
+
+def replaced(trace: Trace, second) -> Trace:
+    first, _, *rest = trace.observations
+    return Trace(trace.program, trace.adapter, trace.density, (first, second, *rest))
+
+
+def test_another_check_of_the_same_counts_as_the_refusal_it_is(as_cuda):
+    """CUDA's masked_fill_ says of a mask that it cannot be expanded; elsewhere this is another rule."""
+    text = "a = torch.ones(2, device='cuda')\nm = torch.tensor([True, True, True], device='cuda')\n{}\n"
+    for line, taken in (("a.masked_fill_(m, 1.0)", True), ("a.mul_(m)", False)):
+        trace, reference = traces(text.format(line))
+        said = trace[2]._replace(outcome=Refused("op/expand-size"))
+        own = Trace(trace.program, trace.adapter, trace.density, (*trace.observations[:2], said))
+        assert taken == (as_the_cpu_says(own, reference)[2].outcome == reference[2].outcome)
+
+
+def test_a_backward_that_records_runs_in_the_thread_that_asks():
+    """Threads of devices number their nodes by all that they ever made, and a later backward goes by that."""
+    adapter = Torch(torch, "cuda")
+    backward, grad = map(adapter.resolve, ("backward", "torch.autograd.grad"))
+    hessian = adapter.resolve("torch.autograd.functional.hessian")
+    seen: list[bool] = []
+
+    def hooked():
+        x = torch.ones(2, requires_grad=True)
+        x.register_hook(lambda g: seen.append(torch._C._is_multithreading_enabled()))
+        return x
+
+    backward((hooked() * 2).sum())
+    x = hooked()
+    grad((x * x).sum(), x, create_graph=True)
+    hessian(lambda x: (x * x).sum() + (hooked() * x).sum(), torch.ones(2))
+    assert [True, False] == seen[:2]
+    assert not any(seen[2:])
+    assert torch._C._is_multithreading_enabled()
+
+
+def test_what_a_device_itself_refuses_is_told_by_rule():
+    """Its errors are of a class of their own."""
+    said = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n"
+    assert "device/ordinal-exists" == classify("AcceleratorError", said)
