@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.return_types import return_type
 from specs.ops.reduce import amax
@@ -25,6 +26,8 @@ class _Both(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
+        if not by("op/aminmax-has-a-derivative"):
+            refuse_by("op/no-derivative", what="aten::aminmax")
         x, *found = ctx.saved_tensors
         slope = amax.formulas["x"].fn
         parts = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from reference_impl.core.access import (
     view_of,
 )
 from reference_impl.core.graph import Node, RunningTask, accumulator_of, gradient_edge
+from reference_impl.core.hooks import RemovableHandle
 from reference_impl.core.inplace import bump, check_tracked, rebase
 from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
@@ -91,6 +92,11 @@ class FunctionNode(FunctionCtx, Node):
     def name(self) -> str:
         name = type(self).__name__
         return name if by("function/names-its-node") else name.removesuffix("Backward")
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook`` called after the node ran, even if the node is all that is held of the call."""
+        by("function/node-outlives-its-results")
+        return super().register_hook(hook)
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"

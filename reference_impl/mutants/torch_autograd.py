@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from typing import Any
 
 from reference_impl import autograd
@@ -9,6 +11,7 @@ from reference_impl.autograd.function_node import FunctionNode
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.graph import Edge, Grads, Node, RunningTask
+from reference_impl.core.hooks import RemovableHandle
 from reference_impl.core.tensor import Tensor
 from reference_impl.mutants.replacing import without
 
@@ -18,6 +21,7 @@ _target_edge = autograd._target_edge
 _complete = autograd._complete
 _implicit_seed = autograd._implicit_seed
 _new_function_node = FunctionNode.__init__
+_register_hook = FunctionNode.register_hook
 _recorded = FunctionNode._recorded
 
 
@@ -100,6 +104,15 @@ def _seed_that_needs_grad(root: Tensor, create_graph: bool) -> Tensor:
 def _all_need_grad(node: FunctionNode, args: tuple[Any, ...]) -> None:
     _new_function_node(node, args)
     node.needs_input_grad = (True,) * len(args)
+
+
+@without("function/node-outlives-its-results", FunctionNode, "register_hook")
+def _refuse_alone(node: FunctionNode, hook: Callable[..., Any]) -> RemovableHandle:
+    """Refuse a hook of a node that no result and no later node holds."""
+    edges = [each for each in gc.get_referrers(node) if isinstance(each, Tensor | tuple)]
+    if not edges and not by("function/node-outlives-its-results"):
+        raise RuntimeError("Attribute 'register_hook' is invalid for this instance of _C._FunctionBase")
+    return _register_hook(node, hook)
 
 
 @without("grad/only-leaves-are-filled", FunctionNode, "_recorded")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.base.dtypes import int64
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import empty, ones, tensor, zeros
 from reference_impl.nn import functional, init
@@ -45,9 +46,21 @@ class LayerNorm(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{_told_bias(self)}"
         )
+
+
+def _told_bias(module: Any) -> str:
+    """Return what a norm tells of its bias."""
+    return f", bias={module.bias is not None}" if by("nn/norms-may-lack-a-bias") else ""
+
+
+def _shifts(affine: bool, bias: bool) -> bool:
+    """Return whether a norm has a bias; raise TypeError if no norm takes that argument."""
+    if not bias and not by("nn/norms-may-lack-a-bias"):
+        raise TypeError("got an unexpected keyword argument 'bias'")
+    return affine and bias
 
 
 def _reset_affine(module: Any) -> None:
@@ -108,7 +121,7 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(empty(num_channels, **like)) if affine else None)
-        shifts = affine and bias
+        shifts = _shifts(affine, bias)
         self.register_parameter("bias", Parameter(empty(num_channels, **like)) if shifts else None)
         self.reset_parameters()
 
@@ -121,8 +134,7 @@ class GroupNorm(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}{_told_bias(self)}"
         )
 
 
@@ -153,7 +165,7 @@ class _NormBase(Module):
         self.affine, self.track_running_stats = affine, track_running_stats
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(empty(num_features, **like)) if affine else None)
-        shifts = affine and bias
+        shifts = _shifts(affine, bias)
         self.register_parameter("bias", Parameter(empty(num_features, **like)) if shifts else None)
         kept = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **like) if kept else None)
@@ -181,8 +193,8 @@ class _NormBase(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
+            f"{_told_bias(self)}, track_running_stats={self.track_running_stats}"
         )
 
 

@@ -21,6 +21,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import empty
 from reference_impl.namespace.random import fork_rng, get_rng_state, set_rng_state
 from reference_impl.nn.containers import Sequential
 from specs.errors import Refusal, admit
@@ -126,6 +127,8 @@ class _Frame:
         self, run: Callable[..., None], args: tuple[Any, ...], early_stop: bool, checks: bool
     ) -> None:
         self.run, self.early_stop, self.checks = run, early_stop, checks
+        if not by("checkpoint/keeps-its-arguments-alone"):
+            SavedVariable(empty((0,), requires_grad=True))
         # Saved variables, so that an outer checkpoint packs the inputs like anything saved within.
         self.args = [SavedVariable(x) if isinstance(x, Tensor) else x for x in args]
         self.holders: list[weakref.ref[_Holder]] = []

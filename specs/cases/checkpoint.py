@@ -47,6 +47,20 @@ def checkpoint_keeps_no_results():
         z.backward()
 
 
+def hooks_see_the_arguments_alone():
+    """Hooks are given the arguments of a checkpoint, once each, and not what is saved within.
+
+    Rule: checkpoint/keeps-its-arguments-alone.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t is x) or t, lambda t: t):
+        torch.utils.checkpoint.checkpoint(lambda a: a.exp() * a, x, use_reentrant=False)
+    assert seen == [True]
+    with torch.inference_mode(), torch.enable_grad():
+        assert torch.utils.checkpoint.checkpoint(torch.exp, x, use_reentrant=False).is_inference()
+
+
 def second_run_stops_early():
     """The second run ends once everything that the first saved is there; a longer one does no harm.
 

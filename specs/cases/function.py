@@ -67,6 +67,14 @@ def a_call_is_one_node():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+def a_node_is_held_by_itself():
+    """A node whose results are gone is what it was. Rule: function/node-outlives-its-results."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    node = Double.apply(x).grad_fn
+    node.register_hook(lambda gi, go: None).remove()
+    assert node.name() == "DoubleBackward" and node.next_functions[0][0].variable is x
+
+
 def second_gradient_goes_through_what_backward_did():
     """Under create_graph backward is recorded, and saved inputs have their history.
 

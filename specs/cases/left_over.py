@@ -328,7 +328,8 @@ def kinds_of_backward_hooks_do_not_mix():
     assert seen == []
     x = torch.tensor([0.0], requires_grad=True)
     m(x).backward()
-    assert seen == [1] and m(x).grad_fn.name() == "BackwardHookFunctionBackward"
+    y = m(x)
+    assert seen == [1] and y.grad_fn.name() == "BackwardHookFunctionBackward"
 
 
 def complex_double_precision_is_not_warned_of():

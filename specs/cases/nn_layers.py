@@ -42,8 +42,6 @@ def layers_of_norms():
     m = n.GroupNorm(4, 4, affine=False)
     assert (m.weight, m.bias, m.eps) == (None, None, 1e-05)
     assert graded(m(x), x) == [(2, 4, 2), -1.9453, 5.5071]
-    m = n.GroupNorm(1, 4, bias=False)
-    assert m.bias is None and m.weight is not None
     m = n.LocalResponseNorm(2)
     assert (m.size, m.alpha, m.beta, m.k) == (2, 0.0001, 0.75, 1.0)
     assert graded(n.LocalResponseNorm(3, 0.5, 0.5, 2.0)(x), x) == [(2, 4, 2), -28.7882, 587.2065]
@@ -52,6 +50,18 @@ def layers_of_norms():
         -22.2548,
         197.1329,
     ]
+
+
+def norms_without_a_bias():
+    """A norm with a weight need not have a bias. Rule: nn/norms-may-lack-a-bias."""
+    n = torch.nn
+    m = n.GroupNorm(1, 4, bias=False)
+    assert m.bias is None and m.weight is not None
+    x = torch.ones(2, 4, 2)
+    m = n.BatchNorm1d(4, bias=False)
+    assert m.bias is None and tuple(m.weight.shape) == (4,) and m(x).shape == x.shape
+    m = n.InstanceNorm1d(4, affine=True, bias=False)
+    assert m.bias is None and tuple(m.weight.shape) == (4,) and m(x).shape == x.shape
 
 
 def layers_that_drop_channels():

@@ -56,21 +56,11 @@ def modules_tell_their_settings():
     assert [
         repr(m)
         for m in (
-            n.BatchNorm1d(2),
-            n.LayerNorm(2),
-            n.LayerNorm((2, 3), 0.5, False),
-            n.GroupNorm(1, 2),
             n.RMSNorm(2),
-            n.InstanceNorm1d(2),
             n.LocalResponseNorm(2),
         )
     ] == [
-        "BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)",
-        "LayerNorm((2,), eps=1e-05, elementwise_affine=True, bias=True)",
-        "LayerNorm((2, 3), eps=0.5, elementwise_affine=False, bias=False)",
-        "GroupNorm(1, 2, eps=1e-05, affine=True, bias=True)",
         "RMSNorm((2,), eps=None, elementwise_affine=True)",
-        "InstanceNorm1d(2, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False)",
         "LocalResponseNorm(2, alpha=0.0001, beta=0.75, k=1.0)",
     ]
     assert [
@@ -240,6 +230,29 @@ def modules_tell_their_settings():
         "MultiheadAttention(",
         "  (out_proj): NonDynamicallyQuantizableLinear(in_features=2, out_features=2, bias=True)",
         ")",
+    ]
+
+
+def norms_tell_whether_they_have_a_bias():
+    """Each with a weight has one, unless it is left out. Rule: nn/norms-may-lack-a-bias."""
+    n = torch.nn
+    assert [
+        repr(m)
+        for m in (
+            n.BatchNorm1d(2),
+            n.LayerNorm(2),
+            n.LayerNorm((2, 3), 0.5, False),
+            n.GroupNorm(1, 2),
+            n.InstanceNorm1d(2),
+            n.GroupNorm(1, 2, bias=False),
+        )
+    ] == [
+        "BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)",
+        "LayerNorm((2,), eps=1e-05, elementwise_affine=True, bias=True)",
+        "LayerNorm((2, 3), eps=0.5, elementwise_affine=False, bias=False)",
+        "GroupNorm(1, 2, eps=1e-05, affine=True, bias=True)",
+        "InstanceNorm1d(2, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False)",
+        "GroupNorm(1, 2, eps=1e-05, affine=True, bias=False)",
     ]
     assert repr(n.TransformerEncoderLayer(2, 1, 3)).splitlines() == [
         "TransformerEncoderLayer(",

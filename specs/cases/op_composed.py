@@ -191,6 +191,11 @@ def quantiles_lie_between_elements():
     assert graded(x.topk(2, 1, False)[0], x) == [(2, 2), 2.0, 49.0]
     assert graded(x.cummax(1)[0], x) == [(2, 4), 122.0, 173.0]
     assert graded(x.logcumsumexp(1), x) == [(2, 4), 126.273, 175.9392]
+
+
+def both_extremes_have_gradients():
+    """aminmax gives two results, of all or along a dimension. Rule: op/aminmax-has-a-derivative."""
+    x = torch.tensor([[3.0, 1.0, 2.0, 5.0], [0.0, 4.0, -1.0, 2.5]], dtype=torch.float64, requires_grad=True)
     assert [graded(v, x) for v in x.aminmax()] == [[(), -1.0, 7.0], [(), 5.0, 4.0]]
     assert [graded(v, x) for v in x.aminmax(dim=1, keepdim=True)] == [
         [(2, 1), -1.0, 16.0],

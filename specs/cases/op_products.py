@@ -14,6 +14,22 @@ def products_do_not_promote():
     assert x.mul(y).tolist() == [3.0, 8.0]
 
 
+def a_matrix_and_a_vector_are_compared_first():
+    """A matrix of bools and a vector of others differ, which is told before that bools have no products. So
+    do empty ones.
+
+    Rules: op/vector-products-compare-first, op/one-dtype.
+    """
+    m = torch.tensor([[True, False], [True, True]])
+    x = torch.tensor([1.0, 2.0])
+    with refused("op/one-dtype"):
+        m.mv(x)
+    with refused("op/one-dtype"):
+        m.matmul(x)
+    with refused("op/one-dtype"):
+        torch.mv(m[:, :0], x[:0])
+
+
 def dot_takes_vectors():
     """dot does not take matrices. Rule: op/matmul-rank."""
     x = torch.tensor([[1.0, 2.0]])

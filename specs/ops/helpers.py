@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.active_rules import by
 from specs.errors import need_kernel, refuse
 from specs.layout import by_rows
 
@@ -92,6 +93,17 @@ def need_products(name: str, x: Any, y: Any) -> None:
     """Refuse bools, unless there is nothing to multiply."""
     if x.size and y.size:
         need_kernel(name, x, "b")
+
+
+def need_products_of_vector(name: str, x: Any, y: Any, summand: Any = None) -> None:
+    """Refuse operands of several dtypes, and bools, for a matrix times a vector."""
+    if by("op/vector-products-compare-first"):
+        if summand is not None:
+            need_one_dtype(name, summand, x)
+        need_one_dtype(name, x, y)
+    need_products(name, x, y)
+    if x.size and y.size:
+        need_one_dtype(name, x, y)
 
 
 # -- arithmetic in formulas ------------------------------------------------------------------------

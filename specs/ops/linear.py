@@ -16,7 +16,14 @@ from specs.errors import need_kernel, refuse
 from specs.kind import Dim, Tensor
 from specs.op import composite, op
 from specs.ops.complex import conj
-from specs.ops.helpers import by_columns, need_ndim, need_one_dtype, need_products, need_size
+from specs.ops.helpers import (
+    by_columns,
+    need_ndim,
+    need_one_dtype,
+    need_products,
+    need_products_of_vector,
+    need_size,
+)
 from specs.signature import clash
 
 
@@ -52,9 +59,8 @@ def mv(x: Tensor, y: Tensor):
     if (x.ndim, y.ndim) != (2, 1):
         refuse("op/matmul-rank", name="mv", rank="2 and 1", case="mv 0", ranks=[x.ndim, y.ndim])
     need_size("mv", x.shape[1] == y.shape[0], x, y)
-    need_one_dtype("mv", x, y)
-    need_products("mv", x, y)
-    return np.matmul(x, y)
+    need_products_of_vector("mv", x, y)
+    return np.matmul(x, y).astype(y.dtype, copy=False)
 
 
 def _mv_matrix(g, y):

@@ -12,7 +12,16 @@ import numpy as np
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Rounding, Scale, Tensor
 from specs.op import composite, op
-from specs.ops.helpers import by_columns, minus, need_ndim, need_one_dtype, need_products, need_size, times
+from specs.ops.helpers import (
+    by_columns,
+    minus,
+    need_ndim,
+    need_one_dtype,
+    need_products,
+    need_products_of_vector,
+    need_size,
+    times,
+)
 from specs.ops.shapes import expanded
 
 
@@ -85,10 +94,8 @@ def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale 
     if not fits and not x.ndim:  # its size is to be told
         refuse("op/dim-range", low=0, high=-1, dim=0)
     need_size("addmv", fits, mat, vec)
-    need_one_dtype("addmv", x, mat)
-    need_one_dtype("addmv", mat, vec)
-    need_products("addmv", mat, vec)
-    return _blend(x, np.matmul(mat, vec), beta, alpha)
+    need_products_of_vector("addmv", mat, vec, summand=x)
+    return _blend(x.astype(vec.dtype, copy=False), np.matmul(mat, vec), beta, alpha)
 
 
 addmv.wrt(
