@@ -109,9 +109,11 @@ class Rule:
         return self.departs is not None and within(torch_version, self.departs.torch)
 
     def error_in(self, torch_version: str) -> str:
-        """Return the name of the exception class with which that torch release refuses."""
-        said = (w.error for w in self.wordings if w.error and within(torch_version, w.torch))
-        return next(said, self.error)
+        """Return the name of the exception class with which that torch release refuses: that of its first
+        wording.
+        """
+        said = next((w for w in self.wordings if within(torch_version, w.torch)), None)
+        return (said and said.error) or self.error
 
 
 def version_key(text: str) -> tuple[int, ...]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from itertools import combinations
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
@@ -126,8 +129,8 @@ class Optimizer:
                 self.together = _on_devices(updates)
                 if self.together:
                     _need_alike(updates)
-                    if len({id(update.x) for update in updates}) < len(updates):
-                        raise Unspecified("a parameter of a device that is stepped twice at once")
+                    if _overlap(updates):
+                        raise Unspecified("memory of a device that is stepped twice at once")
                     for alike in _grouped(updates):
                         self.change(alike, group)
                 else:
@@ -209,6 +212,11 @@ def _on_devices(updates: list[Update]) -> bool:
         and all(not update.x.is_cpu for update in updates)
         and by("device/steps-are-taken-together")
     )
+
+
+def _overlap(updates: list[Update]) -> bool:
+    """Return True if two updates change the same memory."""
+    return any(np.may_share_memory(a, b) for a, b in combinations([array_of(x) for x, _, _ in updates], 2))
 
 
 def _need_alike(updates: list[Update]) -> None:
