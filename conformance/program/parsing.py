@@ -120,6 +120,11 @@ class Lowering:
         match target:
             case ast.Name(id=name):
                 self.bind((name,), value)
+            case ast.Tuple(elts=elements) if isinstance(value, ast.Tuple) and (
+                len(held := [e for e in elements if isinstance(e, ast.Attribute)]) == len(value.elts)
+            ):
+                for each, given in zip(held, [self.value(each) for each in value.elts], strict=True):
+                    self.emit(f".{each.attr}=", (self.operand(each.value), given))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 self.bind(tuple(self._target(e, last=e is elements[-1]) for e in elements), value)
             case ast.Attribute(value=owner, attr=attribute):

@@ -108,6 +108,7 @@ a.grad.zero_()
 a.grad += 1
 y = torch.no_grad()(lambda: a.mul(2.0))()
 w = 2 > a
+a.grad, w.grad = a.detach(), None
 print(y)
 """
 PRINTED = """import torch
@@ -132,6 +133,10 @@ a.grad = _4
 del _4
 y = torch.no_grad()(lambda: a.mul(2.0))()
 w = a < 2
+_5 = a.detach()
+a.grad = _5
+w.grad = None
+del _5
 """
 
 
@@ -150,6 +155,8 @@ def test_what_people_write_becomes_a_straight_line() -> None:
         ("with open(x):\n    pass", "is no mode of a program"),
         ("x = y", "no operation"),
         ("x = f(2)", "no operation"),
+        ("x = torch.ones(2)\nx.grad, x.data = x.unbind()", "cannot bind x.grad"),
+        ("x = torch.ones(2)\nx.grad, y = x, x", "cannot bind x.grad"),
     ],
 )
 def test_what_is_no_program_says_where_and_why(text: str, problem: str) -> None:
