@@ -132,7 +132,12 @@ def _trace(answers: int, adapter: Any, program: Any, density: str, seconds: floa
 
 
 def _trace_in_a_child(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:
-    """Run a program in a child of this process, which may die of it."""
+    """Run a program in a child of this process, which may die of it; in this process where the device of the
+    implementation does not survive a fork.
+    """
+    if getattr(adapter, "device", "cpu") == "cuda":
+        _answer(answers, lambda: _trace(answers, adapter, program, density, seconds))
+        return json.dumps(None)
     with warnings.catch_warnings(action="ignore"):  # of the thread that reads, which the child does without
         child = os.fork()
     if child == 0:

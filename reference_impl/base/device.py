@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from reference_impl.base.not_modelled import NotModelled
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 
 COUNT = 2
@@ -72,6 +72,23 @@ class device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
+    def __enter__(self) -> device:
+        STATE.default_devices.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        STATE.default_devices.pop()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate a function: it runs with this device as the default."""
+
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return called
+
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"
         return f"device(type={self.type!r}{index})"
@@ -89,17 +106,23 @@ def _numbered(index: int) -> device:
 
 
 def find_device(where: Any) -> device:
-    """Find a device: None stands for the CPU, "cuda" for the first CUDA device; refuse a missing one."""
+    """Find a device: None stands for the CPU, "cuda" for the current CUDA device; refuse a missing one."""
     if where is None:
         return CPU
     meant = device(where)
     if meant.type == "cpu":
         return CPU
-    index = meant.index or 0
+    index = STATE.current_cuda if meant.index is None else meant.index
     if index >= COUNT:
         refuse_by("device/ordinal-exists", index=index)
         index = 0
     return _numbered(index)
+
+
+def default_place() -> device:
+    """Return the device of tensors that are made without being told one."""
+    innermost = STATE.default_devices[-1] if STATE.default_devices else CPU
+    return find_device(innermost) if by("device/default-is-for-what-is-made") else CPU
 
 
 class _Memory(np.ndarray):

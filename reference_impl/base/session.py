@@ -115,6 +115,12 @@ class Session:
     """The number of live arrays and metadata on devices: at 0 ops skip all questions about devices."""
     place: Any = None
     """The device of new memory; None stands for the CPU."""
+    default_devices: list[Any] = field(default_factory=list)
+    """The devices of factories that are not told one, innermost last; without any it is the CPU."""
+    current_cuda: int = 0
+    """The number of the device that "cuda" stands for."""
+    streams: list[Any] = field(default_factory=list)
+    """The streams of devices that blocks have chosen, innermost last."""
     shared_with_numpy: WeakValueDictionary[int, Any] = field(default_factory=WeakValueDictionary)
     """The storages that numpy shares, by id: they cannot grow."""
 
@@ -138,7 +144,7 @@ class Session:
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
             self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,
-            self.held_warnings, self.shown_apart,
+            self.held_warnings, self.shown_apart, self.default_devices,
         ):  # fmt: skip
             open_calls.clear()
 

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.base import device as devices
+from reference_impl.base.session import STATE
+from reference_impl.namespace.cuda_streams import (
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    device,
+    set_device,
+    stream,
+)
 from reference_impl.namespace.legacy import LEGACY_CUDA
 from reference_impl.namespace.missing import loading
 
@@ -20,8 +30,8 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """The index of the default CUDA device."""
-    return 0
+    """The index of the device that "cuda" stands for."""
+    return STATE.current_cuda
 
 
 def is_initialized() -> bool:
@@ -61,10 +71,26 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     """Do nothing: memory is not counted."""
 
 
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """Return a line that says so: memory is not counted."""
+    return "the memory of virtual CUDA devices is not counted"
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Return the free and the whole memory of a virtual device, in bytes: as much as anybody wants."""
+    return 1 << 40, 1 << 40
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Return the compute capability that virtual devices pretend to."""
+    return 9, 0
+
+
 def get_device_name(device: Any = None) -> str:
     """Return the name of the virtual devices."""
     return "virtual CUDA device"
 
 
+__all__ = ["Event", "Stream", "current_stream", "default_stream", "device", "set_device", "stream"]
 globals().update(LEGACY_CUDA)
 __getattr__ = loading(__name__)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.device import CPU, find_device, on, place_of
+from reference_impl.base.device import CPU, default_place, find_device, on, place_of
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
@@ -41,11 +41,11 @@ def _check_plain(
 def new_leaf(
     array: np.ndarray, requires_grad: bool = False, beside: Tensor | None = None, **where: Any
 ) -> Tensor:
-    """Wrap an array as a leaf, on the given device or on that of ``beside``.
+    """Wrap an array as a leaf, on the given device, or on that of ``beside``, or on the default device.
 
     Raises RuntimeError if ``requires_grad`` is set for a dtype without gradients, TypeError if it is no bool.
     """
-    place = CPU
+    place = default_place() if beside is None and STATE.default_devices else CPU
     if beside is not None and (there := place_of(beside)) is not CPU and by("device/like-its-model"):
         place = there
     if where:
@@ -144,7 +144,8 @@ def _copied(
         return new_leaf(laid_out_like(_cast(np.array(data), data, dtype), data), requires_grad, **where)
     warn("copy/tensor-of-a-tensor-warns")
     array = array_of(data.detach().clone())
-    copied = new_leaf(laid_out_like(_cast(array, data, dtype), array), requires_grad, data, **where)
+    model = None if STATE.default_devices else data
+    copied = new_leaf(laid_out_like(_cast(array, data, dtype), array), requires_grad, model, **where)
     if not by("copy/tensor-copies"):
         set_gradient_edge(copied, data.grad_fn, data.output_nr)
     return copied
@@ -169,6 +170,7 @@ def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarra
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """The tensor itself, or a tensor on the array's memory, if the dtype fits; else a copy."""
+    device = default_place() if device is None and STATE.default_devices else device
     if isinstance(data, Tensor) and by("copy/as-tensor-is-itself"):
         return data.to(dtype, device=device)
     if isinstance(data, np.ndarray) and (dtype is None or dtypes.numpy_of(dtype) == data.dtype):

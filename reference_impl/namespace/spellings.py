@@ -7,7 +7,7 @@ from typing import Any
 
 from reference_impl.base import device as devices
 from reference_impl.base import dtypes
-from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite, cuda, factories
 
@@ -38,14 +38,13 @@ def scalar_tensor(s: Any, **how: Any) -> Tensor:
 
 
 def set_default_device(device: Any) -> None:
-    """Take the device on which tensors are made in any case."""
-    if device is not None and str(device) != "cpu":
-        raise NotModelled(f"torch.set_default_device({str(device)!r})")
+    """Set the device on which factories make tensors; None stands for the CPU."""
+    STATE.default_devices[:1] = [] if device is None else [devices.device(device)]
 
 
 def get_default_device() -> Any:
-    """Return the device on which tensors are made."""
-    return devices.device("cpu")
+    """Return the device on which factories make tensors, with its number."""
+    return devices.default_place()
 
 
 def get_float32_matmul_precision() -> str:

@@ -97,7 +97,9 @@ class Optimizer:
         given = group["params"]
         if isinstance(given, set):
             raise TypeError("optimizer parameters need to be organized in ordered collections")
-        params = [given] if isinstance(given, Tensor) else list(given)
+        params, names = _without_names([given] if isinstance(given, Tensor) else list(given))
+        if any(bool(names) is not ("param_names" in other) for other in self.param_groups):
+            refuse_by("optim/all-have-names-or-none")
         for parameter in params:
             if not isinstance(parameter, Tensor):
                 refuse_by("optim/needs-tensors", type=type(parameter).__name__)
@@ -109,7 +111,8 @@ class Optimizer:
             refuse_by("optim/one-group-each")
         own = group if by("optim/groups-have-their-own-settings") else {}
         more = {name: value for name, value in self.defaults.items() if name not in own}
-        self.param_groups.append(own | {"params": params} | more)
+        named = {"param_names": names} if names else {}
+        self.param_groups.append(own | {"params": params} | named | more)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear the gradients, or fill them with zeros."""
@@ -202,6 +205,14 @@ class Optimizer:
         self.state = defaultdict(dict)
         if by("optim/state-comes-back"):
             self.state |= {params[number]: dict(state) for number, state in state_dict["state"].items()}
+
+
+def _without_names(given: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the parameters of pairs as `named_parameters` gives them, and their names; refuse a mixture."""
+    names = [each[0] for each in given if isinstance(each, tuple)]
+    if names and len(names) < len(given):
+        refuse_by("optim/all-have-names-or-none")
+    return [each[1] if isinstance(each, tuple) else each for each in given], names
 
 
 def _on_devices(updates: list[Update]) -> bool:

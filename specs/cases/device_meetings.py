@@ -109,3 +109,22 @@ def means_of_inference_tensors_differ_by_device():
         x.mean()
     z = y.mean()
     assert z.item() == 2.0 and z.requires_grad is False
+
+
+def a_default_device_is_for_what_is_made():
+    """Factories and modules use it, unless they are told another; what is like a tensor stays beside it.
+
+    Rule: device/default-is-for-what-is-made.
+    """
+    x = torch.ones(2)
+    with torch.device("cuda"):
+        made = [torch.zeros(2), torch.tensor(1.0), torch.randn(2), torch.nn.Linear(2, 1).weight]
+        others = [torch.zeros(2, device="cpu"), torch.zeros_like(x), x.new_ones(1), x * 2, x]
+        assert torch.get_default_device().type == "cuda"
+        assert torch.as_tensor(x).is_cuda
+    assert all(each.is_cuda for each in made) and all(each.is_cpu for each in others)
+    torch.set_default_device("cuda")
+    y = torch.ones(2)
+    torch.set_default_device(None)
+    assert y.is_cuda and torch.ones(2).is_cpu
+    assert torch.get_default_device().type == "cpu"

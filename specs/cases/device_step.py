@@ -12,12 +12,14 @@ def a_step_on_a_device_decays_by_what_was_before():
     """
     x = torch.tensor([2.0], requires_grad=True)
     y = torch.tensor([3.0], requires_grad=True)
-    x.grad, y.grad = torch.tensor([1.0]), x.detach()
+    x.grad = torch.tensor([1.0])
+    y.grad = x.detach()
     torch.optim.SGD([x, y], lr=0.5, weight_decay=1.0).step()
     assert x.item() == 0.5 and y.item() == 1.25
     x = torch.tensor([2.0], requires_grad=True, device="cuda")
     y = torch.tensor([3.0], requires_grad=True, device="cuda")
-    x.grad, y.grad = torch.tensor([1.0], device="cuda"), x.detach()
+    x.grad = torch.tensor([1.0], device="cuda")
+    y.grad = x.detach()
     torch.optim.SGD([x, y], lr=0.5, weight_decay=1.0).step()
     assert x.item() == 0.5 and y.item() == 0.5
 

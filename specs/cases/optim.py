@@ -228,6 +228,22 @@ def optimizers_need_parameters():
         torch.optim.SGD([3], lr=0.5)
 
 
+def parameters_may_have_names():
+    """Pairs as named_parameters() gives them, in all groups. Rule: optim/all-have-names-or-none."""
+    x = torch.tensor([1.0], requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True)
+    o = torch.optim.SGD([("x", x)], lr=0.5)
+    o.add_param_group({"params": [("y", y)], "lr": 0.25})
+    (x * y).sum().backward()
+    o.step()
+    assert x.item() == 0.0 and y.item() == 1.75
+    assert [group["param_names"] for group in o.param_groups] == [["x"], ["y"]]
+    with refused("optim/all-have-names-or-none"):
+        o.add_param_group({"params": [torch.ones(1)]})
+    with refused("optim/all-have-names-or-none"):
+        torch.optim.SGD([("x", x), y], lr=0.5)
+
+
 def parameter_listed_twice():
     """A tensor that is listed twice is stepped twice, after a warning.
 

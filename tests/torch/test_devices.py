@@ -86,6 +86,35 @@ def test_a_scripted_training_step_moves():
     assert model.weight.grad.is_cuda
 
 
+def test_a_block_says_which_device_cuda_is():
+    """`cuda` without a number is the current device, which a block or a call changes."""
+    with torch.cuda.device(1):
+        assert 1 == torch.cuda.current_device() == torch.zeros(2, device="cuda").get_device()
+    torch.cuda.set_device(1)
+    assert "cuda:1" == str(torch.ones(2).cuda().device)
+    torch.cuda.set_device("cuda:0")
+    assert "cuda:0" == str(torch.ones(2).cuda().device)
+
+
+def test_streams_and_events_have_nothing_to_wait_for():
+    """What scripts do with them is accepted; the time between two events is that of the clock."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        assert side is torch.cuda.current_stream()
+        side.wait_event(side.record_event())
+    torch.cuda.current_stream().wait_stream(side)
+    assert torch.cuda.current_stream() is torch.cuda.default_stream()
+    with pytest.raises(ValueError, match="must be recorded"):
+        begin.elapsed_time(end)
+    end.record(side)
+    assert begin.elapsed_time(end) >= 0
+    assert end.query()
+    with pytest.raises(ValueError, match="enable_timing"):
+        begin.elapsed_time(torch.cuda.Event())
+
+
 # -- what stands for `cuda` ------------------------------------------------------------------------
 def test_a_device_that_is_asked_for_must_be_there():
     """Asked for by name what is missing is an error; `auto` and `cpu` say why there is none."""

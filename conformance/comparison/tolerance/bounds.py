@@ -70,15 +70,12 @@ def rounding_ops() -> Mapping[str, int]:
 
 
 @cache
-def rounding_on_complex() -> frozenset[str]:
-    """The ops that are exact on real numbers and round on complex ones."""
+def rounding_on_complex(on_device: bool) -> frozenset[str]:
+    """The ops that are exact on real numbers and round on complex ones, on the CPU or on a device."""
     from specs import ops
 
-    return frozenset(name for name, found in ops.load().items() if any(o.complex == "rounds" for o in found))
-
-
-ROUNDING_ON_DEVICES = frozenset(["pow", "rpow"])
-"""The ops that the CPU multiplies out on complex numbers, and CUDA takes by logarithms."""
+    how = {"rounds", "rounds on CUDA"} if on_device else {"rounds"}
+    return frozenset(name for name, found in ops.load().items() if any(o.complex in how for o in found))
 
 
 def is_exact(step: Step) -> bool:
@@ -180,9 +177,7 @@ class RoundingBounds:
     def _rounds(self, step: Step) -> bool:
         if step.op == "step":
             return not self._adaptive.isdisjoint(reads(step)[:1])
-        if self._complex and base(step.op) in rounding_on_complex():
-            return True
-        if self._complex and self._there and base(step.op) in ROUNDING_ON_DEVICES:
+        if self._complex and base(step.op) in rounding_on_complex(self._there):
             return True
         return self._name(step) in self._ops and not is_exact(step)
 
