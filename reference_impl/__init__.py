@@ -64,8 +64,9 @@ from reference_impl.base.size import (
 )  # fmt: skip
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import cuda, foreach, legacy, random, return_types, settings, testing
+from reference_impl.namespace import compiler, cuda, foreach, legacy, random, return_types, settings, testing
 from reference_impl.namespace.addresses import give_addresses
+from reference_impl.namespace.compiler import compile
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -186,7 +187,8 @@ __getattr__ = loading(
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",
-    "channels_last", "channels_last_3d", "complex", "complex64", "complex128", "contiguous_format", "cuda",
+    "channels_last", "channels_last_3d", "compile", "compiler", "complex", "complex64", "complex128",
+    "contiguous_format", "cuda",
     "device", "dtype", "empty", "empty_like", "empty_strided", "enable_grad", "eye", "float16", "float32",
     "float64", "from_numpy",
     "full", "full_like", "get_default_dtype", "get_rng_state", "inference_mode", "initial_seed", "int8",

@@ -56,6 +56,11 @@ def has_cast() -> bool:
     return STATE.autocast.watches
 
 
+def has_compiled() -> bool:
+    """Tell whether code was to be compiled in this process."""
+    return STATE.compiles
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds in the reference the submodules of ``torch`` that are not loaded yet."""
 

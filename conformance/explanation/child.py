@@ -38,7 +38,12 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
 
     from conformance.adapters.reference_draws import Draws
     from conformance.adapters.reference_guard import guard
-    from conformance.adapters.reference_state import WITHOUT_CUDA, has_cast, stand_in_as_torch
+    from conformance.adapters.reference_state import (
+        WITHOUT_CUDA,
+        has_cast,
+        has_compiled,
+        stand_in_as_torch,
+    )
     from conformance.explanation.arguments import known, why_refused
     from conformance.explanation.torch_words import speak_as_torch
     from conformance.explanation.trace import Tracer
@@ -59,7 +64,7 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
         sys.stdout = Told(tracer.printed_by)
         with np.errstate(all="ignore"):
             tracer.run(code)
-        emit({"end": True, "autocast": has_cast()})
+        emit({"end": True, "autocast": has_cast(), "compiled": has_compiled()})
 
 
 def emitter(records: Path) -> Callable[[dict[str, Any]], None]:

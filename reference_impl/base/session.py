@@ -6,7 +6,8 @@ another thread while its caller waits), so nothing here is thread-local, as much
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
@@ -36,6 +37,25 @@ class Autocast:
     """The leaves that were cast, by id, each with its cast."""
     watches: bool = False
     """True once any op was to be cast in this process."""
+
+    def resumption(self) -> Callable[[], AbstractContextManager[None]]:
+        """Return a function that makes blocks in which ops are cast as they are now."""
+        settings = dict(self.dtypes), self.caches
+
+        @contextmanager
+        def resumed() -> Iterator[None]:
+            before = self.dtypes, self.caches
+            self.dtypes, self.caches = settings
+            self.depth += 1
+            try:
+                yield
+            finally:
+                self.dtypes, self.caches = before
+                self.depth -= 1
+                if not self.depth:
+                    self.casts.clear()
+
+        return resumed
 
 
 @dataclass(slots=True, eq=False)
@@ -119,6 +139,8 @@ class Session:
     """The devices of factories that are not told one, innermost last; without any it is the CPU."""
     current_cuda: int = 0
     """The number of the device that "cuda" stands for."""
+    compiles: bool = False
+    """True once a script has asked for compiled code."""
     streams: list[Any] = field(default_factory=list)
     """The streams of devices that blocks have chosen, innermost last."""
     shared_with_numpy: WeakValueDictionary[int, Any] = field(default_factory=WeakValueDictionary)

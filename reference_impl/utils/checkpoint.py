@@ -77,6 +77,7 @@ class CheckpointFunction(Function):
             warn("checkpoint/needs-an-input-that-requires-grad")
         ctx.function, ctx.args = function, [None if isinstance(x, Tensor) else x for x in args]
         ctx.random = get_rng_state() if preserve_rng_state else None
+        ctx.resumed = _resumption()
         ctx.save_for_backward(*(x for x in args if isinstance(x, Tensor)))
         ctx.places = [at for at, x in enumerate(args) if isinstance(x, Tensor)]
         with no_grad():
@@ -93,7 +94,7 @@ class CheckpointFunction(Function):
         with fork_rng(enabled=ctx.random is not None):
             if ctx.random is not None and by("checkpoint/draws-the-same-again"):
                 set_rng_state(ctx.random)
-            with enable_grad():
+            with enable_grad(), ctx.resumed():
                 outputs = ctx.function(*inputs)
         pairs = zip(outputs if isinstance(outputs, tuple) else (outputs,), grads, strict=False)
         wanted = [(out, g) for out, g in pairs if isinstance(out, Tensor) and out.requires_grad]
@@ -189,6 +190,12 @@ class _Frame:
         return kept
 
 
+def _resumption() -> Callable[[], AbstractContextManager[None]]:
+    """Return a function that makes blocks with the autocast of now, for the recomputation."""
+    casts = STATE.autocast.watches and by("checkpoint/casts-the-same-again")
+    return STATE.autocast.resumption() if casts else nullcontext
+
+
 def _shape(tensor: Tensor) -> tuple[Any, ...]:
     return tuple(array_of(tensor).shape), array_of(tensor).dtype
 
@@ -216,13 +223,14 @@ def _checkpoint_with_hooks(
     debug: bool,
 ) -> Any:
     state = get_rng_state() if preserve_rng_state else None
+    resumed = _resumption()
     first, second = contexts
 
     def run(*args: Any) -> None:
         with fork_rng(enabled=preserve_rng_state):
             if state is not None and by("checkpoint/draws-the-same-again"):
                 set_rng_state(state)
-            with second:
+            with resumed(), second:
                 function(*args, **kwargs)
 
     if not STATE.enabled or not by("checkpoint/computes-again"):

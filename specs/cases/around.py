@@ -265,3 +265,20 @@ def multithreading_is_a_flag():
     assert states == [False, False, True]
     with refused("mode/must-be-bool"):
         a.set_multithreading_enabled(1)
+
+
+def checkpoints_compute_in_half_precision_again():
+    """The backward may be called outside of autocast. Rule: checkpoint/casts-the-same-again."""
+    checkpoint = torch.utils.checkpoint.checkpoint
+    w = torch.ones(2, 2, requires_grad=True)
+    x = torch.ones(2, 2, requires_grad=True)
+    seen = []
+    product = lambda x: (seen.append((x @ w).dtype), x.mul(2) @ w)[1]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = checkpoint(product, x, use_reentrant=True)
+        z = checkpoint(product, x, use_reentrant=False)
+    assert torch.is_autocast_enabled("cpu") is False
+    y.float().sum().backward()
+    z.float().sum().backward()
+    assert x.grad.tolist() == [[8.0, 8.0], [8.0, 8.0]]
+    assert seen == [torch.bfloat16] * 4

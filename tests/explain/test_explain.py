@@ -123,7 +123,7 @@ ENDINGS = {
     "def f(): return f()\nf()\n": "error",
     "import torch\nx = torch.zeros(10**10)\n": "memory",
     "x = = 1\n": "syntax error",
-    "import torch\ny = torch.ones(2)\ntorch.compile(y)\n": "not modelled",
+    "import torch\ny = torch.ones(2)\ny.to_sparse()\n": "not modelled",
 }
 
 

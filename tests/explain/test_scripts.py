@@ -57,7 +57,7 @@ def test_the_names_of_pytorch_are_those_of_the_installed_one():
 
 
 MISSING = {
-    "torch.compile(torch.ones(1))": "torch.compile",
+    "torch.export.export(torch.nn.Linear(1, 1), (torch.ones(1),))": "torch.export",
     "torch.ones(1).to_sparse()": "torch.Tensor.to_sparse",
     "torch.nn.CrossMapLRN2d(2)": "torch.nn.CrossMapLRN2d",
     "from torch.nn import AdaptiveLogSoftmaxWithLoss": "torch.nn.AdaptiveLogSoftmaxWithLoss",
