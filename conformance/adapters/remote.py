@@ -56,7 +56,7 @@ class Remote:
         self._longest = 0.0
         kept = False
         try:
-            self.name, self.version, claimed, self.shaped_like_torch = self._start()
+            self.name, self.version, claimed, self.shaped_like_torch, self.device = self._start()
             self.capabilities = _capabilities(claimed)
             if not (isinstance(self.name, str) and isinstance(self.version, str)):
                 raise TypeError("name and version are no text")

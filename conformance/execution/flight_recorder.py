@@ -62,6 +62,7 @@ class FlightRecorder:
 
 
 _here: FlightRecorder | None = None
+_replaceable = False
 
 
 def record_to(path: str) -> FlightRecorder:
@@ -86,6 +87,14 @@ def note(program: Program | None = None, step: int | None = None) -> None:
 
 
 def give_up() -> None:
-    """End this process, if it is an isolated one: an earlier error would fail all that it runs from here."""
-    if _here is not None:
+    """End this process, if another may take its place: an earlier error would fail all that it runs from
+    here.
+    """
+    if _here is not None or _replaceable:
         os._exit(GIVEN_UP)
+
+
+def may_be_replaced() -> None:
+    """Say that whoever asks this process for something starts another where it ends."""
+    global _replaceable
+    _replaceable = True

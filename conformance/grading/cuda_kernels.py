@@ -14,7 +14,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from conformance import adapters
 from conformance.comparison.tolerance.bounds import facts_after
 from conformance.execution.op_reach import speaks_of_gradients
 from conformance.execution.run import Runner, run
@@ -42,21 +41,28 @@ CUDA's ``masked_fill_`` expands the mask itself, and the CPU leaves that to what
 NO_KERNEL = "op/no-kernel"
 
 
-def run_torch(program: Program, density: str, reference: Trace) -> Trace:
-    """Run a program on the installed torch, beside the trace of the reference."""
-    torch = adapters.load("torch")
-    if getattr(torch, "device", "cpu") != "cuda" or not speaks_of_devices(program):
-        return run(program, torch, density)
+def run_beside(reference: Trace, program: Program, adapter: Any, density: str) -> Trace:
+    """Run a program on an implementation, whose device may be CUDA, beside the trace of the reference."""
+    if getattr(adapter, "device", "cpu") != "cuda" or not speaks_of_devices(program):
+        return run(program, adapter, density)
     end = next((at for at in reference.refused if _is_asserted(program[at], reference[at].outcome)), None)
     if end is None or not _is_there(reference, end):
-        return as_the_cpu_says(run(program, torch, density), reference)
-    with Runner(torch, density) as runner:
-        for step in program.steps[:end]:
-            runner.step(step)
-        seen = tuple(runner.observations)
+        return as_the_cpu_says(run(program, adapter, density), reference)
+    seen, loose = _first_steps(Program(program.steps[:end]), adapter, density)
     ended = Observation(Unsupported("a kernel of CUDA asserts what the CPU refuses"), {})
     rest = (Observation(UNBOUND, {}),) * (len(program) - end - 1)
-    return as_the_cpu_says(Trace(program, torch.name, density, (*seen, ended, *rest)), reference)
+    cut = Trace(program, adapter.name, density, (*seen, ended, *rest), complete=not loose, loose=loose)
+    return as_the_cpu_says(cut, reference)
+
+
+def _first_steps(program: Program, adapter: Any, density: str) -> tuple[tuple[Observation, ...], bool]:
+    """Run the beginning of a program; its observations, and whether the last may be of all that is live."""
+    if hasattr(adapter, "run_program") or callable(getattr(adapter, "run", None)):
+        return (run(program, adapter, density).observations if len(program) else ()), True
+    with Runner(adapter, density) as runner:
+        for step in program:
+            runner.step(step)
+        return tuple(runner.observations), False
 
 
 def _is_asserted(step: Step, outcome: Any) -> bool:

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.execution.flight_recorder import may_be_replaced
 from conformance.execution.region import trace_of
 from conformance.execution.waiting import Patience
 from conformance.execution.wire import LENGTH, WireError, encode
@@ -51,6 +52,7 @@ def main(spec: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit()
+    may_be_replaced()
     os.register_at_fork(after_in_child=_watch)
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, waiting.put), daemon=True).start()
@@ -112,14 +114,14 @@ def _answer(answers: int, find: Callable[[], str]) -> None:
 
 
 def _described(spec: str) -> str:
-    """Return the name, version and capabilities of the implementation, and how its cases run."""
+    """Return the name, version and capabilities of the implementation, how its cases run, and its device."""
     adapter = adapters.load_here(spec)
     claimed = {
         key: sorted(value) if isinstance(value, frozenset) else value
         for key, value in asdict(adapters.capabilities(adapter)).items()
     }
     shaped = getattr(adapter, "namespace", None) is not None
-    return json.dumps([adapter.name, adapter.version, claimed, shaped])
+    return json.dumps([adapter.name, adapter.version, claimed, shaped, getattr(adapter, "device", "cpu")])
 
 
 def _trace(answers: int, adapter: Any, program: Any, density: str, seconds: float) -> str:

@@ -21,7 +21,7 @@ from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
-from conformance.grading.cuda_kernels import run_torch
+from conformance.grading.cuda_kernels import run_beside
 from conformance.program import Program
 from conformance.program.printing import to_text
 from specs.fact import TOPOLOGY
@@ -97,7 +97,7 @@ class Participants:
             torch = self.recorded if own else None
         elif self.with_torch:
             note(program, 0)
-            torch = run_torch(program, density, reference)
+            torch = run_beside(reference, program, adapters.load(TORCH), density)
         actual = self._actual(program, density, reference, torch)
         right = torch or reference
         other = right if actual is reference else actual
@@ -115,7 +115,7 @@ class Participants:
         note(program, 1)
         subject = adapters.load(self.subject)
         try:
-            trace = run(program, subject, density)
+            trace = run_beside(reference, program, subject, density)
             return as_claimed(trace, reference, adapters.capabilities(subject).refusals)
         except Exception as error:
             where = to_text(program).replace("\n", "; ")

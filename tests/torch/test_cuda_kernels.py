@@ -7,10 +7,10 @@ import torch
 
 from conformance.adapters import load, standin
 from conformance.adapters.torch import Torch
-from conformance.comparison.compare import Incomparable
+from conformance.comparison.compare import Incomparable, compare
 from conformance.execution.run import run
 from conformance.execution.trace import DONE, Refused, Trace, Unsupported
-from conformance.grading.cuda_kernels import as_the_cpu_says, run_torch
+from conformance.grading.cuda_kernels import as_the_cpu_says, run_beside
 from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
 from specs.fact import DENSITIES
@@ -31,7 +31,7 @@ def as_cuda(monkeypatch):
 def traces(text: str, density: str = "each") -> tuple[Trace, Trace]:
     program = parse("import torch\n" + text)
     reference = run(program, load("reference"), density)
-    return run_torch(program, density, reference), reference
+    return run_beside(reference, program, TORCH, density), reference
 
 
 @pytest.mark.parametrize("density", DENSITIES)
@@ -103,3 +103,45 @@ def test_what_a_device_itself_refuses_is_told_by_rule():
     """Its errors are of a class of their own."""
     said = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n"
     assert "device/ordinal-exists" == classify("AcceleratorError", said)
+
+
+POISONED = """
+from conformance.execution.flight_recorder import give_up
+name, version = "poisoned", "1"
+def start(): return None
+def perform(session, step, operands):
+    if step.op == "mul": give_up()
+    return object()
+def facts(session, value): return {"is_leaf": True}
+def refusal(error): return None
+"""
+
+
+def test_a_process_whose_device_is_poisoned_is_replaced(tmp_path):
+    """The program that did it crashes, and the next one runs in a process of its own."""
+    (tmp_path / "poisoned.py").write_text(POISONED, encoding="utf-8")
+    adapter = load(f"isolated:{tmp_path / 'poisoned.py'}")
+    try:
+        dies, lives = (parse(f"import torch\na = torch.ones(2)\nb = a.{op}(a)\n") for op in ("mul", "add"))
+        assert ["exit code 70", None] == [run(p, adapter, "each")[1].crash for p in (dies, lives)]
+    finally:
+        adapter.close()
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_torch_elsewhere_is_cut_at_the_same_step(as_cuda, density):
+    """The steps before it are compared, whatever is seen at the end of what ran."""
+    program = parse("import torch\n" + INDEXED.format(there=", device='cuda'"))
+    reference = run(program, load("reference"), density)
+
+    class Elsewhere:
+        name, device = "elsewhere", "cuda"
+
+        def run_program(self, program, density):
+            return run(program, TORCH, density)
+
+    trace = run_beside(reference, program, Elsewhere(), density)
+    found = compare(reference, trace)
+    assert isinstance(found, Incomparable)
+    assert 2 == found.step
+    assert found.compared > 0
