@@ -35,7 +35,7 @@ COMPARISONS = frozenset({
 TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "type", "type_as"})
 COPIES = frozenset({"torch.tensor", "torch.as_tensor"})
 NO_GRAD, INFERENCE = "mode/no-grad-records-nothing", "inference/records-nothing"
-NO_INTEGERS = "requires_grad/integer-results-never"
+NO_INTEGERS, SAMPLES = "requires_grad/integer-results-never", "functional/samples-have-no-history"
 FLAT = {
     "RoundBackward0": "round", "FloorBackward0": "floor", "CeilBackward0": "ceil", "TruncBackward0": "trunc",
     "SignBackward0": "sign",
@@ -64,6 +64,9 @@ def cure_of(found: Story, cut: Cut) -> str:
     """Return what to do where a call lost the history, as a sentence without its end."""
     since = _switched_off(found, cut.step).removeprefix(" since ")
     how, line = cut.flow.how, cut.step.line
+    if rule_of(cut) == SAMPLES:
+        other = "where there is none, use the score function, log_prob(sample) * reward"
+        return f"call rsample() at line {line}, which is a function of the parameters; {other}"
     if (rule := rule_of(cut)) in (NO_GRAD, INFERENCE):
         if "set_grad_enabled(" in since:
             return f"run line {line} with grad mode on: {since.split(' `')[0]} switched it off"
@@ -105,7 +108,7 @@ def rule_of(cut: Cut) -> str:
     }.get(how)  # fmt: skip
     if wanted:
         return wanted
-    found = next((rule for rule in (NO_GRAD, INFERENCE, NO_INTEGERS) if rule in marks), "")
+    found = next((rule for rule in (SAMPLES, NO_GRAD, INFERENCE, NO_INTEGERS) if rule in marks), "")
     return found or ("" if how in ("item", "tolist", "float", "int", "array") else NO_INTEGERS)
 
 
@@ -119,6 +122,8 @@ def way_out(found: Story, cut: Cut) -> str:
     of = f" of {taken}" if taken else ""
     how = _public(how)
     if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
+        if SAMPLES in cut.step.marks:
+            return f"{place} drew by sample(){of}, which records nothing."
         if NO_GRAD in cut.step.marks:
             since = _switched_off(found, cut.step)
             return f"{place} ran {how}(){of} while grad mode was off{since}, so nothing was recorded."

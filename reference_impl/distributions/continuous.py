@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from reference_impl.base.modes import no_grad
 from reference_impl.base.size import Size
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
-from reference_impl.distributions.distribution import Distribution, broadcast_all
+from reference_impl.distributions.distribution import Distribution, broadcast_all, without_history
 from reference_impl.namespace.factories import empty
 from reference_impl.namespace.random import normal, rand
 from reference_impl.namespace.settings import finfo
@@ -66,7 +65,7 @@ class Normal(TwoParameters):
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self.extended(sample_shape)
-        with no_grad():
+        with without_history():
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of
@@ -16,7 +15,7 @@ from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.continuous import TwoParameters
 from reference_impl.distributions.discrete import Bernoulli, OneHotCategorical
-from reference_impl.distributions.distribution import Distribution, broadcast_all
+from reference_impl.distributions.distribution import Distribution, broadcast_all, without_history
 from reference_impl.namespace.random import source
 from reference_impl.namespace.random_inplace import poisson
 from reference_impl.namespace.settings import finfo
@@ -41,7 +40,7 @@ class Poisson(Distribution):
         return self.rate
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
+        with without_history():
             return poisson(self.rate.expand(self.extended(sample_shape)))
 
     def log_prob(self, value: Any) -> Tensor:
@@ -64,7 +63,7 @@ class Geometric(Bernoulli):
         return self.probs.reciprocal().sub(1).div(self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
+        with without_history():
             u = self.probs.new_empty(self.extended(sample_shape)).uniform_(finfo(self.probs.dtype).tiny, 1)
             return u.log().div(self.probs.neg().log1p()).floor()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from reference_impl.base.modes import no_grad
 from reference_impl.base.size import Size
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
-from reference_impl.distributions.distribution import Distribution, Lazy, broadcast_all
+from reference_impl.distributions.distribution import Distribution, Lazy, broadcast_all, without_history
 from reference_impl.namespace import composite
 from reference_impl.namespace.random import multinomial
 from reference_impl.namespace.settings import finfo
@@ -54,7 +53,7 @@ class Bernoulli(Distribution):
         return self.probs.mul(self.probs.neg().add(1))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
+        with without_history():
             return self.probs.expand(self.extended(sample_shape)).bernoulli()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -125,7 +124,7 @@ class Categorical(Distribution):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         rows = self.probs.reshape((-1, self._num_events))
         count = math.prod(sample_shape)
-        with no_grad():
+        with without_history():
             drawn = multinomial(rows, count, True).t()
         return drawn.reshape((*sample_shape, *self._batch_shape))
 

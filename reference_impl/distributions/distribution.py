@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from reference_impl.base.modes import enable_grad, no_grad
@@ -15,6 +15,11 @@ from reference_impl.distributions.constraints import Constraint
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import as_tensor
 from reference_impl.namespace.missing import refuse_name
+
+
+def without_history() -> AbstractContextManager[Any]:
+    """Return the block in which samples are drawn."""
+    return no_grad() if by("functional/samples-have-no-history") else nullcontext()
 
 
 class Distribution:
@@ -82,7 +87,7 @@ class Distribution:
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Draw values without history."""
-        with no_grad() if by("functional/samples-have-no-history") else nullcontext():
+        with without_history():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

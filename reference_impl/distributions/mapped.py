@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.continuous import Exponential, Normal, Uniform
 from reference_impl.distributions.counts import Cauchy
 from reference_impl.distributions.discrete import Bernoulli
-from reference_impl.distributions.distribution import Distribution, broadcast_all
+from reference_impl.distributions.distribution import Distribution, broadcast_all, without_history
 from reference_impl.distributions.gammas import Gamma
 from reference_impl.distributions.transformed import TransformedDistribution
 from reference_impl.distributions.transforms import (
@@ -316,7 +315,7 @@ class NegativeBinomial(Bernoulli):
         return self.mean / self.logits.neg().sigmoid()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        with no_grad():
+        with without_history():
             rate = Gamma(self.total_count, self.logits.neg().exp(), False).sample(sample_shape)
             return poisson(rate)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
-from reference_impl.distributions.distribution import Distribution
+from reference_impl.distributions.distribution import Distribution, without_history
 from reference_impl.namespace.factories import empty, eye
 from reference_impl.nn import functional
 
@@ -165,7 +164,7 @@ class MixtureSameFamily(Distribution):
         return of_each.add(shares).logsumexp(-1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
+        with without_history():
             chosen = self._mixture_distribution.sample(sample_shape)
             drawn = self._component_distribution.sample(sample_shape)
             at = len(tuple(sample_shape)) + len(self._batch_shape)

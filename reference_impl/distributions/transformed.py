@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
@@ -16,6 +15,7 @@ from reference_impl.distributions.distribution import (
     Independent,
     broadcast_all,
     sum_rightmost,
+    without_history,
 )
 from reference_impl.distributions.transforms import (
     AbsTransform,
@@ -65,7 +65,7 @@ class TransformedDistribution(Distribution):
         return constraints.independent(last, more) if more > 0 else last
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
+        with without_history():
             return self._mapped(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

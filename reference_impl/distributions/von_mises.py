@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from reference_impl.base.dtypes import float64
-from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.continuous import TwoParameters
+from reference_impl.distributions.distribution import without_history
 from reference_impl.namespace.factories import empty
 from reference_impl.namespace.random import rand
 
@@ -45,7 +45,7 @@ class VonMises(TwoParameters):
         return found - math.log(2 * math.pi) - _log_bessel(self.concentration, 0)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        with no_grad():
+        with without_history():
             shape, loc, kappa = (
                 self.extended(sample_shape),
                 self.loc.to(float64),
