@@ -338,10 +338,12 @@ def full_like(x: Tensor, fill_value: Any, **more: Any) -> Tensor:
 
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """Combine real and imaginary parts of one dtype, float32 or float64."""
-    dtype = array_of(real).dtype
-    if dtype != array_of(imag).dtype or dtype not in (np.float32, np.float64):
-        got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
+    wants = (np.float32, np.float64)
+    got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
+    if array_of(real).dtype not in wants or array_of(imag).dtype not in wants:
+        refuse_by("op/complex-is-made-of-floats", real=got[0], imag=got[1])
+    if got[0] != got[1]:
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {got[0]} and {got[1]}"
+            f"Expected object of scalar type {got[0]} but got scalar type {got[1]} for second argument"
         )
     return real._complex(imag)

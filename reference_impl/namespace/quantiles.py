@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
@@ -31,13 +32,15 @@ def _quantile(
     last = _sorted_last(x, dim, keepdim)
     line = array_of(last)
     missing = np.isnan(line)
+    fine = np.dtype(np.float64) if by("op/quantile-counts-in-double") else line.dtype
+    shares = shares.astype(fine)
     if passing_over:
         ranks = shares.reshape(-1) * ((~missing).sum(-1, keepdims=True) - 1)
         ranks = np.where(ranks < 0, 0, ranks)
     else:
         top = line.shape[-1] - 1
         ranks = np.where(missing.any(-1, keepdims=True), top, shares.reshape(-1) * top)
-    ranks = ranks.astype(line.dtype)
+    ranks = ranks.astype(fine)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
     below = ranks.astype(np.int64)

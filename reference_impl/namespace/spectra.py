@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones
@@ -87,8 +88,7 @@ def istft(
 ) -> Tensor:  # fmt: skip
     """The signal whose windows have those spectra."""
     if not x.is_complex():
-        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
-                           "return_complex=True.")  # fmt: skip
+        refuse_by("op/istft-takes-spectra")
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     whole = _whole_window("istft", window, size, n_fft)

@@ -12,6 +12,7 @@ import numpy as np
 
 from reference_impl.base.dtypes import bool_
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.random import source
@@ -30,6 +31,21 @@ def as_additive(mask: Tensor, like: Tensor, allows: bool) -> Tensor:
         return mask
     forbidden = mask.logical_not() if allows else mask
     return like.new_zeros(tuple(mask.shape)).masked_fill(forbidden, -math.inf)
+
+
+def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> bool:
+    """Return True if PyTorch runs its kernel for the CPU, whose backward has no derivative."""
+    shapes = {(*x.shape[:-2], x.shape[-1]) for x in (query, key, value)}
+    return (
+        query.is_cpu
+        and len(shapes) == 1
+        and bool(query.numel() and key.numel())
+        and not dropout_p
+        and (mask is None or not mask.requires_grad)
+        and query.ndim in (3, 4)
+        and by("nn/attention-is-fused")
+        and (query.ndim == 4 or by("nn/attention-of-three-dimensions-is-fused"))
+    )
 
 
 def scaled_dot_product_attention(
@@ -52,6 +68,8 @@ def scaled_dot_product_attention(
             )
         shape = (query.shape[-2], key.shape[-2])
         attn_mask = wrap_beside(query, np.tril(np.ones(shape, bool)))
+    if _is_fused(query, key, value, attn_mask, dropout_p):
+        query, key, value = query._fused(), key._fused(), value._fused()
     root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     scores = query.mul(root).matmul(key.mul(root).transpose(-2, -1))
     if attn_mask is not None:

@@ -97,7 +97,8 @@ class Watch:
                 outputs = replaced if by("nn/backward-hooks-replace") else outputs
         self.outputs = outputs
         if not self.before and by("nn/backward-hook-fires-without-inputs"):
-            warn("nn/backward-hook-fires-without-inputs")
+            if self.hooks or not by("nn/backward-pre-hooks-alone-are-silent"):
+                warn("nn/backward-hook-fires-without-inputs")
             for hook in self.hooks:
                 given = hook(self.module, (None,) * self.inputs, outputs)
                 if given is not None and not (isinstance(given, tuple) and all(g is None for g in given)):

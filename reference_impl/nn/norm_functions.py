@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.autograd.function import Function
 from reference_impl.base.dtypes import bfloat16, float16, float32
 from reference_impl.base.modes import inference_mode, no_grad
 from reference_impl.base.rules import by, hold_back, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import ones, zeros
+from reference_impl.namespace.factories import ones, zeros, zeros_like
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.convolution_functions import IN_C
 from reference_impl.nn.window_functions import avg_pool2d, avg_pool3d
@@ -47,6 +48,19 @@ def _statistics(x: Tensor, axes: tuple[int, ...], eps: float) -> dict[str, Tenso
     """The statistics of the input as it is now, for the backward pass; nothing of them is recorded."""
     with set_aside(), no_grad():
         return layers.statistics(x.detach(), axes, eps)
+
+
+class _Deviation(Function):
+    """The deviation that a norm found, as a result of a node that gives its weight and bias zeros."""
+
+    @staticmethod
+    def forward(ctx: Any, found: Tensor, *parameters: Tensor | None) -> Tensor:
+        ctx.save_for_backward(*parameters)
+        return found.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return None, *(None if x is None else zeros_like(x) for x in ctx.saved_tensors)
 
 
 def _need_shape(x: Tensor, shape: tuple[int, ...], lead: str, *given: Tensor | None) -> None:
@@ -212,6 +226,9 @@ def group_norm(
     _need_dtypes(input, weight, bias)
     x = input.contiguous()
     found = _statistics(layers.in_groups(x, num_groups), (2,), eps)
+    if by("nn/group-norm-has-all-second-gradients"):
+        with set_aside():
+            found["rstd"] = _Deviation.apply(found["rstd"], weight, bias)
     return x._group_norm(*_given(x, weight, bias, (channels,)), groups=num_groups, eps=eps, **found)
 
 

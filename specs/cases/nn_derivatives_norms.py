@@ -2,7 +2,8 @@
 
 import torch
 
-from specs.cases._measures import derivatives
+from specs.case import refused
+from specs.cases._measures import derivatives, graded
 
 
 def derivatives_of_norms():
@@ -36,13 +37,13 @@ def derivatives_of_norms():
         [52.24409, -86.09339],
         [0.83497, -15.02851, 2.75761, 17.26434, 2.86438, 9.23185, 7.84812, 4.0],
     ]
-    assert derivatives(f.group_norm(x, 1, w, b), x, w, b) == [
+    assert graded(f.group_norm(x, 1, w, b), x, w, b) == [(2, 2, 2), 64.9041, -6.5394, -9.0369, 58.0]
+    assert derivatives(f.group_norm(x, 1, w, b.detach()), x, w) == [
         [0.89894, 0.16458, -1.0483, -0.01522, -1.47575, 3.9802, 1.02854, -3.53299],
         [6.65419, -7.84555],
-        [14.0, 22.0],
         [21.56969, 1.56195, -18.83204, -4.2996, -25.9247, 19.40329, 30.67026, -24.14885],
         [30.89888, -41.27968],
-        [32.31642, 8.66189, 45.68991, 23.08387, 41.89502, 44.63158, 64.13176, 54.17722],
+        [4.31642, -19.33811, 1.68991, -20.91613, 13.89502, 16.63158, 20.13176, 10.17722],
     ]
     assert derivatives(f.group_norm(x, 2, eps=0.5), x) == [
         [-0.05482, 0.05482, -0.0844, 0.0844, -0.3849, 0.3849, -0.3849, 0.3849],
@@ -83,6 +84,31 @@ def derivatives_of_norms():
         [-7.9234, -0.38361, -11.77351, -1.0201, -16.44664, -128.0, -1.82043, 0.0],
         [-1.25547, 0.60699, 5.02188, 0.26977, 0.9416, 0.0, 3.76641, 16.0],
     ]
+
+
+def group_norm_has_all_second_gradients():
+    """The bias has no part in the gradient of a square, and zeros for its own.
+
+    Rule: nn/group-norm-has-all-second-gradients.
+    """
+    x = torch.tensor(
+        [[[1.0, -2.0], [0.5, 3.0]], [[2.0, 1.0], [-1.0, 0.0]]], dtype=torch.float64, requires_grad=True
+    )
+    w = torch.tensor([1.5, -0.5], dtype=torch.float64, requires_grad=True)
+    b = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    assert derivatives(torch.nn.functional.group_norm(x, 1, w, b), x, w, b) == [
+        [0.89894, 0.16458, -1.0483, -0.01522, -1.47575, 3.9802, 1.02854, -3.53299],
+        [6.65419, -7.84555],
+        [14.0, 22.0],
+        [21.56969, 1.56195, -18.83204, -4.2996, -25.9247, 19.40329, 30.67026, -24.14885],
+        [30.89888, -41.27968],
+        [0.0, 0.0],
+        [32.31642, 8.66189, 45.68991, 23.08387, 41.89502, 44.63158, 64.13176, 54.17722],
+    ]
+    out = torch.nn.functional.group_norm(x, 2, w, b)
+    (g,) = torch.autograd.grad(out, w, torch.ones_like(out), create_graph=True)
+    zeros = torch.autograd.grad(g.sum(), (w, b))
+    assert [z.tolist() for z in zeros] == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def derivatives_of_recurrent_layers():
@@ -168,7 +194,7 @@ def derivatives_of_attention():
     v = torch.tensor([[[1.0, 0.0], [3.0, -2.0]]], dtype=torch.float64, requires_grad=True)
     f = torch.nn.functional.scaled_dot_product_attention
     mask = torch.tensor([[True, False], [True, True]])
-    assert derivatives(f(q, k, v), q, k, v) == [
+    assert derivatives(f(q[0], k[0], v[0]), q, k, v) == [
         [-0.15191, 0.20255, -0.17596, 0.23461],
         [0.15993, 0.13334, -0.15993, -0.13334],
         [2.8038, 3.79015, 1.1962, 2.20985],
@@ -177,7 +203,7 @@ def derivatives_of_attention():
         [0.57149, 0.80831, -0.57149, -0.80831],
         [2.50306, 4.80405, 4.97944, 7.62647],
     ]
-    assert derivatives(f(q, k, v, is_causal=True, scale=0.5), q, k, v) == [
+    assert derivatives(f(q[0], k[0], v[0], is_causal=True, scale=0.5), q, k, v) == [
         [0.0, 0.0, -0.20618, 0.2749],
         [0.06873, 0.2749, -0.06873, -0.2749],
         [3.50645, 5.34193, 0.49355, 0.65807],
@@ -186,7 +212,7 @@ def derivatives_of_attention():
         [0.836, 1.11467, -0.836, -1.11467],
         [7.0129, 10.68387, 5.46422, 9.70006],
     ]
-    assert derivatives(f(q, k, v, attn_mask=mask.t()), q, k, v) == [
+    assert derivatives(f(q[0], k[0], v[0], attn_mask=mask.t()), q, k, v) == [
         [-0.15191, 0.20255, 0.0, 0.0],
         [0.10127, -0.10127, -0.10127, 0.10127],
         [0.07764, 0.15528, 3.92236, 5.84472],
@@ -218,6 +244,32 @@ def derivatives_of_attention():
     ] and tuple(weights.shape) == (1, 2, 2)
     out, weights = heads(q, k, v, attn_mask=~mask, average_attn_weights=False)
     assert tuple(weights.shape) == (1, 2, 2, 2)
+
+
+def attention_of_four_dimensions_has_one_derivative():
+    """A second one is there for a mask that requires grad. Rule: nn/attention-is-fused."""
+    x = torch.tensor([[[[1.0, -1.0], [0.5, 2.0]]]], dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[0.5, 1.0], [2.0, -1.0]], dtype=torch.float64, requires_grad=True)
+    f = torch.nn.functional.scaled_dot_product_attention
+    (g,) = torch.autograd.grad(f(x, x, x).prod(), x, create_graph=True)
+    assert [round(v, 4) for v in g.flatten().tolist()] == [-0.9691, 1.5378, -1.3082, -0.4823]
+    with refused("op/no-derivative"):
+        g.sum().backward()
+    (g,) = torch.autograd.grad(f(x, x, x, attn_mask=mask).prod(), x, create_graph=True)
+    g.sum().backward()
+    assert [round(v, 4) for v in x.grad.flatten().tolist()] == [-1.3866, 5.785, 0.5446, 0.1984]
+
+
+def attention_of_three_dimensions_has_one_derivative():
+    """Attention of two dimensions has two. Rule: nn/attention-of-three-dimensions-is-fused."""
+    x = torch.tensor([[[1.0, -1.0], [0.5, 2.0]]], dtype=torch.float64, requires_grad=True)
+    f = torch.nn.functional.scaled_dot_product_attention
+    (g,) = torch.autograd.grad(f(x, x, x).prod(), x, create_graph=True)
+    with refused("op/no-derivative"):
+        g.sum().backward()
+    (g,) = torch.autograd.grad(f(x[0], x[0], x[0]).prod(), x, create_graph=True)
+    g.sum().backward()
+    assert [round(v, 4) for v in x.grad.flatten().tolist()] == [-1.6399, 5.8335, 1.1163, -0.6895]
 
 
 def derivatives_of_embeddings():

@@ -1,5 +1,7 @@
 """Full backward hooks of modules: what they are given, and what they may return."""
 
+import warnings
+
 import torch
 
 from specs.case import refused, warned
@@ -35,6 +37,17 @@ def hooks_of_a_first_layer_are_called():
     with warned("nn/backward-hook-fires-without-inputs"):
         y.backward()
     assert seen == [((None,), 1)]
+
+
+def hooks_before_a_first_layer_are_silent():
+    """They need no gradients of arguments. Rule: nn/backward-pre-hooks-alone-are-silent."""
+    m = torch.nn.Linear(2, 1)
+    seen = []
+    m.register_full_backward_pre_hook(lambda module, go: seen.append(len(go)))
+    y = m(torch.ones(1, 2)).sum()
+    with warnings.catch_warnings(record=True, action="always") as told:
+        y.backward()
+    assert (seen, told) == ([1], [])
 
 
 def hooks_of_a_first_layer_replace_nothing():

@@ -2,7 +2,8 @@
 
 import torch
 
-from specs.cases._measures import graded, ramp
+from specs.case import refused
+from specs.cases._measures import graded, ramp, wave
 
 
 def tensors_are_joined():
@@ -193,6 +194,16 @@ def quantiles_lie_between_elements():
     assert graded(x.logcumsumexp(1), x) == [(2, 4), 126.273, 175.9392]
 
 
+def quantiles_count_in_double():
+    """A sixth as float32 is a little more, so that the second of four is the nearest.
+
+    Rule: op/quantile-counts-in-double.
+    """
+    x = torch.tensor([0.0, 1.0, 2.0, 3.0])
+    assert x.quantile(torch.tensor([0.5, 1 / 6]), interpolation="nearest").tolist() == [2.0, 1.0]
+    assert x.nanquantile(1 / 6, interpolation="nearest").item() == 1.0
+
+
 def both_extremes_have_gradients():
     """aminmax gives two results, of all or along a dimension. Rule: op/aminmax-has-a-derivative."""
     x = torch.tensor([[3.0, 1.0, 2.0, 5.0], [0.0, 4.0, -1.0, 2.5]], dtype=torch.float64, requires_grad=True)
@@ -310,3 +321,11 @@ def windows_are_transformed():
         torch.hann_window(3, requires_grad=True).is_leaf,
         torch.hann_window(3, dtype=torch.float64).dtype is torch.float64,
     ) == (True, True)
+
+
+def signals_are_made_of_spectra():
+    """istft takes complex numbers alone. Rule: op/istft-takes-spectra."""
+    x = wave(1, 3, 2)
+    with refused("op/istft-takes-spectra"):
+        torch.istft(x, 4)
+    assert torch.istft(torch.view_as_complex(wave(1, 3, 3, 2)), 4).shape == (1, 2)

@@ -128,12 +128,11 @@ def tensors_are_made_of_numbers():
                 lambda: torch.tensor([1j], dtype=torch.float32),
                 lambda: torch.from_numpy([1]),
                 lambda: torch.complex(torch.ones(1), torch.ones(1).double()),
-                lambda: torch.complex(torch.ones(1).int(), torch.ones(1).int()),
                 lambda: torch.set_default_dtype(torch.int64),
                 lambda: torch.FloatTensor(x.double()),
             ]
         )
-        == "oooooTVTVoTTooTT"
+        == "oooooTVTVoTToTT"
     )
 
 
@@ -246,3 +245,13 @@ def tensors_are_numbers_and_texts():
         torch.finfo(torch.float64).tiny == torch.finfo(torch.float64).smallest_normal
         and torch.finfo(torch.bfloat16).resolution == 0.01
     )
+
+
+def complex_numbers_are_made_of_floats():
+    """Neither integers nor complex numbers are parts of them. Rule: op/complex-is-made-of-floats."""
+    x = torch.ones(1)
+    with refused("op/complex-is-made-of-floats"):
+        torch.complex(x.int(), x.int())
+    with refused("op/complex-is-made-of-floats"):
+        torch.complex(x, x + 1j)
+    assert torch.complex(x, x).tolist() == [1 + 1j]

@@ -1,4 +1,4 @@
-"""Elementwise functions that scripts call now and then: generated programs do not (``internal``)."""
+"""Functions that scripts call now and then: generated programs do not (``internal``)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from specs.kind import Scalar, Tensor
 from specs.op import Op, op
+from specs.ops.helpers import without_derivative
 from specs.ops.ternary import addmm, addmv, baddbmm
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
@@ -101,3 +102,20 @@ def _adding(form: Op) -> Op:
 
 
 addmm_written, addmv_written, baddbmm_written = _adding(addmm), _adding(addmv), _adding(baddbmm)
+
+
+# -- attention ---------------------------------------------------------------------------------------
+@op(node="AliasBackward0", dtypes="float", **_FACTS)
+def _fused(x: Tensor) -> Any:
+    """An operand of a kernel that PyTorch cannot differentiate twice."""
+    return x.copy()
+
+
+@op(node="NotImplemented", dtypes="float", **_FACTS)
+def _fused_backward(dy: Tensor) -> Any:
+    """The gradient that such a kernel gives its operand."""
+    return dy.copy()
+
+
+_fused.wrt(x=lambda g: g._fused_backward())
+_fused_backward.wrt(dy=without_derivative("_scaled_dot_product_flash_attention_for_cpu_backward"))
