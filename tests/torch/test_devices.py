@@ -97,7 +97,7 @@ def test_a_block_says_which_device_cuda_is():
 
 
 def test_streams_and_events_have_nothing_to_wait_for():
-    """What scripts do with them is accepted; the time between two events is that of the clock."""
+    """Calls of scripts are accepted; the time between two events is that of the clock."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     side = torch.cuda.Stream()
