@@ -23,6 +23,7 @@ NEEDS_MORE = {
     "around/autocast_casts_a_leaf_once": "autocast comes between an op and its operands",
     "around/autocast_casts_products_alone": "autocast comes between an op and its operands",
     "around/autocast_keeps_its_casts_through_nested_blocks": "autocast comes between an op and its operands",
+    "around/checkpoints_compute_in_half_precision_again": "autocast comes between an op and its operands",
     "around/functions_under_autocast": "autocast comes between an op and its operands",
     "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
