@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -133,12 +133,29 @@ def names_of(claimed: frozenset[str] | None) -> frozenset[str] | None:
 
 def lacking(limits: Any, step: Step) -> str:
     """Return what a step needs that is not claimed, in words, or nothing."""
-    op, args, kwargs, _, mode = step
-    if op == "cuda":  # of which the number matters
-        return _lacking.__wrapped__(limits, step)
-    return _lacking(
-        limits, Step(op, _kinds(args), tuple((key, _kind(value)) for key, value in kwargs), (), mode)
-    )
+    return asked(limits)(step)
+
+
+@cache
+def asked(limits: Any) -> Callable[[Step], str]:
+    """`lacking` of one claim: steps of one kind are held against it once."""
+    answers: dict[Any, str] = {}
+
+    def ask(step: Step) -> str:
+        op, args, kwargs, _, mode = step
+        if op == "cuda":  # of which the number matters
+            return _lacking(limits, step)
+        kinds: tuple[Any, ...] = tuple(map(type, args))
+        if not _UNTOLD.issuperset(kinds):
+            kinds = tuple([type(value) if type(value) in _UNTOLD else _kind(value) for value in args])
+        named = tuple([(name, _kind(value)) for name, value in kwargs]) if kwargs else ()
+        key = op, kinds, named, mode
+        answer = answers.get(key)
+        if answer is None:
+            answer = answers[key] = _lacking(limits, Step(op, _kinds(args), named, (), mode))
+        return answer
+
+    return ask
 
 
 def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -148,16 +165,18 @@ def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:
 def _kind(value: Any) -> Any:
     """All of a value that claims speak of: numbers and names are one."""
     if type(value) in (tuple, list):
-        return _kinds(value)
+        return None if _NUMBERS.issuperset(map(type, value)) else _kinds(value)
     if type(value) is Ref:
         return _ANY_NAME
     return value if type(value) in (bool, Dtype, Device, Function) else None
 
 
 _ANY_NAME = Ref("x")
+_NUMBERS = frozenset([int, float, complex])
+_UNTOLD = _NUMBERS | {str, type(None), Ref}
+"""Types of values of which claims speak no further."""
 
 
-@cache
 def _lacking(limits: Any, step: Step) -> str:
     op, _, kwargs, _, mode = step
     if limits.ops is not None and op != DELETE:

@@ -6,11 +6,10 @@ those, so any source can drive the generator. The Hypothesis source lives in ``s
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import shake_128
-from itertools import chain, count, repeat
-from sys import byteorder
+from itertools import chain, count
+from struct import Struct
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,6 +17,9 @@ T = TypeVar("T")
 
 BLOCK = 16
 """The bytes in a block: half of all turns of the guide take no more."""
+
+_words = Struct(f">{BLOCK // 2}H").unpack
+"""Reads the pairs of bytes in a block as numbers, the more significant byte first."""
 
 
 class Choices:
@@ -30,7 +32,7 @@ class Choices:
 
     def __init__(self, block: Callable[[], bytes]) -> None:
         self.block = block
-        self.word: Callable[[], int] = chain.from_iterable(words(block()) for _ in repeat(None)).__next__
+        self.word: Callable[[], int] = chain.from_iterable(map(_words, iter(block, None))).__next__
 
     def span(self, part: Callable[[Choices], T]) -> T:
         """Draw a part from blocks of its own, so that a shrinker can drop it."""
@@ -63,14 +65,6 @@ def _stream(seed: int, index: int) -> Iterator[bytes]:
         digest = shake_128(b"%d %d %d" % (seed, index, part)).digest(512)
         for start in range(0, 512, BLOCK):
             yield digest[start : start + BLOCK]
-
-
-def words(block: bytes) -> array[int]:
-    """Read pairs of bytes as numbers, the more significant byte first."""
-    found = array("H", block)
-    if byteorder == "little":
-        found.byteswap()
-    return found
 
 
 def weighted(weights: Mapping[T, int]) -> tuple[T, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conformance.execution.claims import DTYPES, judges, lacking, lacking_of
+from conformance.execution.claims import DTYPES, asked, judges, lacking_of
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
@@ -130,20 +130,20 @@ class LimitedOracle(RunnerOracle):
     claimed, or they were refused where no refusals are judged.
     """
 
-    __slots__ = ("_bounded", "_limits", "_step", "beyond")
+    __slots__ = ("_bounded", "_lacking", "_limits", "_step", "beyond")
 
     def __init__(self, runner: Runner, limits: Any) -> None:
         super().__init__(runner)
-        self._limits, self._step = limits, self.step
+        self._limits, self._step, self._lacking = limits, self.step, asked(limits)
         self.step = self._within
         self._bounded = limits.shapes == "scalar" or not limits.dtypes >= DTYPES
         self.beyond: set[int] = set()
 
     def _within(self, step: Step) -> Observation:
-        if lacking(self._limits, step):
+        if self._lacking(step):
             return _NOT_RUN
         seen = self._step(step)
-        if (type(seen.outcome) is Refused and not judges(self._limits, step)) or (
+        if (type(seen[0]) is Refused and not judges(self._limits, step)) or (
             self._bounded and self._exceeds(step)
         ):
             self.beyond.add(len(self.steps) - 1)
@@ -151,11 +151,16 @@ class LimitedOracle(RunnerOracle):
 
     def _exceeds(self, step: Step) -> bool:
         """True if an operand or result of the step is now more than is claimed."""
-        names = [value.name for value in step.args[:1] if type(value) is Ref]
-        names += [] if step.op in OPAQUE else step.out
-        values = [value for name in names if type(value := self.env.get(name)) not in NO_TENSOR]
-        states = [self.raw_state(value)[:2] for value in values if hasattr(value, "requires_grad")]
-        return any(lacking_of(self._limits, shape, dtype) for shape, dtype in states)
+        op, args, _, out, _ = step
+        names = (args[0].name,) if args and type(args[0]) is Ref else ()
+        for name in names if op in OPAQUE else (*names, *out):
+            value = self.env.get(name)
+            if type(value) in NO_TENSOR or not hasattr(value, "requires_grad"):
+                continue
+            shape, dtype, _, _ = self.raw_state(value)
+            if lacking_of(self._limits, shape, dtype):
+                return True
+        return False
 
 
 _NOT_RUN = Observation(UNBOUND, {})
