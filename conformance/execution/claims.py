@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from conformance.execution.other_ops import BESIDE
@@ -156,6 +156,12 @@ def asked(limits: Any) -> Callable[[Step], str]:
         return answer
 
     return ask
+
+
+@cache
+def asked_of(limits: Any) -> Callable[[Any, Any], str]:
+    """`lacking_of` one claim, for shapes and dtypes: those it has met are not held against it again."""
+    return cache(partial(lacking_of, limits))
 
 
 def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:

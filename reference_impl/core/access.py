@@ -76,14 +76,11 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
 
 def raw_state(x: Tensor) -> tuple[np.ndarray, bool, bool]:
     """The array, requires_grad and is_leaf; a stale view stays stale."""
-    node = x._node
-    return x._array, x._requires_grad or node is not None or _base_needs_grad(x), node is None
-
-
-def _base_needs_grad(x: Tensor) -> bool:
-    """Return True for a view whose base, or the base's base, requires grad."""
-    view = x._view
-    return view is not None and raw_state(view.base)[1]
+    node, view = x._node, x._view
+    needs = x._requires_grad or node is not None
+    if view is not None and not needs:  # as its base does, or the base's base
+        needs = raw_state(view.base)[1]
+    return x._array, needs, node is None
 
 
 def memory_of(x: Tensor) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ those, so any source can drive the generator. The Hypothesis source lives in ``s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import shake_128
 from itertools import chain, count
 from struct import Struct
@@ -20,6 +21,8 @@ BLOCK = 16
 
 _words = Struct(f">{BLOCK // 2}H").unpack
 """Reads the pairs of bytes in a block as numbers, the more significant byte first."""
+_split = Struct(f"{BLOCK}s" * (512 // BLOCK)).unpack
+"""Cuts 512 bytes into blocks."""
 
 
 class Choices:
@@ -61,10 +64,12 @@ class Prng(Choices):
 
 
 def _stream(seed: int, index: int) -> Iterator[bytes]:
-    for part in count():
-        digest = shake_128(b"%d %d %d" % (seed, index, part)).digest(512)
-        for start in range(0, 512, BLOCK):
-            yield digest[start : start + BLOCK]
+    """The blocks of a stream, 32 from each hash."""
+    return chain.from_iterable(map(partial(_blocks, seed, index), count()))
+
+
+def _blocks(seed: int, index: int, part: int) -> tuple[bytes, ...]:
+    return _split(shake_128(b"%d %d %d" % (seed, index, part)).digest(512))
 
 
 def weighted(weights: Mapping[T, int]) -> tuple[T, ...]:

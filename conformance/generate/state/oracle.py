@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conformance.execution.claims import DTYPES, asked, judges, lacking_of
+from conformance.execution.claims import DTYPES, asked, asked_of, judges
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
@@ -71,17 +71,20 @@ class RunnerOracle:
     but drawing them may have changed what they observe.
     """
 
-    __slots__ = ("_array", "_grad", "_leaves", "env", "raw_state", "step", "steps")
+    __slots__ = ("_array", "_grad", "_leaves", "_step", "env", "raw_state", "steps")
 
     def __init__(self, runner: Runner) -> None:
         self.env = runner.env
-        self.step = runner.step
+        self._step = runner.step
         self.steps = runner.steps
         adapter = runner.adapter
         self.raw_state: Callable[[Any], RawState] = getattr(adapter, "raw_state", attributes)
         self._array = getattr(adapter, "raw_array", lambda value: None)
         self._grad = getattr(adapter, "raw_grad", lambda value: None)
         self._leaves = getattr(adapter, "raw_leaves", lambda values: ())
+
+    def step(self, step: Step) -> Observation:
+        return self._step(step)
 
     def array(self, name: str) -> Any:
         value = self.env[name]
@@ -130,16 +133,16 @@ class LimitedOracle(RunnerOracle):
     claimed, or they were refused where no refusals are judged.
     """
 
-    __slots__ = ("_bounded", "_lacking", "_limits", "_step", "beyond")
+    __slots__ = ("_bounded", "_lacking", "_lacking_of", "_limits", "beyond")
 
     def __init__(self, runner: Runner, limits: Any) -> None:
         super().__init__(runner)
-        self._limits, self._step, self._lacking = limits, self.step, asked(limits)
-        self.step = self._within
+        self._limits = limits
+        self._lacking, self._lacking_of = asked(limits), asked_of(limits)
         self._bounded = limits.shapes == "scalar" or not limits.dtypes >= DTYPES
         self.beyond: set[int] = set()
 
-    def _within(self, step: Step) -> Observation:
+    def step(self, step: Step) -> Observation:
         if self._lacking(step):
             return _NOT_RUN
         seen = self._step(step)
@@ -158,7 +161,7 @@ class LimitedOracle(RunnerOracle):
             if type(value) in NO_TENSOR or not hasattr(value, "requires_grad"):
                 continue
             shape, dtype, _, _ = self.raw_state(value)
-            if lacking_of(self._limits, shape, dtype):
+            if self._lacking_of(shape, dtype):
                 return True
         return False
 
