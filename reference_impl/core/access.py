@@ -76,11 +76,11 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
 
 def raw_state(x: Tensor) -> tuple[np.ndarray, bool, bool]:
     """The array, requires_grad and is_leaf; a stale view stays stale."""
-    node, view = x._node, x._view
-    needs = x._requires_grad or node is not None
-    if view is not None and not needs:  # as its base does, or the base's base
-        needs = raw_state(view.base)[1]
-    return x._array, needs, node is None
+    if x._node is not None:
+        return x._array, True, False
+    if x._requires_grad or x._view is None:
+        return x._array, x._requires_grad, True
+    return x._array, raw_state(x._view.base)[1], True  # as the base does, or its base
 
 
 def memory_of(x: Tensor) -> tuple[np.ndarray, np.ndarray]:

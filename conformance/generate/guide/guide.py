@@ -43,8 +43,8 @@ _LONGER = tuple(sum(length > steps for length in LENGTHS) for steps in range(max
 """The number of lengths that are above so many steps."""
 LEAST_STEPS = 4
 """The number of steps with which the simplest choices end."""
-_SPARE_NAMES = 60
-"""Names to be left for a turn and the end."""
+_MOST_NAMES = len(NAMES) - 60
+"""Names that may be used up before a turn, so that enough are left for it and the end."""
 _PRUNINGS = 3
 """The number of times that steps are pruned; what then needs too much is cut off."""
 _NO_END = 12
@@ -193,25 +193,20 @@ class Guide:
 
         It is drawn turn by turn, not once before all: then a shrinker can leave out turns.
         """
-        steps, before = len(self.state.steps), self._steps
-        chance = choices.word()
-        if self.spent or steps >= len(_LONGER) or (not chance and steps >= LEAST_STEPS):
-            return False
-        longer, all_of_them = _LONGER[steps], _LONGER[before]
+        state, chance = self.state, choices.word()
+        steps = len(state.steps)
+        if state.names_used > _MOST_NAMES or steps >= len(_LONGER) or (not chance and steps >= LEAST_STEPS):
+            return False  # NB: of few operations there may be nothing to draw, and names run out
+        longer, all_of_them = _LONGER[steps], _LONGER[self._steps]
         if chance * all_of_them >> 16 < all_of_them - longer:
             return False
         self._steps = steps
-        self.state.draw_from(choices)
+        state.draw_from(choices)
         try:
             self.turn()
         except NotDrawn:
-            leaves.leaf(self.state)
+            leaves.leaf(state)
         return True
-
-    @property
-    def spent(self) -> bool:
-        """True if most names are used up: of few operations there may be nothing to draw."""
-        return self.state.names_used > len(NAMES) - _SPARE_NAMES
 
     def end(self) -> None:
         """End with a backward, mostly, if the last steps differentiated nothing."""

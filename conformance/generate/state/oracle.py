@@ -155,14 +155,15 @@ class LimitedOracle(RunnerOracle):
     def _exceeds(self, step: Step) -> bool:
         """True if an operand or result of the step is now more than is claimed."""
         op, args, _, out, _ = step
-        names = (args[0].name,) if args and type(args[0]) is Ref else ()
-        for name in names if op in OPAQUE else (*names, *out):
+        names = () if op in OPAQUE else out
+        if args and type(args[0]) is Ref:
+            names = args[0].name, *names
+        for name in names:
             value = self.env.get(name)
-            if type(value) in NO_TENSOR or not hasattr(value, "requires_grad"):
-                continue
-            shape, dtype, _, _ = self.raw_state(value)
-            if self._lacking_of(shape, dtype):
-                return True
+            if type(value) not in NO_TENSOR and hasattr(value, "requires_grad"):
+                shape, dtype, _, _ = self.raw_state(value)
+                if self._lacking_of(shape, dtype):
+                    return True
         return False
 
 
