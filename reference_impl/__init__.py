@@ -88,7 +88,7 @@ from reference_impl.namespace.factories import (
 )
 from reference_impl.namespace.factories import complex_ as complex
 from reference_impl.namespace.install import FUNCTIONS, install
-from reference_impl.namespace.missing import loading
+from reference_impl.namespace.missing import bind_missing, loading
 from reference_impl.namespace.random import (
     Generator,
     get_rng_state,
@@ -184,6 +184,7 @@ autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
 __getattr__ = loading(
     __name__, "distributions", "fft", "func"
 )  # other names of PyTorch's are refused by name
+bind_missing(Tensor, "Tensor")
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",

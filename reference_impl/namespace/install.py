@@ -203,7 +203,6 @@ def _reshaping(op: Any) -> Any:
 
 
 MISSING: dict[tuple[Any, str], Any] = {
-    (Tensor, "__getattr__"): missing_of_class("Tensor"),
     (random.Generator, "__getattr__"): missing_of_class("Generator"),
 }
 """Functions to call for names that classes lack."""

@@ -80,6 +80,30 @@ def missing_of_class(place: str) -> Callable[[Any, str], Any]:
     return missing
 
 
+class Missing:
+    """A name that PyTorch has at ``place``, a class, and that the class lacks here."""
+
+    def __init__(self, place: str, name: str) -> None:
+        self.place, self.name = place, name
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is not None:
+            refuse_name(self.place, self.name, owner)
+        raise AttributeError(
+            f"type object {kind.__name__!r} has no attribute {self.name!r}", name=self.name, obj=kind
+        )
+
+
+def bind_missing(kind: type, place: str) -> None:
+    """Have a class refuse the names that it lacks of those that PyTorch has at ``place``.
+
+    NB: with a ``__getattr__`` Python would take several times as long to read its attributes, all of them.
+    """
+    for name in torch_names()[place]:
+        if not hasattr(kind, name):
+            setattr(kind, name, Missing(place, name))
+
+
 def name_not_modelled(error: BaseException) -> str | None:
     """Return what of PyTorch's an exception says is missing here, by its name in PyTorch."""
     if isinstance(error, NotModelled):
