@@ -14,7 +14,6 @@ from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core import as_strided, detach, extension_points, hooks, retain
 from reference_impl.core.dispatch import dispatch
-from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import grad_dtype
 from reference_impl.namespace import (
@@ -66,7 +65,7 @@ _BOTH = (
 def install() -> None:
     """Install every method, property, operator and function."""
     ops.load()
-    OpNode.__getattr__ = node_api.saved_attribute  # type: ignore[attr-defined]
+    node_api.bind_saved()
     _install_ops()
     _install_variants()
     _install_methods()

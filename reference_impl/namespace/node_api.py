@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,33 @@ import numpy as np
 from reference_impl.core.record import OpNode
 from reference_impl.core.saved import SavedNumber, SavedVariable
 from reference_impl.core.tensor import wrap
+from specs import ops
 from specs.op import Op
 from specs.signature import Slot
 
 
-def saved_attribute(self: OpNode, name: str) -> Any:
+def bind_saved() -> None:
+    """Make what ops save attributes of their nodes, under the names of all ops of the table.
+
+    NB: with a ``__getattr__`` Python would take several times as long to read a node's attributes, all of
+    them.
+    """
+    every = [op for table in (ops.ALL, ops.IN_PLACE) for overloads in table.values() for op in overloads]
+    for name in sorted({_name_of(op, slot) for op in every for slot in op.slots}):
+        for prefix in ("_saved_", "_raw_saved_"):
+            setattr(OpNode, prefix + name, property(partial(_saved, prefix=prefix, of=name)))
+
+
+def _saved(node: OpNode, prefix: str, of: str) -> Any:
     """Look up ``_saved_NAME`` (the value, under torch's name) or ``_raw_saved_NAME`` (the snapshot of it)."""
-    raw, _, of = name.partition("saved_")
-    if raw in ("_", "_raw_"):
-        for i, slot in enumerate(self.kernel.op.slots):
-            if of == _name_of(self.kernel.op, slot):
-                kept = self.values[i]
-                if raw == "_raw_" or not isinstance(kept, (SavedVariable, SavedNumber)):
-                    return kept
-                value = kept.unpack(self)
-                return wrap(np.asarray(value)) if isinstance(kept, SavedNumber) and kept.wrapped else value
-    raise AttributeError(f"{type(self).__name__} {self.name()} has no attribute {name}")
+    for i, slot in enumerate(node.kernel.op.slots):
+        if of == _name_of(node.kernel.op, slot):
+            kept = node.values[i]
+            if prefix == "_raw_saved_" or not isinstance(kept, (SavedVariable, SavedNumber)):
+                return kept
+            value = kept.unpack(node)
+            return wrap(np.asarray(value)) if isinstance(kept, SavedNumber) and kept.wrapped else value
+    raise AttributeError(f"{type(node).__name__!r} object has no attribute {prefix + of!r}")
 
 
 def _name_of(op: Op, slot: Slot) -> str:
