@@ -127,10 +127,10 @@ def _is_foreign(overloads: Overloads, given: type) -> bool:
     return not any(op._kinds[1].takes(given, Tensor) for op in overloads.ops)
 
 
+@np.errstate(all="ignore")  # NB: as a decorator it takes a third of the time of a `with`
 def _silently(execute: Callable[..., Any], *args: Any) -> Any:
     """Run an op without numpy's warnings: inf and nan are values, as they are in PyTorch."""
-    with np.errstate(all="ignore"):
-        return execute(*args)
+    return execute(*args)
 
 
 def _is_of_numbers(given: Any) -> bool:

@@ -21,7 +21,7 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_parts, refuse_data
+from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_parts, is_row, refuse_data
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
@@ -86,10 +86,6 @@ def _extent(n: Any, at: int) -> int:
     return n.__index__()
 
 
-def _is_row(data: Any) -> bool:
-    return type(data) is list and PYTHON_NUMBERS.issuperset(map(type, data))
-
-
 def _without_tensors(data: Any) -> Any:
     """Replace the tensors in nested sequences by their elements: each must have one."""
     if isinstance(data, Tensor):
@@ -97,7 +93,7 @@ def _without_tensors(data: Any) -> Any:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return array_of(data).reshape(())
     if isinstance(data, (list, tuple)):
-        if PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(_is_row, data)):
+        if PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(is_row, data)):
             return data
         if any(isinstance(item, Tensor) and item.requires_grad for item in data):
             warn_once("copy/number-leaves-the-graph-warns")
@@ -151,8 +147,12 @@ def _copied(
     return copied
 
 
-@np.errstate(all="ignore")
 def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    """`_cast_aloud` without numpy's warnings."""
+    return (_cast_aloud if STATE.silent else _cast_silently)(array, data, dtype)
+
+
+def _cast_aloud(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
     """Cast the array made of ``data`` to the given or the inferred dtype.
 
     Raises ValueError for ragged sequences, TypeError for complex numbers in a real dtype, and refuses numbers
@@ -166,6 +166,9 @@ def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarra
         for number in (array.min(), array.max()) if wanted.kind in "iu" else ():
             need_fit(number, wanted)
     return array if array.dtype is wanted else array.astype(wanted, copy=False)
+
+
+_cast_silently = np.errstate(all="ignore")(_cast_aloud)
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:

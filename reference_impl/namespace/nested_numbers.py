@@ -19,7 +19,9 @@ def dtype_of_parts(data: Any) -> np.dtype | None:
 
     None stands for sequences of Python's numbers alone.
     """
-    if isinstance(data, (list, tuple)) and not PYTHON_NUMBERS.issuperset(map(type, data)):
+    if _holds_numbers(data):
+        return None
+    if isinstance(data, (list, tuple)):
         if data and all(isinstance(part, np.ndarray) and part.ndim for part in data):
             warnings.warn(_SLOW, UserWarning, stacklevel=4)
         found = [dtype_of_parts(part) or _of_numbers(part) for part in data]
@@ -33,6 +35,18 @@ def dtype_of_parts(data: Any) -> np.dtype | None:
     elif isinstance(data, (np.ndarray, np.generic)) and data.dtype in dtypes.BY_NUMPY:
         return data.dtype
     return None
+
+
+def _holds_numbers(data: Any) -> bool:
+    """True of a sequence of Python's numbers, or of rows of them."""
+    if not isinstance(data, (list, tuple)):
+        return False
+    return PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(is_row, data))
+
+
+def is_row(data: Any) -> bool:
+    """True of a list of Python's numbers."""
+    return type(data) is list and PYTHON_NUMBERS.issuperset(map(type, data))
 
 
 def _of_numbers(data: Any) -> np.dtype:

@@ -186,7 +186,7 @@ def perform(
     if len(operands) == 1:
         stores, of_pairs = [x.store], x.kind == "c"
     else:
-        of_pairs = any([o.__class__ is TensorInfo and o.kind == "c" for o in operands])
+        of_pairs = any(o.__class__ is TensorInfo and o.kind == "c" for o in operands)
         stores = [
             o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
             for o in operands
