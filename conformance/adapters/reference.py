@@ -150,8 +150,8 @@ class Reference(TorchShaped):
 
         Where observing may change something (a view's history), the public attribute is read.
         """
-        names = _NAMES
-        tensor = reference_impl.Tensor
+        names, tensor = _NAMES, reference_impl.Tensor
+        moved, unseen_grads = STATE.devices, not grads
         seen: dict[str, tuple[Any, ...]] = {}
         grad: Any
         for name, x in tensors.items():
@@ -160,7 +160,7 @@ class Reference(TorchShaped):
                 if view is not None:
                     node, needs, nr = x.grad_fn, x.requires_grad, x.output_nr
                 leaf = node is None
-                if not (leaf or grads or retains):
+                if unseen_grads and not leaf and not retains:
                     grad = UNSEEN
                 elif grad is not None:
                     grad = self.gradient(grad)
@@ -168,7 +168,7 @@ class Reference(TorchShaped):
                     array.tolist() if type(x) is tensor else self.listed(x),
                     names[array.dtype],
                     array.shape,
-                    "cpu" if not STATE.devices else str(place_of(x)),
+                    str(place_of(x)) if moved else "cpu",
                     leaf,
                     needs or not leaf,
                     retains,

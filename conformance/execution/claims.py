@@ -143,15 +143,21 @@ def asked(limits: Any) -> Callable[[Step], str]:
 
     def ask(step: Step) -> str:
         op, args, kwargs, _, mode = step
+        answer = None if kwargs else answers.get((op, mode, *map(type, args)))
+        return ask_in_full(step) if answer is None else answer
+
+    def ask_in_full(step: Step) -> str:
+        op, args, kwargs, _, mode = step
         if op == "cuda":  # of which the number matters
             return _lacking(limits, step)
-        kinds: tuple[Any, ...] = tuple(map(type, args))
-        if not _UNTOLD.issuperset(kinds):
-            kinds = tuple([type(value) if type(value) in _UNTOLD else _kind(value) for value in args])
-        named = tuple([(name, _kind(value)) for name, value in kwargs]) if kwargs else ()
-        key = op, kinds, named, mode
+        if kwargs or not _UNTOLD.issuperset(map(type, args)):
+            kinds = [type(value) if type(value) in _UNTOLD else _kind(value) for value in args]
+            key = op, mode, (*kinds, None, *[(name, _kind(value)) for name, value in kwargs])
+        else:
+            key = op, mode, *map(type, args)
         answer = answers.get(key)
         if answer is None:
+            named = tuple([(name, _kind(value)) for name, value in kwargs])
             answer = answers[key] = _lacking(limits, Step(op, _kinds(args), named, (), mode))
         return answer
 
@@ -170,6 +176,8 @@ def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _kind(value: Any) -> Any:
     """All of a value that claims speak of: numbers and names are one."""
+    if type(value) is bool or value is None:
+        return value
     if type(value) in (tuple, list):
         return None if _NUMBERS.issuperset(map(type, value)) else _kinds(value)
     if type(value) is Ref:

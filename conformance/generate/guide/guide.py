@@ -250,8 +250,10 @@ def oracle_within(limits: Any, runner: Runner) -> RunnerOracle:
 def unfit(trace: Trace, oracle: RunnerOracle) -> set[int]:
     """The steps that need more than is claimed, and those that the oracle says nothing about."""
     beyond: set[int] = getattr(oracle, "beyond", set())
-    unspecified = [i for i, seen in enumerate(trace.observations) if type(seen.outcome) is Unsupported]
-    return beyond.union(unspecified)
+    outcomes = [type(seen[0]) for seen in trace.observations]
+    if Unsupported not in outcomes:
+        return beyond
+    return beyond.union([i for i, outcome in enumerate(outcomes) if outcome is Unsupported])
 
 
 def pruned(trace: Trace, oracle: RunnerOracle, adapter: Any, limits: Any) -> Trace:
