@@ -152,9 +152,9 @@ def asked(limits: Any) -> Callable[[Step], str]:
             return _lacking(limits, step)
         if kwargs or not _UNTOLD.issuperset(map(type, args)):
             kinds = [type(value) if type(value) in _UNTOLD else _kind(value) for value in args]
-            key = op, mode, (*kinds, None, *[(name, _kind(value)) for name, value in kwargs])
+            key: Any = op, mode, (*kinds, None, *[(name, _kind(value)) for name, value in kwargs])
         else:
-            key = op, mode, *map(type, args)
+            key = (op, mode, *map(type, args))
         answer = answers.get(key)
         if answer is None:
             named = tuple([(name, _kind(value)) for name, value in kwargs])

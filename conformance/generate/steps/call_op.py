@@ -184,14 +184,13 @@ def perform(
     if recipe.view:
         return _view(state, recipe, x, operands, args, call)
     if len(operands) == 1:
-        stores, of_pairs = [x.store], x.kind == "c"
+        stores = [x.store]
     else:
-        of_pairs = any(o.__class__ is TensorInfo and o.kind == "c" for o in operands)
         stores = [
             o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
             for o in operands
         ]
-    if of_pairs:
+    if x.kind == "c" or (len(stores) > 1 and any(o.kind == "c" for o in _tensors(operands))):
         stores = [Store(store.bits + 1, store.frac, store.inexact) for store in stores]  # magnitudes of pairs
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
