@@ -147,12 +147,8 @@ def _copied(
     return copied
 
 
+@np.errstate(all="ignore")
 def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
-    """`_cast_aloud` without numpy's warnings."""
-    return (_cast_aloud if STATE.silent else _cast_silently)(array, data, dtype)
-
-
-def _cast_aloud(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
     """Cast the array made of ``data`` to the given or the inferred dtype.
 
     Raises ValueError for ragged sequences, TypeError for complex numbers in a real dtype, and refuses numbers
@@ -166,9 +162,6 @@ def _cast_aloud(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.
         for number in (array.min(), array.max()) if wanted.kind in "iu" else ():
             need_fit(number, wanted)
     return array if array.dtype is wanted else array.astype(wanted, copy=False)
-
-
-_cast_silently = np.errstate(all="ignore")(_cast_aloud)
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
