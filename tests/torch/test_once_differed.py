@@ -612,6 +612,12 @@ c.backward(c)
 d = b.norm(0)
 d.backward()
 """,
+    "a weight's gradient rounds as equal elements do that are scaled before their mean is subtracted": """
+a = torch.tensor([27.0, 27.0], dtype=torch.float64)
+b = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+c = torch.nn.functional.layer_norm(a, (2,), b)
+c.backward(b)
+""",
     "equal elements are normalised to 0 on a device as well": """
 a = torch.tensor([[0.0, 2.0], [3.0, 3.0]], device='cuda')
 b = torch.tensor([1.0, 2.0], device='cuda')

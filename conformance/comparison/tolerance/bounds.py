@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
+from statistics import pvariance
 from typing import Any, NamedTuple
 
 from conformance.comparison.tolerance.aliasing import Roundings
@@ -200,8 +201,9 @@ class RoundingBounds:
         facts = self._facts[index].get(name)
         dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if self._name(step) in ADDING_FUNCTIONS:
-            operands = (self._facts[index].get(each) for each in reads(step))
+            operands = [self._facts[index].get(each) for each in reads(step)]
             size = max(size, *(largest(each[_VALUE]) for each in operands if each is not None))
+            size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
@@ -212,6 +214,20 @@ def largest(value: Any) -> float:
     """The largest magnitude of nested numbers, infinities aside; 1 if there is none."""
     sizes = (abs(each) for each in _flat(value) if isinstance(each, int | float | complex))
     return max((size for size in sizes if math.isfinite(size)), default=1.0)
+
+
+def scale_of_rows(step: Step, value: Any) -> float:
+    """Return by how much a normalisation scales the row of least spread up: kernels subtract the mean when
+    they have scaled both.
+    """
+    numbers = list(_flat(value))
+    length = len(numbers)
+    if len(step.args) > 1 and isinstance(step.args[1], tuple):
+        length = math.prod(step.args[1])
+    if not length or not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
+        return 1.0
+    rows = (numbers[at : at + length] for at in range(0, len(numbers), length))
+    return max(1.0, 1 / math.sqrt(min(map(pvariance, rows)) + 1e-5))
 
 
 def _flat(value: Any) -> Iterator[Any]:
