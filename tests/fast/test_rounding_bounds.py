@@ -132,3 +132,17 @@ def test_an_earlier_step_may_be_asked_about_later() -> None:
     assert rounding.of(2, "a").terms
     assert not rounding.of(1, "a").terms
     assert rounding.of(2, "a").terms
+
+
+@pytest.mark.parametrize("density", ["each", "end"])
+def test_a_normalisation_rounds_by_how_much_it_scales_a_row_up(density: str) -> None:
+    """Equal elements are scaled most, by the root of the smallest spread that is allowed for. An operand that
+    was never seen scales nothing.
+    """
+    bounds = []
+    for row in ("[4.0, 4.0]", "[4.0, -4.0]"):
+        text = f"a = torch.tensor({row}, dtype=torch.float64)\nb = torch.nn.functional.layer_norm(a, (2,))\n"
+        seen = trace(text + "a = torch.ones(2)\n", density)
+        bounds.append(RoundingBounds(seen).of(len(seen) - 1, "b").at(0.0))
+    alike = density == "end"
+    assert bounds[0] / bounds[1] == pytest.approx(1.0 if alike else 1e5**0.5)

@@ -202,7 +202,7 @@ class RoundingBounds:
         dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if self._name(step) in ADDING_FUNCTIONS:
             operands = [self._facts[index].get(each) for each in reads(step)]
-            size = max(size, *(largest(each[_VALUE]) for each in operands if each is not None))
+            size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
             size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
