@@ -35,7 +35,8 @@ IN_OTHER_WORDS = {
 }
 """The rule whose words CUDA uses and the rule that refuses on the CPU, with the operations where it does so.
 
-CUDA's ``masked_fill_`` expands the mask itself, and the CPU leaves that to what loops over the elements.
+CUDA's ``masked_fill_`` expands the mask itself (aten/src/ATen/native/cuda/Indexing.cu, seen with 2.11), and
+the CPU leaves that to what loops over the elements.
 """
 
 NO_KERNEL = "op/no-kernel"

@@ -7,7 +7,7 @@ all that share it are on one device. `STATE.devices` counts such memory; at 0 op
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from functools import cache, wraps
 from typing import Any, Protocol
 
@@ -32,8 +32,9 @@ _TYPES = (
 """PyTorch's device types, as its error lists them."""
 
 
-class device:
-    """``torch.device``: the CPU, or a CUDA device, by its number or without one.
+class device(ContextDecorator):
+    """``torch.device``: the CPU, or a CUDA device, by its number or without one; in a block, or around a
+    function, the default device.
 
     Raises RuntimeError for unknown kinds, AssertionError for kinds that a PyTorch for CUDA is built without,
     NotModelled for the kind that holds no elements."""
@@ -78,16 +79,6 @@ class device:
 
     def __exit__(self, *_: object) -> None:
         STATE.default_devices.pop()
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorate a function: it runs with this device as the default."""
-
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return called
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"

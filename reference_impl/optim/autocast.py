@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from functools import partial, wraps
 from typing import Any
 
@@ -33,7 +34,7 @@ UNSAFE = (
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
-class autocast:
+class autocast(ContextDecorator):
     """Runs a block, or a function, with ops on one kind of device cast: matrix products to half precision,
     losses and the like to float32.
     """
@@ -73,14 +74,6 @@ class autocast:
         state.depth -= 1
         if not state.depth:
             state.casts.clear()
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return called
 
 
 def default_dtype(device_type: str) -> Any:
