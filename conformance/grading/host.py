@@ -53,7 +53,7 @@ def main(spec: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit()
     may_be_replaced()
-    os.register_at_fork(after_in_child=_watch)
+    end_forks_with_their_parent()
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, waiting.put), daemon=True).start()
     ops.load()  # here, and not in the time of the first program
@@ -73,18 +73,24 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
-def _watch() -> None:
-    """Have a process that the implementation forks end with the one that forked it.
+def end_forks_with_their_parent() -> None:
+    """Have each process that is forked from here on end with the one that forked it.
 
     The signal of `_limit` comes at the end of the thread that forked, which may be long before that.
     """
+    forker = os.getpid()
 
     def end_with(parent: int) -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(0)
 
-    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+    def watch() -> None:
+        nonlocal forker
+        parent, forker = forker, os.getpid()  # known from before the fork: it may have ended since
+        threading.Thread(target=end_with, args=(parent,), daemon=True).start()
+
+    os.register_at_fork(after_in_child=watch)
 
 
 def _read(requests: BinaryIO, put: Callable[[Request], None]) -> None:

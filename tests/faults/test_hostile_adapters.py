@@ -146,6 +146,22 @@ def test_what_an_implementation_forks_ends_with_it(remote, tmp_path):
     assert (4, []) == (len(forked), list(filter(running, forked)))
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_a_fork_ends_also_where_its_parent_ended_before_it_ran(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\n"
+        "from conformance.grading.host import end_forks_with_their_parent\n"
+        "os.register_at_fork(after_in_child=lambda: time.sleep(0.5))\n"
+        "end_forks_with_their_parent()\n"
+        "forked = os.fork()\n"
+        "if not forked: time.sleep(600)\n"
+        "os._exit(0)\n"
+    )
+    # The fork holds the pipe open, so that this waits for its end, too.
+    assert 0 == subprocess.run([sys.executable, script], stdout=subprocess.PIPE, timeout=60).returncode
+
+
 BROKEN = {
     "start raises": adapter(more="def start(): raise ValueError('start')"),
     "facts raise": adapter(facts="raise KeyError('facts')"),
