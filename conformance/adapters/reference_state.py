@@ -21,6 +21,7 @@ from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core import access
 from reference_impl.core.access import memory_of, observed_state, raw_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
@@ -29,6 +30,7 @@ from reference_impl.namespace import missing
 TENSOR, DTYPE = reference_impl.Tensor, reference_impl.dtype
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
 lacking_name = missing.name_not_modelled
+node_of = access.node_of
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 WITHOUT_CUDA = "without CUDA"
 """Said behind the release of a torch that has no CUDA."""

@@ -59,8 +59,9 @@ class BothSides:
     """The states of both sides after each pass of a line that changed something on both.
 
     Values that hang on rounding are not compared: torch itself makes others of them when the random numbers
-    change in their last digits, as ``again`` shows. Whether a gradient was written to on its way is not
-    compared either: such versions count from where the tensor is first seen.
+    change in their last digits, as ``again`` shows. What their names hold later comes of them. Whether a
+    gradient was written to on its way is not compared either: such versions count from where the tensor is
+    first seen.
     """
 
     def __init__(
@@ -106,7 +107,9 @@ class BothSides:
                     continue
                 if fact == "grad_fn" and is_ in FUSED:
                     self.fused.setdefault(is_, str(was))
-                elif fact in ("value", "grad") and _sways(name, fact, was, is_, nudged):
+                elif fact in ("value", "grad") and (
+                    name in self.rounded or _sways(name, fact, was, is_, nudged)
+                ):
                     if name not in self.rounded:
                         self.rounded.append(name)
                 else:

@@ -33,6 +33,17 @@ def was_leaf(found: Story, name: str) -> bool:
     return state is not None and state.is_leaf is True and state.requires_grad is True
 
 
+def made_once(found: Story, first: ExecutedLine, node: int) -> int:
+    """Return the last line that ran only before the backward ``first``, of those that a node's history was
+    made at; 0 if there is none.
+    """
+    since = {s.line for s in found.steps if s.number >= first.number}
+    line_of = {s.number: s.line for s in found.steps}
+    seen = next((s for s in reversed(found.steps) if node in s.nodes), first)
+    made = sorted(filter(None, (seen.nodes[n].made for n in _reached_from(seen, node))), reverse=True)
+    return next((line_of[step] for step in made if line_of.get(step, min(since)) not in since), 0)
+
+
 def _reached_from(step: ExecutedLine, node: int) -> set[int]:
     stack, met = [node], set()
     while stack:

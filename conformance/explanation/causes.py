@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from conformance.explanation.carried import carried_name, cut_of, was_leaf
+from conformance.explanation.carried import carried_name, cut_of, made_once, was_leaf
 from conformance.explanation.causes_of_calls import (
     frozen_among,
     in_place_layers,
@@ -129,21 +129,9 @@ def _freed(found: Story, mishap: Mishap) -> Told:
     text = (
         f"{node.name}, recorded at {at(found, made)}, was freed by the backward of {at(found, first.line)}."
     )
-    same = first.line == mishap.line
-    if same:
-        text = (
-            f"{node.name} was recorded once, at {at(found, made)}, and the backward of line "
-            f"{first.line} freed it "
-            f"in an earlier pass: what line {made} computed is part of the next pass's graph too."
-        )
-        cure = f"Compute it anew in each pass (line {made} in the loop)"
-        if any(s.line == made and s.number > first.number for s in found.steps):
-            carried = carried_name(found, first, node.number)
-            if was_leaf(found, carried):
-                cure = f"Give the result of line {made} another name: {carried} is the leaf to begin with"
-            else:
-                cure += f"; what is carried from pass to pass is cut {cut_of(found, carried)}"
-        cure += "."
+    if first.line == mishap.line:
+        again = any(s.line == made and s.number > first.number for s in found.steps)
+        text, cure = (_carried if again else _left_out_of_loop)(found, first, node, made)
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."
         return ([made, first.line] if made != first.line else [first.line]), text, cure
@@ -155,6 +143,33 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         )
         return [first.line, made], text, cure
     return [first.line, made], text
+
+
+def _left_out_of_loop(found: Story, first: ExecutedLine, node: GraphNode, made: int) -> tuple[str, str]:
+    """Tell of a node that was recorded once, before the loop whose passes go back through it."""
+    text = (
+        f"{node.name} was recorded once, at {at(found, made)}, and the backward of line {first.line} freed "
+        f"it in an earlier pass: what line {made} computed is part of the next pass's graph too."
+    )
+    return text, f"Compute it anew in each pass (line {made} in the loop)."
+
+
+def _carried(found: Story, first: ExecutedLine, node: GraphNode, made: int) -> tuple[str, str]:
+    """Tell of a node of an earlier pass, which something carries to the next."""
+    text = (
+        f"{node.name} was recorded at {at(found, made)} in an earlier pass, and the backward of line "
+        f"{first.line} freed it there; the graph of this pass leads back to it."
+    )
+    carried = carried_name(found, first, node.number)
+    if was_leaf(found, carried):
+        return text, f"Give the result of line {made} another name: {carried} is the leaf to begin with."
+    once = None if carried else made_once(found, first, node.number)
+    if once:
+        return text, (
+            f"Run line {once} in each pass, too: what it made keeps what line {made} computed of it "
+            "in an earlier one."
+        )
+    return text, f"Cut what is carried from pass to pass {cut_of(found, carried)}."
 
 
 def _shared(found: Story, first: ExecutedLine, node: int) -> str:

@@ -131,7 +131,8 @@ def told_beside(beside: Beside) -> list[str]:
     if len(beside.disagreements) > MOST:
         told.append(f"... and {len(beside.disagreements) - MOST} more")
     verdict = "torch disagrees" if beside.disagreements else "torch agrees"
-    told.append(f"{verdict}: {beside.facts:,} facts after {beside.lines:,} lines, torch {_version()}")
+    lines = "1 line" if beside.lines == 1 else f"{beside.lines:,} lines"
+    told.append(f"{verdict}: {beside.facts:,} facts after {lines}, torch {_version()}")
     return [*told, beside.note] if beside.note else told
 
 

@@ -14,6 +14,7 @@ from conformance.adapters.reference_state import (
     elements,
     has_freed,
     in_full,
+    node_of,
     saved_by,
     stands_for_torch,
     variable_of,
@@ -58,6 +59,8 @@ class Peek:
         self.nodes: dict[int, GraphNode] = {}
         self.alive: dict[int, Any] = {}
         self.step = 0
+        self.born: dict[int, int] = {}
+        """The step at which the node of an op's result was made; a name may lead to it only later."""
         self.held: dict[int, list[Any]] = {}
         """The tensors that each node saved, as weak references."""
         self.prints: dict[int, Any] = {}
@@ -178,10 +181,16 @@ class Peek:
                 tuple((None if t is None else self.node_numbers.of(t), nr) for t, nr in node.edges),
                 tuple(SavedOperand(slot, self.numbers.of(x), version) for slot, x, version in saved),
                 None if variable is None else self.numbers.of(variable),
-                self.step,
+                self.born.get(number, self.step),
                 self.step if has_freed(node) else None,
             )
             stack += [target for target, _ in node.edges]
+
+    def note_birth(self, result: Any, step: int) -> None:
+        """Note when the node of an op's result was made."""
+        node = node_of(result)
+        if node is not None:
+            self.born.setdefault(self.node_numbers.of(node), step)
 
     def meet(self, node: Any, step: int) -> int:
         """Return the number of a node that runs, and note what it leads to: nothing else may reach it."""

@@ -127,6 +127,7 @@ class Tracer(LineTracer):
             marks.append(off)
             self.marks.append(off)
         for x in gives:
+            self.peek.note_birth(x, self.step)
             base = base_of(x) if any(x is y for y in takes) else None
             for subject in (x,) if base is None else (x, base):
                 self.subjects.setdefault(number(subject), []).extend(marks)

@@ -28,7 +28,7 @@ ERRORS = {
     "lin = nn.Linear(4, 2)\nlin(x)\n": ((4, 5), "Make it nn.Linear(3, 2)"),
     "kept = {}\nfor _ in 'ab':\n    kept.setdefault('h', x.exp())\n    kept['h'].sum().backward()\n": (
         (6, 7),
-        "Compute it anew in each pass (line 6",
+        "with kept['h'] = kept['h'].detach(); a dict that keeps results is emptied: kept.clear()",
     ),
     "nn.Embedding(3, 2)(x)\n": ((), "ids.long()"),
     "torch.optim.LBFGS([x]).step()\n": ((), "Give step() a function that clears the grads"),
@@ -186,7 +186,7 @@ for _ in range(2):
 """
     error = explained(BEGIN + script).error
     assert error is not None
-    assert "cut with loss = loss.detach()" in error.cure
+    assert "to pass with loss = loss.detach()" in error.cure
 
 
 def test_a_buffer_is_no_parameter() -> None:

@@ -8,8 +8,10 @@ pytest.importorskip("torch", reason="needs torch")
 
 import torch
 
-from conformance.explanation.both_sides import COMPARED
+from conformance.explanation.both_sides import COMPARED, BothSides
+from conformance.explanation.explanation import Explanation
 from conformance.explanation.on_torch import Beside, explain_on_torch
+from conformance.explanation.value import ExecutedLine, TensorState
 
 TRAINED = """import torch
 from torch import nn
@@ -114,3 +116,44 @@ def test_a_torch_without_cuda_disagrees_with_nothing():
     found = beside("import torch\nw = torch.ones(2, requires_grad=True)\na = w.cuda()\na.sum().backward()\n")
     assert () == found.disagreements
     assert "torch has no CUDA here: compared up to line 3" in found.note
+
+
+def test_what_a_name_holds_is_not_compared_once_its_values_hang_on_rounding():
+    """Later ones come of it, however near to each other torch's own are."""
+
+    def state(value: float) -> TensorState:
+        return TensorState(
+            1,
+            value,
+            (),
+            "float32",
+            "cpu",
+            True,
+            False,
+            False,
+            None,
+            None,
+            0,
+            None,
+            None,
+            0,
+            None,
+            False,
+            0,
+            0,
+            0,
+        )
+
+    def story(*values: float) -> Explanation:
+        return Explanation(
+            "-",
+            (),
+            tuple(
+                ExecutedLine(n, 1, "", n + 1, (), (), (), "", {"x": 1}, {1: state(value)}, {})
+                for n, value in enumerate(values)
+            ),
+        )
+
+    here, there, again = story(1.0, 2.0, 5.0), story(1.0, 2.1, 4.0), story(1.0, 2.15, 4.0)
+    assert not BothSides(here, there, None, again).differ
+    assert 1 == len(BothSides(here, there, None, there).differ)
