@@ -15,7 +15,8 @@ from reference_impl.autograd.function import Function
 from reference_impl.base.session import STATE
 from reference_impl.core import apply, engine, extension_points, inplace
 from reference_impl.core.access import raw_state, view_of
-from reference_impl.namespace import non_differentiable
+from reference_impl.distributions.distribution import Distribution
+from reference_impl.namespace import non_differentiable, random
 from reference_impl.namespace.casts import CASTS
 from reference_impl.nn.parameter import Parameter
 from reference_impl.optim import grad_scaler
@@ -96,6 +97,10 @@ class Watcher:
             setattr(TENSOR, name, function)
             if hasattr(reference_impl, name):
                 setattr(reference_impl, name, function)
+        random.multinomial = self._function("multinomial", random.multinomial)
+        reference_impl.multinomial = random.multinomial
+        for name in ("_check_parameter", "check_sample"):
+            setattr(Distribution, name, self._quietly(getattr(Distribution, name)))
         grad_scaler.divide_silently = self._function(SILENT, grad_scaler.divide_silently)
         for name in ("tensor", "as_tensor", "from_numpy"):
             setattr(reference_impl, name, self._function(f"torch.{name}", getattr(reference_impl, name)))

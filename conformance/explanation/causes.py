@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from conformance.explanation.carried import carried_name, cut_of, made_once, was_leaf
+from conformance.explanation.carried import of_earlier_pass
 from conformance.explanation.causes_of_calls import (
     frozen_among,
     in_place_layers,
@@ -15,6 +15,7 @@ from conformance.explanation.causes_of_calls import (
     other_state,
     out_of_place,
     registered,
+    returned,
     to_numpy,
     two_devices,
     two_dtypes,
@@ -130,8 +131,7 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         f"{node.name}, recorded at {at(found, made)}, was freed by the backward of {at(found, first.line)}."
     )
     if first.line == mishap.line:
-        again = any(s.line == made and s.number > first.number for s in found.steps)
-        text, cure = (_carried if again else _left_out_of_loop)(found, first, node, made)
+        text, cure = of_earlier_pass(found, first, node, made)
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."
         return ([made, first.line] if made != first.line else [first.line]), text, cure
@@ -143,33 +143,6 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         )
         return [first.line, made], text, cure
     return [first.line, made], text
-
-
-def _left_out_of_loop(found: Story, first: ExecutedLine, node: GraphNode, made: int) -> tuple[str, str]:
-    """Tell of a node that was recorded once, before the loop whose passes go back through it."""
-    text = (
-        f"{node.name} was recorded once, at {at(found, made)}, and the backward of line {first.line} freed "
-        f"it in an earlier pass: what line {made} computed is part of the next pass's graph too."
-    )
-    return text, f"Compute it anew in each pass (line {made} in the loop)."
-
-
-def _carried(found: Story, first: ExecutedLine, node: GraphNode, made: int) -> tuple[str, str]:
-    """Tell of a node of an earlier pass, which something carries to the next."""
-    text = (
-        f"{node.name} was recorded at {at(found, made)} in an earlier pass, and the backward of line "
-        f"{first.line} freed it there; the graph of this pass leads back to it."
-    )
-    carried = carried_name(found, first, node.number)
-    if was_leaf(found, carried):
-        return text, f"Give the result of line {made} another name: {carried} is the leaf to begin with."
-    once = None if carried else made_once(found, first, node.number)
-    if once:
-        return text, (
-            f"Run line {once} in each pass, too: what it made keeps what line {made} computed of it "
-            "in an earlier one."
-        )
-    return text, f"Cut what is carried from pass to pass {cut_of(found, carried)}."
 
 
 def _shared(found: Story, first: ExecutedLine, node: int) -> str:
@@ -242,6 +215,7 @@ def _no_history(found: Story, mishap: Mishap) -> Told:
         n for n in sorted(sources(found, number)) if names_held(found, n) and name not in names_held(found, n)
     ]
     plain = [line for n in (number, *from_) if (line := _gradient_of(found, n))]
+    plain.sort(key=lambda line: "grad(" not in found.text_of(line))  # else the line calls what calls it
     for cut in cuts_before(found, number):
         meant = frozen and cut.flow.how in ("detach", ".data")  # more likely than what was frozen
         if meant or (plain and not cut.flow.gives):
@@ -346,6 +320,9 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "op/no-derivative": _underivable,
     "copy/numpy-refused-with-grad": to_numpy,
     "nn/state-that-does-not-fit-refused": other_state,
+    "function/gradients-count": returned,
+    "function/gradient-type": returned,
+    "function/no-gradient-for-others": returned,
     "hook/keeps-shape": registered,
     "hook/keeps-dtype": registered,
 }

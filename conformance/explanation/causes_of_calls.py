@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import prod
 
-from conformance.explanation.history import changes_of, made_at, names_held, origin, state_of
+from conformance.explanation.history import changes_of, made_at, names_held, origin, sources, state_of
 from conformance.explanation.value import Mishap, Story, TensorState
 from conformance.explanation.words import at, beginning, names
 
@@ -159,6 +160,12 @@ def view_made(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[lis
     return [made, made_at(found, base).line], f"{at(found, made)} made a view of {name}."
 
 
+def returned(found: Story, mishap: Mishap) -> tuple[list[int], str]:
+    """Tell where the backward of a custom function returned."""
+    line = next((s.line for s in reversed(found.steps) if s.function == "backward"), 0)
+    return ([line], f"{beginning(at(found, line))} gave them.") if line else ([], "")
+
+
 def frozen_among(found: Story, tensors: Iterable[int]) -> list[int]:
     """Return the lines that set requires_grad of tensors to False."""
     return [s.line for n in sorted(tensors) for s, c in changes_of(found, n, "requires_grad") if c.before]
@@ -173,6 +180,14 @@ def other_sizes(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[l
         if sizes and owner and state is not None and list(state.shape) == [int(sizes[4])]:
             line = made_at(found, state).line
             told = f"{owner} takes {sizes[3]} numbers, and the last size of its input is {sizes[2]}."
+            inputs = set(mishap.operands).union(*(sources(found, n) for n in mishap.operands))
+            shapes = [x.shape for n in sorted(inputs) if (x := state_of(found, n)) is not None]
+            flat = next(
+                (x for x in shapes if x[-1:] == (int(sizes[2]),) and prod(x[1:]) == int(sizes[3])), ()
+            )
+            if flat:
+                told += f" The {sizes[3]} are those of {' x '.join(map(str, flat[1:]))}."
+                return [line, mishap.line], told, "Flatten the input first, with x.flatten(1)."
             return [line, mishap.line], told, f"Make it nn.Linear({sizes[2]}, {sizes[4]})."
     return [mishap.line], ""
 

@@ -86,6 +86,8 @@ def cure_of(found: Story, cut: Cut) -> str:
             f"for a loss take something smooth at line {line}, for instance "
             "torch.sigmoid(k * (x - threshold)) for x > threshold; a comparison has no gradient"
         )
+    if how == "multinomial":
+        return f"use the score function: the log-probability of what line {line} drew, times the reward"
     if how in TO_INTEGERS:
         return f"keep floats at line {line}: integers and bools have no gradient, they serve as indices alone"
     instead = "compute with torch's ops"

@@ -56,7 +56,7 @@ def execute(
     Returns the gradients that arrived at ``targets``, or nothing when they accumulate.
     """
     edges = tuple(roots)
-    validate_outputs(edges, grads, at_root=True)
+    validate_outputs(edges, grads)
     if accumulate and create_graph:
         warn_once("double/create-graph-cycle-warns")
     if not accumulate and not targets:
@@ -185,7 +185,7 @@ def call_function(node: Node, grads: InputBuffer, task: GraphTask) -> Grads:
         extension_points.on_apply(node)
     anomaly = STATE.anomaly
     outputs = node.apply(grads, task) if anomaly is None else anomaly.watch(node, grads, task)
-    validate_outputs(node.edges, outputs)
+    validate_outputs(node.edges, outputs, node)
     if given is not None:
         outputs = call_post_hooks(node.own_hooks().post_hooks, outputs, given)
     if anomaly is not None:

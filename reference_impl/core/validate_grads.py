@@ -7,12 +7,12 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
-from reference_impl.core.graph import Edge, Grads, InputMetadata
+from reference_impl.core.graph import Edge, Grads, InputMetadata, Node
 from reference_impl.core.tensor import Tensor
 
 
-def validate_outputs(edges: tuple[Edge, ...], grads: Grads, at_root: bool = False) -> None:
-    """Validate, in place, the gradients that go along ``edges``."""
+def validate_outputs(edges: tuple[Edge, ...], grads: Grads, giver: Node | None = None) -> None:
+    """Validate, in place, the gradients that go along ``edges``, which a node gives, or those of roots."""
     for index, g in enumerate(grads):
         if g is None:
             continue
@@ -21,23 +21,25 @@ def validate_outputs(edges: tuple[Edge, ...], grads: Grads, at_root: bool = Fals
             shape, dtype = metadata = node.metadata[nr]
             array = g._array
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
-                grads[index] = _fitted(g, metadata, at_root)
+                grads[index] = _fitted(g, metadata, giver, index)
             elif STATE.devices:
                 grads[index] = extension_points.match_device(g, metadata)
 
 
-def _fitted(g: Tensor, metadata: InputMetadata, at_root: bool) -> Tensor:
+def _fitted(g: Tensor, metadata: InputMetadata, giver: Node | None, index: int) -> Tensor:
     """Sum a gradient over what was broadcast, and cast it."""
     array, (shape, dtype) = g._array, metadata
     if array.shape != shape and by("grad/reduces-broadcast"):
         if not _expandable(shape, array.shape):
-            refuse_by("backward/gradient-shape-inside", got=list(array.shape), expected=list(shape))
+            name = None if giver is None else giver.name()
+            got, expected = list(array.shape), list(shape)
+            refuse_by("backward/gradient-shape-inside", node=name, index=index, got=got, expected=expected)
         g = sum_to(g, shape)
     if array.dtype.kind == "c" and dtype.kind != "c":
         refuse_by("backward/gradient-complexity")
     dtype = extension_points.grad_dtype(dtype, array.dtype)
     casts = array.dtype != dtype and dtype.kind in DIFFERENTIABLE
-    if casts and (by("backward/gradient-is-cast") if at_root else by("grad/casts-to-leaf-dtype")):
+    if casts and by("backward/gradient-is-cast" if giver is None else "grad/casts-to-leaf-dtype"):
         g = g.cast(dtype)
     if STATE.devices:
         g = extension_points.match_device(g, metadata)

@@ -10,8 +10,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.distribution import Distribution, Lazy, broadcast_all, without_history
-from reference_impl.namespace import composite
-from reference_impl.namespace.random import multinomial
+from reference_impl.namespace import composite, random
 from reference_impl.namespace.settings import finfo
 from reference_impl.nn import functional
 
@@ -125,7 +124,7 @@ class Categorical(Distribution):
         rows = self.probs.reshape((-1, self._num_events))
         count = math.prod(sample_shape)
         with without_history():
-            drawn = multinomial(rows, count, True).t()
+            drawn = random.multinomial(rows, count, True).t()
         return drawn.reshape((*sample_shape, *self._batch_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
