@@ -205,11 +205,14 @@ def _by_parts(differences: np.ndarray, x: Tensor) -> np.ndarray:
 
 
 def numerical(func: Function, inputs: tuple[Any, ...], x: Tensor, eps: float) -> Iterator[list[np.ndarray]]:
-    """Yield the central differences of the outputs for each element of ``x``, real parts first."""
+    """Yield the central differences of the outputs for each element of ``x``, real parts first.
+
+    Elements are written past autograd, in ``x.data``.
+    """
+    array = array_of(x.data)
     with enable_grad():
         for unit in (1, 1j) if x.is_complex() else (1,):
             for at in np.ndindex(x.shape):
-                array = array_of(x)
                 before = array[at]
                 array[at] = before + eps * unit
                 above = _values(func(*inputs))

@@ -167,11 +167,7 @@ def inputs_that_are_no_leaves_forget() -> None:
 @breaks_one_of("grad/non-leaf-read-warns")
 def reading_the_grad_of_a_result_is_silent() -> None:
     own = torch.Tensor.grad
-
-    def read(x: torch.Tensor) -> Any:
-        return own.__get__(x) if x.is_leaf else silently(own.__get__, x)
-
-    torch.Tensor.grad = property(read, own.__set__, own.__delete__)
+    torch.Tensor.grad = property(lambda x: silently(own.__get__, x), own.__set__, own.__delete__)
 
 
 @breaks_one_of("grad/copied-when-shared", "backward/leaf-root")

@@ -41,6 +41,8 @@ def decorators_do_nothing() -> None:
 
 @breaks_one_of("mode/creation-unaffected")
 def factories_obey_no_grad() -> None:
+    import torch._decomp.decompositions_for_jvp  # forward mode compiles it, with the factories of PyTorch
+
     def made(own: Wrapper, *args: Any, requires_grad: bool = False, **kwargs: Any) -> torch.Tensor:
         return own(*args, requires_grad=requires_grad and torch.is_grad_enabled(), **kwargs)
 

@@ -47,10 +47,10 @@ def test_a_device_from_outside_is_graded_by_its_name():
 
 BUGS = {
     "uncounted_copy": (2, 14, "version"),
-    "lost_strides": (27, 9, "value"),
-    "stranded_gradient": (0, 12, "grad"),
+    "lost_strides": (0, 400, "value"),
+    "stranded_gradient": (1, 60, "grad"),
 }
-"""The planted bugs, each with a seed and so many programs of it that find it, and a fact that shows it."""
+"""The planted bugs, each with a seed, more programs than find it, and a fact that shows it."""
 
 
 @needs_standin
