@@ -22,7 +22,7 @@ from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core import access
-from reference_impl.core.access import memory_of, observed_state, raw_state
+from reference_impl.core.access import memory_of, observed_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
 from reference_impl.namespace import missing
@@ -30,7 +30,7 @@ from reference_impl.namespace import missing
 TENSOR, DTYPE = reference_impl.Tensor, reference_impl.dtype
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
 lacking_name = missing.name_not_modelled
-node_of = access.node_of
+history_of = access.node_of
 _NAMES = {known.numpy: known.name for known in dtypes.ALL}
 WITHOUT_CUDA = "without CUDA"
 """Said behind the release of a torch that has no CUDA."""
@@ -94,6 +94,16 @@ def in_full(x: Any) -> Any:
     """The elements as bytes, and only the memory's identity beyond a few: cheap to compare."""
     array = observed_state(x)[0]
     return (array.dtype.char, array.tobytes()) if array.size <= FEW else id(array)
+
+
+def raw_state(x: Any) -> tuple[Any, bool, bool]:
+    """The array, requires_grad and is_leaf; a stale view stays stale."""
+    array, view, _, node, flag, *_ = observed_state(x)
+    if node is not None:
+        return array, True, False
+    if flag or view is None:
+        return array, flag, True
+    return array, raw_state(view.base)[1], True  # as the base does, or its base
 
 
 class RawFacts:

@@ -13,8 +13,8 @@ from conformance.adapters.reference_state import (
     device_of,
     elements,
     has_freed,
+    history_of,
     in_full,
-    node_of,
     saved_by,
     stands_for_torch,
     variable_of,
@@ -188,7 +188,7 @@ class Peek:
 
     def note_birth(self, result: Any, step: int) -> None:
         """Note when the node of an op's result was made."""
-        node = node_of(result)
+        node = history_of(result)
         if node is not None:
             self.born.setdefault(self.node_numbers.of(node), step)
 

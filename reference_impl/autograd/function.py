@@ -24,6 +24,9 @@ from reference_impl.forward.custom_jvp import propagate
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
+_PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 class Function:
     """A custom op: subclasses define ``forward(ctx, ...)`` and ``backward(ctx, ...)``; ``apply`` calls it.
 
@@ -101,9 +104,11 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+        elif kwargs:
+            args = _in_their_places(cls.forward, args, kwargs)
         node = cls._backward_cls(args)
         with no_grad() if by("function/forward-records-nothing") else nullcontext():
-            output = cls.forward(*args, **kwargs) if separate else cls.forward(node, *args, **kwargs)
+            output = cls.forward(*args, **kwargs) if separate else cls.forward(node, *args)
             if separate:
                 cls.setup_context(node, args, output)
         try:
@@ -111,6 +116,27 @@ class Function:
         except Exception:
             node.to_save = node.dirty_tensors = node.non_differentiable = ()
             raise
+
+
+def _in_their_places(
+    forward: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The arguments with those that were given by name in the places that forward has for them: each counts
+    as an input.
+
+    Raises TypeError for a name without a place, and for a place before it that nothing is given for.
+    """
+    places = [p.name for p in inspect.signature(forward).parameters.values() if p.kind in _PLACED][1:]
+    for name in named:
+        if name not in places:
+            raise TypeError(f"forward() got an unexpected keyword argument {name!r}")
+        if name in places[: len(args)]:
+            raise TypeError(f"forward() got multiple values for argument {name!r}")
+    last = max(map(places.index, named))
+    for at, name in enumerate(places[len(args) : last], len(args)):
+        if name not in named:
+            raise TypeError(f"forward() missing required argument: {name!r} (position {at})")
+    return (*args, *(named[name] for name in places[len(args) : last + 1]))
 
 
 class InplaceFunction(Function):

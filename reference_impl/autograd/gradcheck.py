@@ -18,7 +18,7 @@ from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import Node, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.factories import ones_like, zeros_like
+from reference_impl.namespace.factories import zeros_like
 from reference_impl.namespace.random import rand_like
 from specs.errors import admit
 
@@ -281,23 +281,28 @@ def _check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[tuple
     for missing in [set(range(count)), *([{at} for at in range(count)] if count > 1 else [])]:
         outputs = _differentiable(func(*inputs))
         cut = [_without_gradient(x) if at in missing else x for at, x in enumerate(outputs)]
-        seeds = [ones_like(x) for x in cut]
         try:
+            seeds = [zeros_like(x) for x in cut]
             grads = grad(cut, [x for _, x in wanted], seeds, allow_unused=True)
         except RuntimeError as error:
-            warnings.warn(
-                "Backwards compatibility: New undefined gradient support checking feature is on by default"
-                "; pass check_undefined_grad=False to go without",
-                UserWarning,
-                stacklevel=4,
-            )
+            _warn_of_undefined()
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads: zeros come of them, or none"
             ) from error
-        if len(missing) == count and any(g is not None and np.any(array_of(g)) for g in grads):
+        if any(g is not None and np.any(array_of(g)) for g in grads):
+            _warn_of_undefined()
             raise GradcheckError(
-                "Expected all input grads to be undefined or zero when all output grads are undefined"
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero"
             )
+
+
+def _warn_of_undefined() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is on by default; pass "
+        "check_undefined_grad=False to go without",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _warn_of(name: str, grad_out: float) -> None:

@@ -74,15 +74,6 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def raw_state(x: Tensor) -> tuple[np.ndarray, bool, bool]:
-    """The array, requires_grad and is_leaf; a stale view stays stale."""
-    if x._node is not None:
-        return x._array, True, False
-    if x._requires_grad or x._view is None:
-        return x._array, x._requires_grad, True
-    return x._array, raw_state(x._view.base)[1], True  # as the base does, or its base
-
-
 def memory_of(x: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The elements, and the array that owns their memory."""
     return x._array, x._storage

@@ -142,7 +142,6 @@ def evaluate_function(node: Node, grads: InputBuffer, task: GraphTask) -> None:
     outputs = call_function(node, grads, task)
     if not task.keep_graph and by("backward/frees-saved"):
         node.release_variables()
-    grads.clear()  # moved into the node, so that the next ones may hold them alone
     task.hand_on(node, outputs)
 
 

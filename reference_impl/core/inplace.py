@@ -82,7 +82,7 @@ def check_recorded(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappin
     if STATE.enabled and kernel.edges and kernel.recorded_mask(operands):
         if kernel.mutates:
             check_tracked(operands[0])
-        (kernel.node_type or node_type(kernel))(kernel, operands, attributes)
+        node_type(kernel)(kernel, operands, attributes)
 
 
 def check_tracked(target: Tensor) -> None:
@@ -159,7 +159,7 @@ def rebase(target: Tensor, node: Node, number: int = 0) -> None:
     by("grad/only-leaves-are-filled")
     if view is not None and by("write/rewrites-the-base"):
         base = view.base
-        old = base._node if base._view is None else base.grad_fn
+        old = base._node
         required = target.requires_grad
         target._output_nr = 0
         slices = CopySlices(base, target, node)

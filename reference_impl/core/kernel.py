@@ -133,8 +133,8 @@ class Kernel:
         return result if STATE.perturb is None else STATE.perturb(self.op, result)
 
     def asks_for_result(self, at: int) -> bool:
-        """Return True if the formula of the ``at``-th edge takes the op's result."""
-        return bool(self.result) and self.result in list(self.op.formulas.values())[at].picks
+        """Return True if the formula of the ``at``-th edge takes the op's result, which there is."""
+        return self.result in list(self.op.formulas.values())[at].picks
 
 
 def all_inference(kernel: Kernel, operands: tuple[Any, ...]) -> bool:

@@ -221,8 +221,9 @@ class CopySlices(Node):
         if self.replay:
             return replayed(whole, self.replay)
         shape, strides, offset = self.geometry
+        assert self.write is not None
         # What the write makes of each element by itself stays where the base does not show it.
-        read = range(0 if self.write is None or self.write.mixes_elements else 1, len(self.edges))
+        read = range(0 if self.write.mixes_elements else 1, len(self.edges))
         if not whole._array.flags.forc and any(task.should_compute_output(self, i) for i in read):
             extension_points.check_covered(self.geometry, self.base_geometry)
         return whole.as_strided(shape, strides, offset - self.base_geometry[2])

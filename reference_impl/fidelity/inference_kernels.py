@@ -74,11 +74,7 @@ def _call_made_of_calls(kernel: Kernel, operands: tuple[Any, ...], attributes: M
         return become
     if become in ("copied", "copied by rows"):
         return _like(operands[0], attributes.get("dtype"), become == "copied by rows").copy_(operands[0])
-    STATE.enabled = False
-    try:
-        out = call(kernel, operands, attributes)
-    finally:
-        STATE.enabled = True
+    out = call(kernel, operands, attributes)
     if become == "out":
         refuse_by("write/out-is-not-recorded")
     return out

@@ -30,6 +30,8 @@ _SEEN_WHEN_FILLING = {"op/shapes-broadcast", "op/value-overflow", "write/broadca
 before.
 """
 
+_OUT_OF_RANGE = {"op/index-range", "op/gather-range"}
+
 
 @fill
 def write(
@@ -49,6 +51,9 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         return
     if op.memory in ("mask", "apart"):
         _write_some(kernel, operands, attributes)
+        return
+    if op.memory == "alone":
+        _write_alone(kernel, operands, attributes)
         return
     arrays, dtype = kernel.prepare(operands)
     if not kernel.computes_first:
@@ -105,6 +110,19 @@ def _write_some(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
         array[changed] = result[changed]
     else:
         array[...] = result
+
+
+def _write_alone(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+    """Store a result whose operands share no memory with it, which is checked before positions are."""
+    arrays, _ = kernel.prepare(operands)
+    try:
+        result = kernel.run(arrays, attributes)
+    except Refusal as refused:
+        if refused.rule in _OUT_OF_RANGE:
+            _check_memory("alone", operands)
+        raise
+    _check_memory("alone", operands)
+    store(result, operands[0]._array)
 
 
 def _check_filling(operands: tuple[Any, ...], expanded: bool) -> None:

@@ -104,13 +104,13 @@ class DualLevel:
         tangent: Tensor | None,
     ) -> Any:
         """Take a view and the same view of the tangent; note how it was taken."""
-        source, others = operands[0], operands[1:]
+        source = operands[0]
         out = execute(kernel, operands, attributes)
         base, through = forward_view(source) or (source, lambda x: x)
 
         def taken(x: Tensor) -> Any:
             with self.pause():
-                return execute(kernel, (x, *others), attributes)
+                return execute(kernel, (x,), attributes)
 
         def part(whole: Tensor, at: int) -> Tensor:
             return _tuple(taken(through(whole)))[at]

@@ -293,7 +293,7 @@ def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def _in_dtype(name: str) -> Callable[..., Tensor]:
     def normalised(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
         x = x if dtype is None else x.to(dtype)
-        last = "_lastdim" * (axis_of(dim, x.ndim) == max(x.ndim, 1) - 1)
+        last = "_lastdim" if axis_of(dim, x.ndim) == max(x.ndim, 1) - 1 else ""
         need_kernel(f"{name[1:]}{last}_kernel_impl", array_of(x), "biu")
         return getattr(x, name)(dim)
 

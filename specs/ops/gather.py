@@ -14,7 +14,7 @@ from specs import inference_alone as alone
 from specs.errors import need_fit, refuse
 from specs.kind import Dim, Indices, Mask, Number, Size, Tensor, Vector
 from specs.op import op
-from specs.ops.helpers import along, grid_index
+from specs.ops.helpers import along, grid_index, need_targets
 from specs.signature import clash
 
 
@@ -61,6 +61,7 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     complex=True,
     torch_names={"y": "source"},
     grows="totals",
+    memory="alone",
 )
 def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
     """``x`` with the slices of ``y`` added at the positions in ``index``, repeated positions repeatedly.
@@ -141,6 +142,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
     complex=True,
     torch_names={"y": "src"},
     grows="totals",
+    memory="alone",
 )
 def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added at its index."""
@@ -149,16 +151,8 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     if not index.size:
         return out
     _need_integers("scatter", index)
+    need_targets(x, index, y, axis)
     lined, given = np.atleast_1d(index), np.atleast_1d(y)
-    if lined.ndim != line.ndim or any(
-        n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
-    ):
-        case = "scatter_add" if lined.ndim == line.ndim else "scatter_rank"
-        shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(y.shape)}
-        refuse("op/index-add-shape", case=case, dim=axis, **shapes)
-    wrong = (lined < 0) | (lined >= line.shape[axis])
-    if wrong.any():
-        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
     np.add.at(line, grid_index(lined, axis), given[tuple(slice(n) for n in lined.shape)])
     return line.reshape(x.shape)
 

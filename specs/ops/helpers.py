@@ -121,3 +121,17 @@ def minus(number: Any, x: Any) -> Any:
 def error_function(x: np.ndarray) -> np.ndarray:
     """The error function of each element, which numpy lacks."""
     return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x) if x.size else x).astype(x.dtype)
+
+
+def need_targets(x: np.ndarray, index: np.ndarray, y: np.ndarray, axis: int) -> None:
+    """Refuse an index that does not fit what it scatters, or leads out of where."""
+    line, lined, given = map(np.atleast_1d, (x, index, y))
+    if lined.ndim != line.ndim or any(
+        n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
+    ):
+        case = "scatter_add" if lined.ndim == line.ndim else "scatter_rank"
+        shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(y.shape)}
+        refuse("op/index-add-shape", case=case, dim=axis, **shapes)
+    wrong = (lined < 0) | (lined >= line.shape[axis])
+    if wrong.any():
+        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])

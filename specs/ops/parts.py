@@ -46,7 +46,7 @@ def take(x: Tensor, index: Indices) -> Any:
 take.wrt(x=lambda g, x_shape, index: g.new_zeros(x_shape).put(index, g, True))
 
 
-@op(node="PutBackward0", inplace=True, **_FACTS)
+@op(node="PutBackward0", inplace=True, memory="alone", **_FACTS)
 def put(x: Tensor, index: Indices, source: Tensor, accumulate: Bool = False) -> Any:
     """``x`` with elements put, or added, at places of the flattened tensor."""
     _need_places("take", index, x.size)

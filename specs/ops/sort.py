@@ -14,7 +14,7 @@ import numpy as np
 from specs.errors import need_fit, refuse
 from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor, Vector
 from specs.op import Op, op
-from specs.ops.helpers import along, grid_index
+from specs.ops.helpers import along, grid_index, need_targets
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -111,13 +111,14 @@ def _scattered(x: np.ndarray, dim: int, index: np.ndarray, value: Any) -> np.nda
     line, axis = along(out, dim)
     if index.size:
         lined = np.atleast_1d(index)
+        need_targets(x, index, value if isinstance(value, np.ndarray) else index, axis)
         if isinstance(value, np.ndarray):
             value = np.atleast_1d(value)[tuple(slice(n) for n in lined.shape)]
         line[grid_index(lined, axis)] = value
     return line.reshape(x.shape)
 
 
-@op(internal=True, inplace=True, name="scatter", node="ScatterBackward0", dtypes="keep")
+@op(internal=True, inplace=True, name="scatter", node="ScatterBackward0", dtypes="keep", memory="alone")
 def scatter_tensor(x: Tensor, dim: Dim, index: Indices, src: Tensor) -> Any:
     """``x`` with each element of ``src`` put where its index says."""
     return _scattered(x, dim, index, src)
@@ -128,7 +129,7 @@ scatter_tensor.wrt(
 )
 
 
-@op(internal=True, inplace=True, name="scatter", node="ScatterBackward1", dtypes="keep")
+@op(internal=True, inplace=True, name="scatter", node="ScatterBackward1", dtypes="keep", memory="alone")
 def scatter_number(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
     """``x`` with a number put wherever an index says."""
     return _scattered(x, dim, index, value)
@@ -137,7 +138,7 @@ def scatter_number(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
 scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
 
 
-@op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep")
+@op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep", memory="apart")
 def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
     """``x`` with a number in the slices that ``index`` names."""
     if isinstance(value, complex) and x.dtype.kind != "c":
@@ -156,11 +157,14 @@ def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
 index_fill.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0))
 
 
-@op(internal=True, inplace=True, node="IndexCopyBackward0", dtypes="keep")
+@op(internal=True, inplace=True, node="IndexCopyBackward0", dtypes="keep", memory="alone")
 def index_copy(x: Tensor, dim: Dim, index: Vector, source: Tensor) -> Any:
     """``x`` with the slices that ``index`` names taken from ``source``."""
     out = x.copy()
     line, axis = along(out, dim)
+    wrong = (index < 0) | (index >= line.shape[axis])
+    if wrong.any():
+        refuse("op/index-range", index=index[wrong][0], dim=axis, size=line.shape[axis])
     line[(*(slice(None),) * axis, index.reshape(-1))] = np.atleast_1d(source)
     return line.reshape(x.shape)
 

@@ -216,3 +216,27 @@ def test_nobody_makes_a_saved_tensor(torch):
     assert isinstance(node._raw_saved_self, torch.autograd.SavedTensor)
     with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
         torch.autograd.SavedTensor()
+
+
+def test_arguments_by_name_take_their_places(torch):
+    """An argument of a custom function that is given by name is an input, in the place that forward has."""
+    if torch.__name__ == "torch" and int(torch.__version__.split(".")[1]) < 13:
+        pytest.skip("PyTorch takes no arguments by name before 2.13")
+    members = {
+        "forward": staticmethod(lambda ctx, x, a=1, b=2: x * a * b),
+        "backward": staticmethod(lambda ctx, g: (g * 5, None)),
+    }
+    scaled = type("Scaled", (torch.autograd.Function,), members)
+    x = leaf(torch)
+    y = scaled.apply(x, a=4)
+    assert (True, False) == y.grad_fn.needs_input_grad
+    y.sum().backward()
+    assert [5.0, 5.0] == x.grad.tolist()
+    assert (True, False) == scaled.apply(a=4, x=x).grad_fn.needs_input_grad
+    for given, why in (
+        ({"b": 3}, "missing required argument: 'a'"),
+        ({"c": 3}, "unexpected keyword argument 'c'"),
+        ({"x": x}, "multiple values for argument 'x'"),
+    ):
+        with pytest.raises(TypeError, match=why):
+            scaled.apply(x, **given)
