@@ -149,3 +149,18 @@ def a_detached_output_is_the_first_of_its_own():
     b.requires_grad_()
     (b * 2).sum().backward()
     assert b.grad.tolist() == [2.0, 2.0] and x.grad is None
+
+
+def detach_in_place_gives_the_tensor_itself():
+    """Also where it does nothing.
+
+    Rules: detach/in-place-makes-a-leaf, inference/detach-in-place-is-nothing.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    a = y.detach_()
+    assert a is y and y.requires_grad is False
+    z = x * 3
+    with torch.inference_mode():
+        b = z.detach_()
+    assert b is z and z.requires_grad is True

@@ -88,3 +88,88 @@ def a_grad_is_on_the_very_device_of_its_leaf():
     with refused("device/grad-is-beside-its-leaf"):
         x.grad = torch.tensor([1.0, 2.0], device="cuda:1")
     assert x.grad is None
+
+
+def what_is_saved_on_the_cpu_comes_back_to_its_device():
+    """Backward gets it where it was. Rules: device/gradient-comes-back, saved_hooks/pack-and-unpack."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.to("cuda")
+    with torch.autograd.graph.save_on_cpu():
+        z = y * y
+    assert str(z.grad_fn._saved_self.device) == "cuda:0"
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0] and str(x.grad.device) == "cpu"
+
+
+def a_failed_backward_on_a_device_leaves_what_was_done():
+    """On one device nodes run in their order, as on the CPU, and what comes after the failure is not done.
+
+    Rules: backward/failure-leaves-what-was-done, backward/latest-first, save/modified-refused.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    w = torch.tensor([0.0, 1.0], requires_grad=True, device="cuda")
+    b = w.exp()
+    a = x * 2
+    s = b.sum() + a.sum()
+    with torch.no_grad():
+        b.mul_(2)
+    with refused("save/modified-refused"):
+        s.backward()
+    assert x.grad.tolist() == [2.0, 2.0] and w.grad is None
+    c = x * 3
+    d = w.exp()
+    t = c.sum() + d.sum()
+    with torch.no_grad():
+        d.mul_(2)
+    with refused("save/modified-refused"):
+        t.backward()
+    assert x.grad.tolist() == [2.0, 2.0] and w.grad is None
+
+
+def a_backward_that_fails_on_a_device_goes_no_further():
+    """Nothing comes back to the CPU from there, and what the CPU did before is done.
+
+    Rules: save/modified-refused, backward/failure-leaves-what-was-done, device/gradient-comes-back.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    z = y.exp()
+    s = (z * 2).cpu()
+    with torch.no_grad():
+        z.mul_(2)
+    s.retain_grad()
+    with refused("save/modified-refused"):
+        s.sum().backward()
+    assert x.grad is None and s.grad.tolist() == [1.0, 1.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def hooks_on_a_device_are_called_in_the_order_of_nodes():
+    """The latest first, as on the CPU. Rules: hook/once-for-each-gradient, backward/latest-first."""
+    seen = []
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    a = x * 2
+    b = x * 3
+    a.register_hook(lambda g: seen.append("a"))
+    b.register_hook(lambda g: seen.append("b"))
+    x.register_hook(lambda g: seen.append("x"))
+    (a + b).sum().backward()
+    assert seen == ["b", "a", "x"] and x.grad.tolist() == [5.0, 5.0]
+
+
+def data_of_its_own_device_leaves_the_end_in_its_place():
+    """Graphs of before and after end in one node; not so if the data moved.
+
+    Rules: device/data-moves-the-end, leaf/edges-end-in-accumulators.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    y = x * 2
+    x.data = torch.tensor([3.0, 4.0], device="cuda")
+    z = x * 3
+    assert z.grad_fn.next_functions[0][0] is y.grad_fn.next_functions[0][0]
+    x.data = torch.tensor([5.0, 6.0])
+    w = x * 4
+    assert w.grad_fn.next_functions[0][0] is not y.grad_fn.next_functions[0][0]
+    w.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0] and str(x.grad.device) == "cpu"

@@ -128,3 +128,69 @@ def a_default_device_is_for_what_is_made():
     torch.set_default_device(None)
     assert y.is_cuda and torch.ones(2).is_cpu
     assert torch.get_default_device().type == "cpu"
+
+
+def what_is_put_fits_before_its_place_is_looked_at():
+    """Sizes are refused first, then devices. Rules: device/one-for-all, op/index-put-shape."""
+    x = torch.tensor([1.0, 2.0, 3.0], device="cuda")
+    i = torch.tensor([0, 2])
+    with refused("op/index-put-shape"):
+        x[i] = torch.ones(3)
+    with refused("device/one-for-all"):
+        x[i] = torch.ones(2)
+    x[i] = torch.tensor(5.0)
+    assert x.tolist() == [5.0, 2.0, 5.0]
+
+
+def what_cannot_be_saved_is_refused_before_places_are_looked_at():
+    """An inference tensor beside one that requires grad, wherever it is.
+
+    Rules: inference/not-saved, device/one-for-all.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    with torch.inference_mode():
+        i = torch.tensor([3.0, 4.0])
+    with refused("inference/not-saved"):
+        x * i
+    with refused("device/one-for-all"):
+        x + i
+    with refused("device/one-for-all"):
+        x.detach() * i
+    y = x * 1
+    with refused("inference/not-saved"):
+        y.mul_(i)
+    assert y._version == 0
+
+
+def a_number_of_the_cpu_excuses_no_other_operand():
+    """Positions on a second device are refused all the same.
+
+    Rules: device/one-for-all, device/number-goes-with-all.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device="cuda:0")
+    i = torch.tensor([1], device="cuda:1")
+    five = torch.tensor(5.0)
+    x[torch.tensor([0]), torch.tensor([1])] = five
+    with refused("device/one-for-all"):
+        x[i, i] = five
+    with refused("device/one-for-all"):
+        x[torch.tensor([0]), i] = five
+    assert x.tolist() == [[1.0, 5.0], [3.0, 4.0]]
+
+
+def zeros_without_memory_go_with_few_ops_anywhere():
+    """They are added and multiplied wherever they are, and compared beside themselves alone.
+
+    Rules: device/zeros-meet-all, device/one-for-all.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (z,) = torch.autograd.grad(g.sum(), x)
+    y = torch.ones(2)
+    assert (z + y).tolist() == [1.0, 1.0]
+    with refused("device/one-for-all"):
+        z.maximum(y)
+    with refused("device/one-for-all"):
+        z.eq(y)
+    with refused("device/one-for-all"):
+        z.atan2(y)

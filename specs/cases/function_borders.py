@@ -1,6 +1,7 @@
 """Custom functions at the borders of what they may mark, save and give back."""
 
 import contextlib
+import warnings
 import weakref
 
 import torch
@@ -19,6 +20,7 @@ from specs.cases._functions_borders import (
     WrittenUnmarked,
     WrittenView,
 )
+from specs.cases._measures import error_kinds
 
 
 def an_input_that_goes_out_as_it_came_is_not_saved():
@@ -196,3 +198,51 @@ def a_hook_from_before_a_write_stays_with_the_old_history():
     a.register_hook(lambda g: seen.append(("new", g.tolist())))
     (a * 5).backward()
     assert seen == [("new", [5.0]), ("old", [10.0])] and x.grad.tolist() == [10.0]
+
+
+def gradients_of_fewer_dimensions_do_not_fit():
+    """One of more dimensions is summed, one of fewer is refused.
+
+    Rules: backward/gradient-shape-inside, grad/reduces-broadcast.
+    """
+    seen = []
+    made = lambda g: type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: x * 2),
+            "backward": staticmethod(lambda ctx, upstream: (seen.append(tuple(upstream.shape)), g)[1]),
+        },
+    )
+    x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    with refused("backward/gradient-shape-inside"):
+        made(torch.ones(2)).apply(x).sum().backward()
+    with refused("backward/gradient-shape-inside"):
+        made(torch.tensor(1.0)).apply(x).sum().backward()
+    with refused("backward/gradient-shape-inside"):
+        made(torch.ones(1, 3)).apply(x).sum().backward()
+    assert x.grad is None
+    made(torch.ones(3, 4, 2)).apply(x).sum().backward()
+    assert x.grad.tolist() == [[12.0, 12.0]] and seen == [(1, 2)] * 4
+
+
+def a_function_is_applied_and_not_made():
+    """To make one warns, and to call it is refused. Rule: function/is-recorded."""
+    seen = []
+    doubled = type(
+        "Doubled",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: x * 2),
+            "backward": staticmethod(lambda ctx, g: g * 2),
+        },
+    )
+    x = torch.tensor(5.0, requires_grad=True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = doubled()
+    seen += [warning.category for warning in told]
+    assert seen == [DeprecationWarning]
+    assert error_kinds([lambda: made(x)]) == "o"
+    y = made.apply(x)
+    assert y.requires_grad is True and y.grad_fn.name() == "DoubledBackward"

@@ -251,3 +251,34 @@ def outputs_that_are_no_tensors():
     assert seen[0][1:3] == (None, None) and seen[0][3].tolist() == [0.0] and x.grad.tolist() == [2.0]
     b.backward()
     assert seen[1][0].tolist() == [0.0] and x.grad.tolist() == [9.0]
+
+
+def two_outputs_that_were_written_retain_their_gradients():
+    """Each goes on under its own number. Rules: retain/moves-with-write, function/dirty-is-rewritten."""
+    seen = []
+    pair = type(
+        "Pair",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, x: (x * 1, x * 2)),
+            "backward": staticmethod(lambda ctx, g, h: g + 2 * h),
+        },
+    )
+    written = type(
+        "Written",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a, b: (ctx.mark_dirty(a, b), a.mul_(2), b.mul_(3))[1:]),
+            "backward": staticmethod(lambda ctx, g, h: (seen.append(h.tolist()), g * 2, h * 3)[1:]),
+        },
+    )
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    p, q = pair.apply(x)
+    p.retain_grad(), q.retain_grad()
+    written.apply(p, q)
+    (p + q * 10).sum().backward()
+    assert seen == [[10.0, 10.0]]
+    assert p.output_nr == 0 and q.output_nr == 1 and p.grad_fn is q.grad_fn
+    assert (
+        p.grad.tolist() == [1.0, 1.0] and q.grad.tolist() == [10.0, 10.0] and x.grad.tolist() == [62.0, 62.0]
+    )

@@ -224,3 +224,24 @@ def a_tuple_of_one_is_several():
     assert [p.tolist() for p in products] == [[2.0, 2.0], [0.0, 0.0, 0.0]]
     with refused("functional/strict-needs-dependence"):
         f.vjp(lambda a, b: a * 2, (x, torch.ones(3)), x, strict=True)
+
+
+def strict_products_want_a_history_of_each_output():
+    """An output without one is refused by its number, before anything is multiplied.
+
+    Rule: functional/strict-needs-a-history.
+    """
+    x = torch.tensor([1.0, 2.0])
+    f = torch.autograd.functional
+    v = torch.ones(2)
+    late = lambda a: (a * 2, a.detach())
+    with refused("functional/strict-needs-a-history"):
+        f.jvp(late, x, v, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.vjp(late, x, (v, v), strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.jacobian(late, x, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.hessian(lambda a: a.detach().sum(), x, strict=True)
+    assert f.jvp(late, x, v)[1][1].tolist() == [0.0, 0.0]
+    assert f.vjp(late, x, (v, v))[1].tolist() == [2.0, 2.0]

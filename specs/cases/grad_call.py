@@ -236,3 +236,13 @@ def batches_of_gradients_go_back_row_by_row():
         torch.autograd.grad([y, x.sum()], x, [torch.eye(2), torch.ones(3)], is_grads_batched=True)
     with refused("grad_call/batches-alike"):
         torch.autograd.grad(x.sum(), x, is_grads_batched=True)
+
+
+def a_batch_may_be_of_one():
+    """Gradients come in a row for each row of the batch. Rule: grad_call/batches-go-back-one-by-one."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    (g,) = torch.autograd.grad(y, x, torch.ones(1, 2), is_grads_batched=True, retain_graph=True)
+    assert g.tolist() == [[2.0, 4.0]]
+    (h,) = torch.autograd.grad(y, x, torch.tensor([[1.0, 0.0], [0.0, 1.0]]), is_grads_batched=True)
+    assert h.tolist() == [[2.0, 0.0], [0.0, 4.0]]

@@ -74,3 +74,19 @@ def a_grad_dtype_counts_for_graphs_that_are_there():
     x.grad_dtype = torch.float16
     w.backward()
     assert x.grad.dtype == torch.float16 and x.grad_dtype == torch.float16
+
+
+def what_is_expanded_to_nothing_keeps_its_strides():
+    """A copy, a cast and a gradient of no elements are laid out as the tensor itself; a result is not.
+
+    Rules: grad/copied-when-layout-differs, copy/clone-shares-nothing.
+    """
+    x = torch.ones(1, 1).expand(0, 3)
+    assert x.stride() == (0, 0) and x.clone().stride() == (0, 0) and x.detach().stride() == (0, 0)
+    assert x.double().stride() == (0, 0) and torch.zeros_like(x).stride() == (0, 0)
+    assert (x + 1).stride() == (3, 1) and x.exp().stride() == (3, 1)
+    y = torch.zeros(2, 0, 3).permute(2, 0, 1)
+    assert y.stride() == (1, 3, 3) and y.double().stride() == (1, 3, 3) and (y * y).stride() == (2, 1, 1)
+    z = torch.ones(1).expand(0).requires_grad_()
+    (z * 2).sum().backward()
+    assert z.grad.stride() == (0,)

@@ -1,5 +1,7 @@
 """gradcheck: gradients compared with small differences."""
 
+import warnings
+
 import torch
 
 from specs.case import refused, warned
@@ -249,3 +251,84 @@ def one_gradient_out_of_nothing_is_enough():
     check = torch.autograd.gradcheck
     assert check(GuessesSecond.apply, (x, y), check_undefined_grad=False) is True
     assert check(GuessesSecond.apply, (x, y), raise_exception=False) is False
+
+
+def second_derivatives_are_checked_one_way_at_least():
+    """Forward through the backward alone, if undefined gradients are left out, backward alone, or both.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    first, again = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+    square = lambda a: a * a * a
+    forward = {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False}
+    assert again(square, x, **forward) is True and again(square, x, check_fwd_over_rev=True) is True
+    assert again(CubedWithWrongTangent.apply, x, **forward, raise_exception=False) is False
+    backward_alone = lambda: again(square, x, check_rev_over_rev=False)
+    undefined = lambda: again(square, x, check_fwd_over_rev=True, check_rev_over_rev=False)
+    neither = lambda: first(square, x, check_backward_ad=False)
+    assert error_kinds([backward_alone, undefined, neither]) == "ooo"
+    assert first(square, x, check_backward_ad=False, check_forward_ad=True) is True
+
+
+def second_derivatives_are_checked_with_gradients_that_are_given():
+    """One for each output, a single one as it is; an input that nothing depends on is passed over.
+
+    Rules: gradcheck/may-answer-false, gradcheck/mismatch.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0], dtype=torch.float64, requires_grad=True)
+    v = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+    again = torch.autograd.gradgradcheck
+    assert again(lambda a, b: a * a, (x, y)) is True
+    assert again(lambda a: a * a, x, v) is True and again(lambda a: (a * a, a.exp()), (x,), (v, v)) is True
+    late = lambda a: a.detach() * a * a
+    assert again(late, x, v, raise_exception=False) is False
+    zeros = torch.zeros(2, dtype=torch.float64)
+    assert again(lambda a: a * a, x, zeros) is True
+    with refused("gradcheck/mismatch"):
+        again(late, x, v)
+
+
+def each_gradient_may_be_undefined_by_itself():
+    """Of several outputs all gradients are left out, then each by itself, beside zeros.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    forward = lambda ctx, a: (ctx.set_materialize_grads(False), a * 2, a * 3, a * 4)[1:]
+    missing = lambda grads: [g is None for g in grads].count(True)
+    total = lambda grads: sum(
+        (g * n for g, n in zip(grads, (2, 3, 4), strict=True) if g is not None), torch.zeros(2).double()
+    )
+    handles = lambda ctx, *grads: None if missing(grads) == 3 else total(grads)
+    fails = lambda ctx, *grads: handles(ctx, *grads).view(3) if missing(grads) == 1 else handles(ctx, *grads)
+    counts = lambda ctx, *grads: handles(ctx, *grads) + 1 if missing(grads) == 1 else handles(ctx, *grads)
+    made = lambda backward: type(
+        "Made",
+        (torch.autograd.Function,),
+        {"forward": staticmethod(forward), "backward": staticmethod(backward)},
+    )
+    assert check(made(handles).apply, x) is True
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert check(made(fails).apply, x, raise_exception=False) is False
+        assert check(made(counts).apply, x, raise_exception=False) is False
+    assert [warning.category for warning in told] == [UserWarning, UserWarning]
+    assert check(made(fails).apply, x, check_undefined_grad=False) is True
+    assert check(made(counts).apply, x, check_undefined_grad=False) is True
+    assert check(lambda a: made(handles).apply(a)[:2], x) is True
+    assert check(lambda a: made(fails).apply(a)[0], x) is True
+
+
+def constants_need_no_history():
+    """An output that depends on nothing passes. Rule: gradcheck/plain-outputs-are-constant."""
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(lambda a: torch.ones(2, dtype=torch.float64), x) is True
+    assert check(lambda a: (a.detach() * 0, a.detach() * 0 + 1), x) is True
+    with refused("gradcheck/plain-outputs-are-constant"):
+        check(lambda a: (torch.ones(2), a.detach() * 2), x)
+    row = torch.ones(3, dtype=torch.float64).as_strided((1, 3), (0, 1)).requires_grad_()
+    assert check(lambda a: a * a, row) is True and row.stride() == (0, 1)

@@ -256,3 +256,18 @@ def an_edge_of_a_later_output_is_a_root():
     assert g.tolist() == [0.0, 0.0, 5.0]
     torch.autograd.backward(e, torch.tensor(7.0))
     assert x.grad.tolist() == [0.0, 0.0, 7.0]
+
+
+def an_edge_of_a_view_stays_behind_its_write():
+    """It stands for the view as it was, and gets what comes of that, not what comes of the write.
+
+    Rules: edge/stands-for-the-tensor, write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    v = y[:1]
+    e = torch.autograd.graph.get_gradient_edge(v)
+    z = v * 3
+    v.mul_(2)
+    g, h = torch.autograd.grad(y.sum() + z.sum(), [e, x])
+    assert g.tolist() == [3.0] and h.tolist() == [5.0, 1.0]

@@ -160,3 +160,24 @@ def a_hook_of_one_output_runs_before_it_retains():
     (a * 3 + b).backward()
     assert a.grad.item() == 6.0 and b.grad.item() == 1.0
     assert x.grad.tolist() == [6.0, 1.0]
+
+
+def of_many_nodes_that_are_ready_the_latest_runs_first():
+    """The order in which their results were put together is no matter.
+
+    Rules: backward/latest-first, hook/once-for-each-gradient.
+    """
+    seen = []
+    x = torch.tensor([1.0], requires_grad=True)
+    a, b, c, d, e, f, g = (x * 1, x * 2, x * 3, x * 4, x * 5, x * 6, x * 7)
+    a.register_hook(lambda grad: seen.append("a"))
+    b.register_hook(lambda grad: seen.append("b"))
+    c.register_hook(lambda grad: seen.append("c"))
+    d.register_hook(lambda grad: seen.append("d"))
+    e.register_hook(lambda grad: seen.append("e"))
+    f.register_hook(lambda grad: seen.append("f"))
+    g.register_hook(lambda grad: seen.append("g"))
+    torch.cat([g, f, e, d, c, b, a]).sum().backward(retain_graph=True)
+    torch.cat([c, f, a, g, e, b, d]).sum().backward(retain_graph=True)
+    torch.cat([a, b, c, d, e, f, g]).sum().backward()
+    assert "".join(seen) == "gfedcba" * 3 and x.grad.tolist() == [84.0]

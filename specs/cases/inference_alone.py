@@ -114,3 +114,64 @@ def an_inference_tensor_that_requires_grad_asks_nobody_under_no_grad():
     w = torch.ones(2, 2, requires_grad=True)
     with refused("inference/not-saved"):
         i * w
+
+
+def what_is_computed_of_inference_tensors_begins_at_version_zero():
+    """Only copies do not, whatever else a kernel calls.
+
+    Rules: inference/copy-counts, inference/alone-records-nothing.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0, 3.0])
+        i = torch.tensor([2, 0])
+    a = x.flip(0)
+    b = 2 - x
+    c = x**2
+    d = x[i]
+    e = x.index_select(0, i)
+    assert a._version == 0 and a.tolist() == [3.0, 2.0, 1.0]
+    assert b._version == 0 and b.tolist() == [1.0, 0.0, -1.0]
+    assert x.mean().item() == 2.0 and x.std().item() == 1.0 and round(x.logsumexp(0).item(), 4) == 3.4076
+    assert c._version == 0 and c.tolist() == [1.0, 4.0, 9.0]
+    assert d._version == 0 and e._version == 0 and d.tolist() == e.tolist()
+    assert x.clone()._version == 1
+
+
+def positions_are_checked_in_inference_mode():
+    """They are refused as outside of it. Rule: op/index-range."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    i = torch.tensor([0, 5])
+    with torch.inference_mode():
+        with refused("op/index-range"):
+            x[i]
+        with refused("op/index-range"):
+            x.index_select(0, i)
+        y = x[torch.tensor([1])]
+    assert y.tolist() == [2.0] and y.is_inference()
+
+
+def kernels_that_save_or_write_ask_who_requires_grad():
+    """The product of a matrix and a vector saves them; logsumexp, abs and powers write to a result.
+
+    Rules: inference/alone-but-for-calls, inference/not-saved, write/out-is-not-recorded.
+    """
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        m = torch.ones(2, 2, requires_grad=True)
+    with refused("inference/not-saved"):
+        m.mv(x)
+    with refused("inference/not-saved"):
+        m @ x
+    with refused("write/out-is-not-recorded"):
+        x.logsumexp(0)
+    with refused("write/out-is-not-recorded"):
+        x.abs()
+    with refused("write/out-is-not-recorded"):
+        2.0**x
+    a = x.dot(x)
+    b = m.mm(m)
+    c = x.cumsum(0)
+    assert a.requires_grad is False and b.requires_grad is False and c.requires_grad is False
+    with torch.no_grad():
+        d = m.mv(x)
+    assert d.tolist() == [3.0, 3.0]

@@ -203,3 +203,17 @@ def a_callback_belongs_to_the_innermost_backward():
     y.grad_fn.register_prehook(lambda gs: (inner(gs), seen.append("inner returned"))[0])
     y.backward()
     assert seen == ["inner ends", "inner returned", "outer goes on"]
+
+
+def classes_of_nodes_are_built_in():
+    """The module of each says so, and the name tells the op. Rule: leaf/edges-end-in-accumulators."""
+    classes = []
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    end = y.grad_fn.next_functions[0][0]
+    z = x.clone()
+    z[:1].mul_(3)
+    classes += [type(end), type(y.grad_fn), type(z.grad_fn)]
+    assert [each.__name__ for each in classes] == ["AccumulateGrad", "MulBackward0", "CopySlices"]
+    assert [each.__module__ for each in classes] == ["builtins", "builtins", "builtins"]
+    assert (x + 1).grad_fn.next_functions[0][0] is end

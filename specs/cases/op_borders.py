@@ -1,5 +1,6 @@
 """Arguments on the borders of what is allowed, and settings that are rarely given."""
 
+import numpy as np
 import torch
 
 from specs.cases._measures import error_kinds, graded, wave
@@ -189,3 +190,31 @@ def arguments_just_beyond_the_borders():
         )
         == "-oo--oo-o--o-o-o-oo-ooooooo-ooVoTTooooooo-ooooooVoTIIIooIo"
     )
+
+
+def arrays_that_are_no_numbers_are_foreign():
+    """An array of words is no operand; numpy compares it with the tensor as a whole.
+
+    Rule: op/operators-leave-what-is-foreign.
+    """
+    x = torch.tensor([1.0, 2.0])
+    words = np.array(["a", "b"])
+    assert (x == words) is False
+    assert (x == np.array([1.0, 3.0])).tolist() == [True, False]
+
+
+def numbers_of_numpys_count_as_numbers():
+    """As operands and as settings, also by name: the tensor keeps its dtype.
+
+    Rule: op/operators-leave-what-is-foreign.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    two, one, half = np.float64(2.0), np.int64(1), np.float32(0.5)
+    y = x * two
+    assert y.dtype == torch.float32 and y.requires_grad is True and (two * x).tolist() == [2.0, 4.0]
+    assert x.add(one, alpha=one).tolist() == [2.0, 3.0] and (x**one).tolist() == [1.0, 2.0]
+    assert torch.clamp(x, np.float32(1.5)).tolist() == [1.5, 2.0] and (x > two).tolist() == [False, False]
+    assert x.sum(np.int64(0)).item() == 3.0 and x.reshape(np.int64(2), one).tolist() == [[1.0], [2.0]]
+    assert torch.where(x > 1, x, two).tolist() == [2.0, 2.0] and x[one].item() == 2.0
+    assert x.mul(np.bool_(True)).tolist() == [1.0, 2.0] and x.sub(two, alpha=half).tolist() == [0.0, 1.0]
+    assert (x == "a") is False and x.detach().softmax(np.int64(0)).sum().item() == 1.0

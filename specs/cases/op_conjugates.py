@@ -101,3 +101,18 @@ def a_conjugate_of_a_conjugate_shows_the_memory():
     assert k.tolist() == [-8 - 4j, -6 + 0j] and kk.tolist() == [-8 + 4j, -6 + 0j] and kv.tolist() == [-8 + 4j]
     k[1:].conj().zero_()
     assert c.tolist() == [-8 + 4j, 0j]
+
+
+def a_conjugate_of_a_part_of_a_conjugate_follows_a_write():
+    """After a write to the first conjugate the second one's history is made again, step by step.
+
+    Rules: view/stale-regenerates, op/derivatives-beyond-programs.
+    """
+    x = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j], requires_grad=True)
+    p = x * 1
+    y = p.conj()
+    z = y[1:].conj()
+    y.mul_(2j)
+    assert y.tolist() == [4 + 2j, -2 + 6j] and z.tolist() == [-2 - 6j]
+    (g,) = torch.autograd.grad(z.real.sum() + z.imag.sum() * 2, x)
+    assert g.tolist() == [0j, -4 + 2j] and z.grad_fn.name() == "ConjBackward0"

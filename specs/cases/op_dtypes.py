@@ -201,6 +201,23 @@ def integers_have_no_gradient():
     assert x.grad is None
 
 
+def an_integer_that_requires_grad_is_no_root():
+    """A gradient of its own dtype is refused like any other. Rule: backward/no-gradient-of-integers."""
+    x = torch.tensor(2.0, requires_grad=True)
+    i = torch.tensor([1, 3])
+    i.fill_(x)
+    with refused("backward/no-gradient-of-integers"):
+        i.backward(torch.tensor([1, 1]))
+    with refused("backward/no-gradient-of-integers"):
+        i.backward(torch.tensor([1.0, 1.0]))
+    y = torch.zeros(2)
+    y.copy_(i)
+    assert y.requires_grad is True and y.tolist() == [2.0, 2.0]
+    with refused("backward/no-gradient-of-integers"):
+        y.sum().backward()
+    assert x.grad is None and i.requires_grad is True
+
+
 # -- numbers that come first -----------------------------------------------------------------------
 def four_functions_take_a_number_first():
     """torch.add, sub, mul and div take a number before a tensor; no other function does.

@@ -54,3 +54,15 @@ def what_is_stacked_has_one_shape():
     with refused("op/dim-range"):
         torch.stack([x, y], 5)
     assert torch.stack([x, x]).tolist() == [[1.0, 2.0], [1.0, 2.0]]
+
+
+def as_many_are_joined_as_are_given():
+    """A tensor that is joined nine times gets the sum of nine gradients. Rule: grad/sums-paths."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.cat([x, x, x, x, x, x, x, x, x])
+    z = torch.cat([x, x, x, x, x, x, x, x, x, x])
+    assert y.shape == (18,) and z.shape == (20,)
+    y.sum().backward()
+    assert x.grad.tolist() == [9.0, 9.0]
+    z.sum().backward()
+    assert x.grad.tolist() == [19.0, 19.0]

@@ -81,3 +81,18 @@ def elements_are_put_and_taken():
         )
         == "TToo"
     )
+
+
+def no_positions_name_nothing():
+    """An empty list picks no element and fills in none; the gradient passes by.
+
+    Rule: grad/accumulates.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    y[[]] = 3.0
+    assert y.tolist() == [1.0, 2.0] and x[[]].shape == (0,)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    x[[]].sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]

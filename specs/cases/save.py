@@ -265,3 +265,14 @@ def a_saved_output_knows_its_number():
     (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
     (h,) = torch.autograd.grad(g.sum(), x)
     assert y.output_nr == 1 and h.tolist() == y.tolist()
+
+
+def a_write_to_a_view_is_gone_through_once():
+    """The base's history is freed with it, though no tensor was saved. Rule: save/freed-refused."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    y[:1].add_(1.0)
+    y.sum().backward()
+    with refused("save/freed-refused"):
+        y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]

@@ -172,3 +172,19 @@ def deepcopy_begins_at_version_one():
     assert x._version == 2
     assert copy.deepcopy(x)._version == 1
     assert copy.deepcopy(torch.nn.Parameter(torch.ones(2)))._version == 0
+
+
+def an_inference_tensor_counts_no_increment():
+    """It is passed over among others, inside the mode or outside.
+
+    Rules: version/increment-counts, inference/has-no-version.
+    """
+    x = torch.tensor([1.0])
+    with torch.inference_mode():
+        y = torch.tensor([1.0])
+        torch.autograd.graph.increment_version(y)
+    torch.autograd.graph.increment_version(y)
+    torch.autograd.graph.increment_version([y, x])
+    assert x._version == 1 and y.is_inference()
+    with refused("inference/has-no-version"):
+        y._version

@@ -1,5 +1,6 @@
 """Windows on memory: as_strided, and complex numbers as pairs of reals."""
 
+import numpy as np
 import torch
 
 from specs.case import refused
@@ -147,3 +148,19 @@ def a_window_begins_where_the_tensor_does():
     v.as_strided_((2,), (1,), 0)
     seen.append((v.tolist(), v.storage_offset()))
     assert seen == [([2.0, 4.0], 1), ([2.0, 4.0], 1), ([1.0, 2.0], 0)]
+
+
+def windows_on_memory_of_numpys_begin_where_the_array_does():
+    """They reach what the array's strides span, whether or not it shows all of that.
+
+    Rules: view/window-outside-base, window/on-the-storage.
+    """
+    x = torch.from_numpy(np.arange(6.0).reshape(2, 3).T)
+    assert x.stride() == (1, 3) and x.as_strided((2,), (1,)).tolist() == [0.0, 1.0]
+    assert x.as_strided((2, 2), (1, 3)).tolist() == [[0.0, 3.0], [1.0, 4.0]]
+    y = torch.from_numpy(np.arange(6.0)[::2])
+    reached = []
+    reached += y.as_strided((5,), (1,)).tolist()
+    with refused("view/window-outside-base"):
+        reached += y.as_strided((7,), (1,)).tolist()
+    assert y.stride() == (2,) and reached == [0.0, 1.0, 2.0, 3.0, 4.0]

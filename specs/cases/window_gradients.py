@@ -179,3 +179,19 @@ def results_in_given_memory():
     assert empty.tolist() == [1.0, 1.0, 1.0]
     torch.sum(x, 0, out=empty.resize_(0))
     assert empty.tolist() == 3.0
+
+
+def gradients_of_windows_are_copied_where_nothing_repeats():
+    """A copy keeps the sign of a zero, a sum does not; the second derivative goes through a copy.
+
+    Rules: window/sums-what-it-repeats, double/create-graph-records.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    g = torch.tensor([-0.0, 2.0], requires_grad=True)
+    (a,) = torch.autograd.grad(x.as_strided((2,), (2,)), x, g, create_graph=True)
+    assert (1 / a).tolist() == [float("-inf"), float("inf"), 0.5, float("inf")]
+    (b,) = torch.autograd.grad(a.sum(), g)
+    assert b.tolist() == [1.0, 1.0]
+    h = torch.tensor([[-0.0, -0.0], [-0.0, 2.0]])
+    (c,) = torch.autograd.grad(x.as_strided((2, 2), (1, 1)), x, h)
+    assert (1 / c).tolist() == [float("inf"), float("inf"), 0.5, float("inf")]

@@ -260,3 +260,18 @@ def a_write_to_a_view_of_a_base_that_lies_by_columns():
     b.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     assert w.grad.item() == 18.0
     assert p.grad.tolist() == [[0.0, 18.0], [3.0, 16.0], [10.0, 30.0]]
+
+
+def a_base_may_begin_within_its_memory():
+    """A detached part is a base of its own; a write to a view of its view finds its place in the gradient.
+
+    Rules: write/rewrites-the-base, view/base-is-the-root.
+    """
+    m = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    w = torch.tensor([5.0], requires_grad=True)
+    x = m[1:].detach()
+    v = x[1:][1:]
+    v.mul_(w)
+    assert x.tolist() == [2.0, 3.0, 20.0] and v._base is x and x._base is None
+    (x * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert w.grad.tolist() == [400.0]

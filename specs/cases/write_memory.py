@@ -118,3 +118,94 @@ def one_masked_element_fills_all_that_show_it():
     with warned("write/expanded-deprecated"):
         y.masked_fill_(torch.tensor([False, False, True]), 5.0)
     assert x.tolist() == [5.0, 5.0, 5.0] and y.tolist() == [5.0, 5.0, 5.0]
+
+
+def what_is_put_elsewhere_shares_no_memory_with_the_target():
+    """Neither positions nor the values that are put there may be the target, not even the whole of it.
+
+    Rule: write/partial-overlap-refused.
+    """
+    i = torch.tensor([1, 0])
+    x = torch.tensor([1.0, 2.0])
+    with refused("write/partial-overlap-refused"):
+        x.index_add_(0, i, x)
+    with refused("write/partial-overlap-refused"):
+        x.scatter_add_(0, i, x[:])
+    with refused("write/partial-overlap-refused"):
+        i.scatter_add_(0, i, torch.tensor([5, 6]))
+    with refused("write/partial-overlap-refused"):
+        x[i] = x[:]
+    with refused("write/partial-overlap-refused"):
+        i[i[:]] = 5
+    assert x.tolist() == [1.0, 2.0] and i.tolist() == [1, 0] and x._version == 0
+
+
+def sizes_are_looked_at_before_memory_and_memory_before_positions():
+    """Sizes that do not fit are refused first, a position that is out of range last.
+
+    Rules: write/partial-overlap-refused, write/overlap-refused, op/index-add-shape, op/gather-range.
+    """
+    x = torch.tensor([1.0, 2.0])
+    e = torch.tensor([1.0]).expand(2)
+    far = torch.tensor([0, 5])
+    with refused("op/index-add-shape"):
+        e.scatter_add_(0, far, torch.ones(1))
+    with refused("write/overlap-refused"):
+        e.scatter_add_(0, far, x)
+    with refused("write/partial-overlap-refused"):
+        x.scatter_add_(0, far, x)
+    with refused("op/gather-range"):
+        x.scatter_add(0, far, torch.ones(2))
+    with refused("op/index-add-shape"):
+        e.index_add_(0, far, torch.ones(3))
+    with refused("write/overlap-refused"):
+        e.index_add_(0, far, x)
+    assert e.tolist() == [1.0, 1.0]
+
+
+def positions_to_scatter_to_are_in_range():
+    """They count from the front, and fit what is scattered.
+
+    Rules: op/gather-range, op/index-add-shape, write/partial-overlap-refused.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0])
+    with refused("op/gather-range"):
+        x.scatter(0, torch.tensor([0, -1]), y)
+    with refused("op/gather-range"):
+        x.scatter(0, torch.tensor([2]), 5.0)
+    with refused("op/index-add-shape"):
+        x.scatter(0, torch.tensor([0, 1, 1]), y)
+    with refused("write/partial-overlap-refused"):
+        x.scatter_(0, torch.tensor([1, 0]), x)
+    with refused("write/partial-overlap-refused"):
+        x.index_copy_(0, torch.tensor([1, 0]), x)
+    with refused("write/partial-overlap-refused"):
+        x.put_(torch.tensor([1, 0]), x)
+    assert x.scatter(0, torch.tensor([1, 0]), y).tolist() == [4.0, 3.0]
+
+
+def an_element_that_is_shown_twice_is_filled_where_it_is_named():
+    """The other place, which the mask or the positions leave out, does not write it back.
+
+    Rules: version/write-bumps, window/on-the-storage.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    w = x.as_strided((2, 2), (1, 1))
+    w.masked_fill_(torch.tensor([[False, True], [False, False]]), 9.0)
+    assert x.tolist() == [1.0, 9.0, 3.0] and w.tolist() == [[1.0, 9.0], [9.0, 3.0]]
+    w[torch.tensor([0]), torch.tensor([1])] = 7.0
+    assert x.tolist() == [1.0, 7.0, 3.0] and x._version == 2
+
+
+def elements_that_lie_between_are_no_overlap():
+    """A read element may lie between written ones.
+
+    Rules: write/partial-overlap-refused, version/write-bumps.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    x[::2].add_(x[1:2])
+    x[1::2].sub_(x[::2])
+    assert x.tolist() == [3.0, -1.0, 5.0, -1.0] and x._version == 2
+    with refused("write/partial-overlap-refused"):
+        x[1:].add_(x[:3])

@@ -26,12 +26,14 @@ NEEDS_MORE = {
     "around/checkpoints_compute_in_half_precision_again": "autocast comes between an op and its operands",
     "around/functions_under_autocast": "autocast comes between an op and its operands",
     "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
+    "forward_levels/an_out_is_filled_inside_a_level_too": "it gives out=",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
     "grad_borders/modes_by_dtype_and_device": "autocast comes between an op and its operands",
     "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
+    "op_conjugates/a_conjugate_of_a_part_of_a_conjugate_follows_a_write": "conjugates are shown apart",
     "op_conjugates/a_conjugate_of_a_conjugate_shows_the_memory": "conjugates are shown apart",
     "op_conjugates/a_conjugate_is_a_view_until_it_is_resolved": "conjugates are shown apart",
     "op_conjugates/a_write_through_a_view_of_a_conjugate_is_replayed": "conjugates are shown apart",
@@ -39,6 +41,7 @@ NEEDS_MORE = {
     "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
+    "write_memory/an_element_that_is_shown_twice_is_filled_where_it_is_named": "it writes some elements",
 }
 """The cases that the core alone fails although they name no rule of those places, each with its reason."""
 

@@ -1,0 +1,113 @@
+"""Levels, and what tangents share with the tensors that they belong to."""
+
+import torch
+
+from specs.case import refused
+from specs.cases._measures import error_kinds
+
+
+def _tangent(x):
+    """Return the values of a tensor's tangent."""
+    found = torch.autograd.forward_ad.unpack_dual(x).tangent
+    return None if found is None else found.tolist()
+
+
+def the_level_has_a_number():
+    """Inside it is 0, outside there is none. Rule: forward/level-ends."""
+    fw = torch.autograd.forward_ad
+    assert fw._current_level == -1
+    x = torch.tensor(1.0)
+    with fw.dual_level() as level:
+        d = fw.make_dual(x, x)
+        assert level == 0 and fw._current_level == 0 and _tangent(d) == 1.0
+    with fw.dual_level():
+        assert _tangent(d) is None
+    assert fw._current_level == -1
+    assert fw.enter_dual_level() == 0
+    assert error_kinds([fw.enter_dual_level, lambda: fw.exit_dual_level(level=1)]) == "oo"
+    fw.exit_dual_level(level=0)
+    assert error_kinds([fw.exit_dual_level, lambda: fw.exit_dual_level(level=0)]) == "oo"
+
+
+def nothing_may_be_saved_for_forward():
+    """None keeps its place among what jvp reads; a number is refused.
+
+    Rule: forward/jvp-computes-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    square = type(
+        "Square",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a: (ctx.save_for_forward(None, a), a * a)[1]),
+            "jvp": staticmethod(lambda ctx, t: ctx.saved_tensors[1] * t * (2 + len(ctx.saved_tensors))),
+        },
+    )
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+        assert _tangent(square.apply(d)) == 12.0
+    numbers = lambda ctx, a: (ctx.save_for_forward(3), a * a)[1]
+    counted = type("Counted", (torch.autograd.Function,), {"forward": staticmethod(numbers)})
+    assert error_kinds([lambda: counted.apply(torch.tensor(3.0))]) == "o"
+
+
+def a_view_that_a_function_gives_shares_its_tangent_with_its_base():
+    """An input without tangent gets that of the view. Rule: forward/written-views-reach-the-base."""
+    fw = torch.autograd.forward_ad
+    turned = type(
+        "Turned",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a, b: a.view(2, 1)),
+            "jvp": staticmethod(lambda ctx, t, u: u.view(2, 1)),
+        },
+    )
+    x = torch.tensor([1.0, 2.0])
+    with fw.dual_level():
+        b = fw.make_dual(torch.tensor([3.0, 4.0]), torch.tensor([5.0, 6.0]))
+        y = turned.apply(x, b)
+        assert _tangent(y) == [[5.0], [6.0]] and _tangent(x) == [5.0, 6.0]
+        fw.unpack_dual(y).tangent.zero_()
+        assert _tangent(x) == [0.0, 0.0] and _tangent(b) == [5.0, 6.0]
+
+
+def tangents_without_elements_are_laid_out_anyhow():
+    """They are kept as they are, where others are copied. Rule: forward/tangents-fit."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        t = torch.empty(3, 0).t()
+        d = fw.make_dual(torch.empty(0, 3), t)
+        s = torch.ones(2, 2).t()
+        e = fw.make_dual(torch.ones(2, 2), s)
+        t.add_(1), s.add_(1)
+        assert fw.unpack_dual(d).tangent._version == 1 and _tangent(e) == [[1.0, 1.0], [1.0, 1.0]]
+        with refused("forward/tangents-fit"):
+            fw.make_dual(torch.empty(0, 3), torch.empty(3, 0))
+
+
+def an_out_is_filled_inside_a_level_too():
+    """As long as no operand has a tangent. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        a = torch.tensor([1.0, 2.0])
+        out = torch.zeros(2)
+        assert torch.add(a, a, out=out) is out and out.tolist() == [2.0, 4.0] and _tangent(out) is None
+        d = fw.make_dual(a, a)
+        assert error_kinds([lambda: torch.add(d, a, out=out)]) == "N" and _tangent(d + a) == [1.0, 2.0]
+
+
+def marked_dirty_is_an_input_of_a_function_with_tangents():
+    """Something else that is marked is refused. Rule: forward/jvp-computes-tangents."""
+    fw = torch.autograd.forward_ad
+    members = lambda forward: {
+        "forward": staticmethod(forward),
+        "jvp": staticmethod(lambda ctx, t: t.mul_(2)),
+    }
+    made = lambda forward: type("Made", (torch.autograd.Function,), members(forward))
+    stranger = made(lambda ctx, x: (lambda y: (ctx.mark_dirty(y), y)[1])(x * 2))
+    written = made(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1])
+    with fw.dual_level():
+        d = fw.make_dual(torch.ones(2), torch.ones(2))
+        assert error_kinds([lambda: stranger.apply(d)]) == "o"
+        e = fw.make_dual(torch.ones(2), torch.ones(2))
+        assert _tangent(written.apply(e)) == [2.0, 2.0]
