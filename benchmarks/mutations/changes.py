@@ -2,7 +2,7 @@
 
 A comparison, a sign, a condition or a constant is another one; a branch, a part of a condition, a keyword or
 a whole statement is left out; a function returns nothing. Words of messages stay as they are, and so does
-what runs only without a rule, or only to say that one fired: mutants of rules stand for that.
+what runs or counts only without a rule, or only to say that one fired: mutants of rules stand for that.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import CodeType
 
@@ -112,10 +113,15 @@ Found = tuple[str, int, str, Change]
 
 def _below(parent: ast.AST, function: str, tree: ast.Module) -> Iterator[Found]:
     worded = isinstance(parent, ast.Call) and _name(parent) in WORDED
+    refused: set[str] = set()  # fields in which a statement refuses; what follows runs only without the rule
     for field, at, node in children(parent):
+        if field in refused:
+            continue
+        if _refuses(node):
+            refused.add(field)
         if isinstance(node, LEFT_ALONE) or field in FIELDS_LEFT_ALONE or _is_text(node):
             continue
-        if _without_a_rule(parent, field) or _only_marks(node):
+        if _without_a_rule(parent, field) or _only_marks(node) or (_is_settled(parent) and not _asks(node)):
             continue
         if worded and (field == "keywords" or at):
             continue
@@ -139,6 +145,13 @@ def _name(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
+def _refuses(node: ast.AST) -> bool:
+    """Tell whether a statement refuses in any case."""
+    return (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value) == "refuse_by"
+    )
+
+
 def _without_a_rule(parent: ast.AST, field: str) -> bool:
     """Tell whether a branch is taken only where a rule is knocked out."""
     if not isinstance(parent, ast.If | ast.IfExp):
@@ -151,12 +164,29 @@ def _without_a_rule(parent: ast.AST, field: str) -> bool:
     return field == "body" and any(map(_marks, negated)) and not either
 
 
+def _is_settled(node: ast.AST) -> bool:
+    """Tell whether a condition holds, or does not, whatever its other parts say, as long as no rule is
+    knocked out.
+    """
+    match node:
+        case ast.BoolOp(op=ast.Or()):
+            return any(map(_marks, node.values))
+        case ast.BoolOp(op=ast.And()):
+            return any(_asks(part) and not _marks(part) for part in node.values)
+    return False
+
+
+def _asks(part: ast.AST) -> bool:
+    """Tell whether part of a condition asks for rules alone."""
+    asked = part.operand if isinstance(part, ast.UnaryOp) else part
+    return isinstance(asked, ast.expr) and _marks(asked)
+
+
 def _only_marks(node: ast.AST) -> bool:
-    """Tell whether it is a condition, below which nothing is but marks of rules."""
-    return (
-        isinstance(node, ast.If)
-        and not node.orelse
-        and all(isinstance(each, ast.Expr) and _marks(each.value) for each in node.body)
+    """Tell whether it is a condition, below which nothing is but marks of rules, on either side."""
+    return isinstance(node, ast.If) and all(
+        _only_marks(each) or (isinstance(each, ast.Expr) and _marks(each.value))
+        for each in (*node.body, *node.orelse)
     )
 
 
@@ -168,12 +198,20 @@ def _marks(node: ast.expr) -> bool:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Tell whether it is a docstring, a list of names, a type, or a check of lengths."""
+    """Tell whether it is a docstring, a message, a list of names, a type, a check of lengths, or says that
+    something is not modelled or that PyTorch leaves it open.
+    """
     match node:
+        case ast.Raise(exc=ast.Call(func=ast.Name(id=name))):
+            return name in ("NotModelled", "Unspecified")
+        case ast.Assign(value=ast.Constant(value=str() as text)):
+            return " " in text
         case ast.Expr(value=value):
             return isinstance(value, ast.Constant)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return name == "__slots__" or (name.isidentifier() and name[0].isupper() and _is_type(value))
+            return name in ("__slots__", "__all__") or (
+                name.isidentifier() and name[0].isupper() and _is_type(value)
+            )
         case ast.keyword(arg="strict"):
             return True
     return False
@@ -208,7 +246,7 @@ def _instead(node: ast.AST, field: str) -> Iterator[tuple[str, ast.AST]]:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield f"{was} -> branches swapped", ast.IfExp(test, orelse, body)
         case ast.expr():
-            for words, other in other_expressions(node, _is_no_rule_in_force):
+            for words, other in other_expressions(node, partial(_may_go, node)):
                 yield f"{was} -> {words}", other
 
 
@@ -216,9 +254,9 @@ def _none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _is_no_rule_in_force(part: ast.expr) -> bool:
-    """Tell whether part of a condition asks for no rule: mutants of rules knock those out."""
-    return not _marks(part.operand if isinstance(part, ast.UnaryOp) else part)
+def _may_go(whole: ast.expr, part: ast.expr) -> bool:
+    """Tell whether part of a condition may be left out: mutants of rules knock out those that ask for one."""
+    return not _asks(part) and not _is_settled(whole)
 
 
 def unchanged() -> ChangedModule:

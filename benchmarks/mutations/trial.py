@@ -18,6 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
@@ -179,13 +180,17 @@ def _noticed(tried: list[Witness], release: str, say: Callable[[bytes], None]) -
     comparison = importlib.import_module("conformance.comparison.compare")
     recordings = importlib.import_module("conformance.recordings.format")
     case = importlib.import_module("specs.case")
+    points = importlib.import_module("reference_impl.core.extension_points")
     reference = adapters.load("reference")
     known = {each.id: each for each in case.cases()}
     with reference.modelling(release):
         for number, witness in enumerate(tried):
             say(str(number).encode())
-            if witness.kind == "case":
-                if not case.run_case(known[witness.name], reference.namespace).passed:
+            if witness.kind in ("case", "alone"):
+                place = points.core_alone() if witness.kind == "alone" else nullcontext()
+                with reference.modelling(witness.given), place:
+                    passed = case.run_case(known[witness.name], reference.namespace).passed
+                if not passed:
                     yield "case", str(witness), number, None
                 continue
             drawn = witness.kind == "program"

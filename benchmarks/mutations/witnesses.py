@@ -1,6 +1,6 @@
 """Witnesses that are tried on a mutation, and the functions of the reference that each of them runs.
 
-They are cases, as they stand and by torch's recorded traces, and drawn programs.
+They are cases, as they stand, by torch's recorded traces, and on the core alone, and drawn programs.
 
 Traces of programs are kept pickled, those on record as JSON, since a trial may import the reference anew and
 with it the classes of what it is given.
@@ -32,7 +32,9 @@ from conformance.generate.guide.guide import draw
 from conformance.generate.state.choices import Prng
 from conformance.program.parsing import ProgramError
 from conformance.recordings.format import FOLDER, Entry, Recording, read_recording
+from reference_impl.core.extension_points import core_alone
 from specs.case import Case, cases, run_case
+from specs.rule import CHANGING_RELEASES
 
 RECORDED = FOLDER / "torch-2.13.0-cpu.jsonl"
 SEED = 1
@@ -50,18 +52,21 @@ def place_of(code: CodeType) -> Place:
 
 @dataclass(frozen=True)
 class Witness:
-    """Something to try: a case as it stands, torch's trace of one that is on record, or a program's trace.
+    """Something to try: a case as it stands, torch's trace of one that is on record, a case on the core
+    alone, or a program's trace.
 
-    ``ran`` are the functions of the reference that run in it.
+    ``given`` is that trace, or the release of torch that the case is tried as; ``ran`` are the functions of
+    the reference that run in it, of a case on the core alone those that run nowhere else.
     """
 
-    kind: str  # "case", "recorded" or "program"
+    kind: str  # "case", "recorded", "alone" or "program"
     name: str
     given: Any
     ran: frozenset[Place]
 
     def __str__(self) -> str:
-        return f"{self.name} (recorded)" if self.kind == "recorded" else self.name
+        beside = {"recorded": " (recorded)", "alone": " (on the core alone)"}
+        return self.name + beside.get(self.kind, "")
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,17 @@ class Witnesses:
 
 
 def witnesses(programs: int, seed: int = SEED, chapters: Collection[str] = ()) -> Witnesses:
-    """All cases that hold for the recorded release, or those of chapters, and so many programs."""
+    """All cases, or those of chapters, and so many programs. Cases that do not hold for the recorded release
+    are tried as the latest for which they do.
+    """
     recording, reference = read_recording(RECORDED), adapters.load("reference")
     release = recording.origin.release
-    held = [case for case in cases() if case.holds_for(release) and case.id in recording.cases]
-    held = [case for case in held if not chapters or case.chapter in chapters]
+    wanted = [case for case in cases() if not chapters or case.chapter in chapters]
+    tried_as = {case: release if case.holds_for(release) else _latest_of(case) for case in wanted}
     found: list[Witness] = []
     once = run_at_import()
+
+    filled: set[Place] = set()
 
     def add(kind: str, name: str, given: Any, do: Callable[[], object]) -> None:
         with watched() as first:
@@ -92,13 +101,21 @@ def witnesses(programs: int, seed: int = SEED, chapters: Collection[str] = ()) -
         with watched() as ran:
             do()
         once.update(first - ran)
-        found.append(Witness(kind, name, given, frozenset(ran)))
+        if kind == "case":
+            filled.update(ran)
+        found.append(Witness(kind, name, given, frozenset(ran - filled if kind == "alone" else ran)))
 
     with reference.modelling(release):
-        for case in held:
-            add("case", case.id, None, partial(run_case, case, reference.namespace))
-        for case in held:
-            if _is_recorded(recording, case):
+        for case in wanted:
+            with reference.modelling(tried_as[case]):
+                add("case", case.id, tried_as[case], partial(run_case, case, reference.namespace))
+        for case in wanted:
+            do = partial(_on_the_core_alone, case, reference.namespace)
+            with reference.modelling(tried_as[case]):
+                if do():
+                    add("alone", case.id, tried_as[case], do)
+        for case in wanted:
+            if case.holds_for(release) and _is_recorded(recording, case):
                 form: Entry = recording.cases[case.id]
                 add("recorded", case.id, form, partial(run, parse_case(case).program, reference))
         for index in range(programs):
@@ -173,6 +190,17 @@ def watched() -> Iterator[set[Place]]:
         sys.setprofile(None)
 
 
+def _latest_of(case: Case) -> str:
+    """The latest release of torch for which a case holds, of those at which a rule changes."""
+    return next(release for release in reversed(CHANGING_RELEASES) if case.holds_for(release))
+
+
+def _on_the_core_alone(case: Case, namespace: Any) -> bool:
+    """Tell whether a case holds without what fills the extension points."""
+    with core_alone():
+        return run_case(case, namespace).passed
+
+
 def _is_recorded(recording: Recording, case: Case) -> bool:
     """Tell whether torch's trace of a case is on record, and what the reference gives."""
     if case.departed_by(recording.origin.release):
@@ -181,7 +209,7 @@ def _is_recorded(recording: Recording, case: Case) -> bool:
         parse_case(case)
     except ProgramError:
         return False
-    return "script" in recording.cases[case.id]
+    return "script" in recording.cases.get(case.id, {})
 
 
 def excused(expected: bytes, actual: bytes) -> bool:

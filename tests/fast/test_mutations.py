@@ -21,8 +21,15 @@ def told(x: int, *names: str) -> int:
         refuse("chapter/rule", why="few")
     if x > 5:
         by("chapter/one")
+    elif not x:
+        by("chapter/none")
+    else:
+        by("chapter/rest")
     if x > 6 and not by("chapter/other"):
         x = 6
+    if names is None:
+        refuse_by("chapter/rule")
+        x = 7
     return call(x - 1, flag=True)
 '''
 WORDS = [
@@ -35,10 +42,10 @@ WORDS = [
     "refuse('chapter/rule', why='few') -> left out",
     "if x > 6 and (not by('chapter/other')) -> negated",
     "x > 6 and (not by('chapter/other')) -> and/or",
-    "x > 6 and (not by('chapter/other')) -> without part 1",
-    "x > 6 -> compared otherwise",
-    "6 -> 7",
     "not by('chapter/other') -> without sign",
+    "if names is None -> negated",
+    "names is None -> compared otherwise",
+    "refuse_by('chapter/rule') -> left out",
     "return call(x - 1, flag=True) -> None",
     "call(x - 1, flag=True) -> without flag",
     "x - 1 -> another sign",
