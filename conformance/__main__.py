@@ -5,10 +5,13 @@ The verbs live in ``conformance.cli``. Importing them takes a second or more, in
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sys
 
-INTERRUPTED = 130
+INTERRUPTED, SUITE_FAILED = 130, 5
+"""Two of the exit codes of `conformance.report.exit_codes`, for what happens before that is there."""
 
 
 def main() -> None:
@@ -18,9 +21,13 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _nothing_yet)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _nothing_yet)
-    from conformance.cli import main as run_commands
-    from conformance.execution.interruption import listen
-
+    try:
+        from conformance.cli import main as run_commands
+        from conformance.execution.interruption import listen
+    except (ImportError, OSError, MemoryError) as error:  # Python would end with 1, which is a verdict
+        with contextlib.suppress(OSError):
+            os.write(2, f"error: the suite cannot be loaded: {type(error).__name__}: {error}\n".encode())
+        sys.exit(SUITE_FAILED)
     listen()
     run_commands()
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.__main__ import INTERRUPTED as EXIT_INTERRUPTED
+from conformance.__main__ import SUITE_FAILED as EXIT_SUITE_FAILED
 from conformance.report.exit_codes import SUITE_FAILED
-from conformance.report.value import PROCESSES_KILLED
+from conformance.report.value import INTERRUPTED, PROCESSES_KILLED
 from sources import ROOT
 
 SOAK = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
@@ -105,7 +107,18 @@ def test_a_call_that_fails_in_every_process_is_no_verdict(library, tmp_path, cal
     changed = environment(library, tmp_path, FAILING_CALL=f"{call}:{number}")
     done = subprocess.run(command, env=changed, capture_output=True, text=True, timeout=300)
     # Where Python itself cannot begin, it ends with 1 before any of our code runs.
-    began = "conformance" in done.stderr or done.returncode != 1
+    last = done.stderr.strip().rpartition("\n")[2]
+    unread = any(f"conformance/{name}.py'" in last for name in ("__init__", "__main__"))
+    began = done.returncode != 1 or ("conformance" in done.stderr and not unread)
     assert done.returncode in (0, SUITE_FAILED, PROCESSES_KILLED) or not began, (done.returncode, done.stderr)
     if done.returncode == 0:
         assert "reference conforms" in done.stdout
+
+
+def test_a_suite_that_cannot_be_loaded_is_no_verdict():
+    """Nor are its codes others than those of the rest."""
+    assert (EXIT_INTERRUPTED, EXIT_SUITE_FAILED) == (INTERRUPTED, SUITE_FAILED)
+    command = [sys.executable, "-S", "-m", "conformance", "grade"]  # without the packages that it needs
+    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert SUITE_FAILED == done.returncode
+    assert done.stderr.startswith("error: the suite cannot be loaded: ModuleNotFoundError: No module named")
