@@ -36,16 +36,6 @@ TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "
 COPIES = frozenset({"torch.tensor", "torch.as_tensor"})
 NO_GRAD, INFERENCE = "mode/no-grad-records-nothing", "inference/records-nothing"
 NO_INTEGERS, SAMPLES = "requires_grad/integer-results-never", "functional/samples-have-no-history"
-FLAT = {
-    "RoundBackward0": "round", "FloorBackward0": "floor", "CeilBackward0": "ceil", "TruncBackward0": "trunc",
-    "SignBackward0": "sign",
-}  # fmt: skip
-"""The ops that are flat between their steps, by their nodes: their gradient is zero everywhere."""
-DRAWN = {
-    "NormalBackward1": "normal", "NormalBackward2": "normal", "NormalBackward3": "normal",
-    "BernoulliBackward0": "bernoulli",
-}  # fmt: skip
-"""The functions that draw from a distribution, by their nodes: no gradient passes through the drawing."""
 
 
 QUIET = ("format", "tolist", "item", "float", "int")

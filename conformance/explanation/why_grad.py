@@ -20,8 +20,9 @@ from conformance.explanation.history import (
 )
 from conformance.explanation.not_finite import is_finite, not_finite
 from conformance.explanation.value import ExecutedLine, Story, TensorState
-from conformance.explanation.ways_out import DRAWN, FLAT, Cut, cure_of, rule_of, way_out
+from conformance.explanation.ways_out import Cut, cure_of, rule_of, way_out
 from conformance.explanation.words import at, beginning, in_print, names, stated_by
+from conformance.explanation.zero_grad import is_set, zero
 
 
 def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine) -> str:
@@ -57,42 +58,20 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
     several = [
         s
         for s, c in changed
-        if {"grad/accumulates", "retain/accumulates"} & set(c.because) and _is_set(c.before)
+        if {"grad/accumulates", "retain/accumulates"} & set(c.because) and is_set(c.before)
     ]
     if several:
         told.append(
             f"Cure, unless the sum is wanted: {name}.grad = None, or optimizer.zero_grad(), "
             "before the next backward()."
         )
-    if changed and not _is_set(state.grad_value):
-        told.append(_zero(found, state, changed[-1][0]))
+    if changed and not is_set(state.grad_value):
+        told.append(zero(found, state, changed[-1][0]))
     if changed and not is_finite(state.grad_value):
         told.append(not_finite(found, changed[-1][0]))
     if not state.is_leaf and not state.retains_grad:
         told.append("It is no leaf, so backward() leaves that grad as it is.")
     return told
-
-
-def _zero(found: Story, state: TensorState, step: ExecutedLine) -> str:
-    """Name the node on the way of a gradient that lets only zeros through, and what to do."""
-    if state.grad_value is None:
-        return ""
-    for node in (step.nodes[run.node] for run in step.ran if run.node in step.nodes):
-        line = next((s.line for s in found.steps if s.number == node.made), 0)
-        if op := FLAT.get(node.name):
-            return (
-                f"{op}() of line {line} is flat between its steps, so its gradient is zero everywhere. Cure: "
-                f"leave it out of the loss, or pass the gradient by it: x + ({op}(x) - x).detach()."
-            )
-        if op := DRAWN.get(node.name):
-            instead = "mean + std * torch.randn_like(std), as rsample() does"
-            if op == "bernoulli":
-                instead = "a relaxation, or the score function: log_prob(sample) * reward"
-            return (
-                f"{op}() of line {line} drew numbers, and no gradient passes through that: it is zero. "
-                f"Cure: {instead}."
-            )
-    return ""
 
 
 def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: tuple[str, ...]) -> str:
@@ -111,11 +90,6 @@ def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: t
     if difference is None:
         return f"{place} added to it"
     return f"{place} added {in_print(difference)}, which makes {in_print(after)}"
-
-
-def _is_set(value: Any) -> bool:
-    """Tell whether a value has an element that is not zero, or is too large to be told."""
-    return any(map(_is_set, value)) if isinstance(value, list) else bool(value)
 
 
 def _minus(one: Any, other: Any) -> Any:
@@ -281,9 +255,11 @@ def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine
 def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
     """The account of a backward that leaves grads alone: autograd.grad, or inputs=."""
     last = backwards(found)[-1]
+    root = root_of(found, last)[0]
+    roots = (root,) if root is not None else last.flows[-1].gives if last.flows else ()
     reached = any(
         last.nodes[run.node].variable == state.number for run in last.ran if run.node in last.nodes
-    ) or state.number in sources(found, root_of(found, last)[0] or 0)
+    ) or any(state.number in sources(found, number) for number in roots)
     if "grad_call/leaves-grad-alone" in last.marks and reached:
         return [
             (
@@ -320,9 +296,11 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
         copy = f"{beginning(at(found, s.line))} made a copy, a leaf of its own, and the copy was used."
         cure = "Cure: use the original, or read the copy's grad."
         return [text, copy, _rule("copy/deepcopy-takes-the-grad-along"), cure]
-    used = [s for s, _ in uses(found, state.number)]
+    used = [s for s, flow in uses(found, state.number) if state.number not in flow.gives]
     if not used:
-        return [text, f"No op took {name}.", f"Cure: compute {root_name} from {name}."]
+        owner = name.rpartition(".")[0]
+        how = f"call {owner}" if owner and "nn/parameter-requires-grad" in made_at(found, state).marks else ""
+        return [text, f"No op took {name}.", f"Cure: {how or f'compute {root_name} from {name}'}."]
     line = at(found, used[-1].line)
     if used[0].number > last.number:
         return [text, f"{name} was used only after that, at {line}.", "Cure: call backward() after it."]
