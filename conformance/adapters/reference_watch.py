@@ -16,7 +16,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core import apply, engine, extension_points, inplace
 from reference_impl.core.access import view_of
 from reference_impl.distributions.distribution import Distribution
-from reference_impl.namespace import non_differentiable, random
+from reference_impl.namespace import legacy, non_differentiable, random
 from reference_impl.namespace.casts import CASTS
 from reference_impl.nn.parameter import Parameter
 from reference_impl.optim import grad_scaler
@@ -104,6 +104,7 @@ class Watcher:
         grad_scaler.divide_silently = self._function(SILENT, grad_scaler.divide_silently)
         for name in ("tensor", "as_tensor", "from_numpy"):
             setattr(reference_impl, name, self._function(f"torch.{name}", getattr(reference_impl, name)))
+        legacy.tensor = self._function("torch.Tensor", legacy.tensor)
         made, called = Parameter.__init__, Function.apply.__func__  # type: ignore[attr-defined]  # of a class method
 
         def init(parameter: Any, data: Any = None, requires_grad: bool = True) -> None:

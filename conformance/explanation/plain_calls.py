@@ -46,6 +46,11 @@ CURES: dict[str, str] = {
     "nn.BCEWithLogitsLoss for scores.",
     r"^Expected more than 1 value per channel when training": "Give batch normalisation more than one sample "
     "in training (drop_last=True in the DataLoader), or call eval() on the module to predict.",
+    r"object does not support the context manager protocol|^__enter__$": "Call it: with torch.no_grad(): in "
+    "the place of with torch.no_grad:.",
+    r"^'tuple' object has no attribute": "Unpack what the call gave, which is several values: (output, "
+    "state) of nn.LSTM, nn.GRU and nn.RNN, (values, indices) of max() over a dimension.",
+    r"^Expected target size": "Give scores of shape (N, classes, d1, ...) and classes of shape (N, d1, ...).",
 }
 """Cures of errors, by the beginning of their text."""
 _NO_TENSOR = re.compile(r"expected Tensor as element \d+ in argument \d+, but got (float|int)")
@@ -75,9 +80,10 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
     if asked is None or last_with(found, asked[1]) is not None:
         return None
     assigned = re.compile(rf"^\s*{asked[1]}\s*[-+*/]?=[^=]")
+    called = {name for line in found.source if assigned.match(line) for name in re.findall(r"(\w+)\(", line)}
     for step in reversed(found.steps):
         ways = [flow.how for flow in step.flows if flow.how in _TO_NUMBERS and not flow.gives]
-        if ways and assigned.match(found.source[step.line - 1]):
+        if ways and (step.function in called or assigned.match(found.source[step.line - 1])):
             number = f"{asked[1]} is a plain number: {at(found, step.line)} made one with {ways[0]}()"
             cure = (
                 f"Keep the tensor at line {step.line}, without {ways[0]}(); take the number only to print it."

@@ -43,7 +43,7 @@ FLOWS = 2000
 """The most ops of one line that are told."""
 
 
-MAKES_LEAVES = ("nn.Parameter", "torch.tensor")
+MAKES_LEAVES = ("nn.Parameter", "torch.tensor", "torch.Tensor")
 """Calls whose result takes no history, though it may require grad."""
 
 

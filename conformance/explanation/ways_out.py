@@ -15,6 +15,7 @@ WAYS_OUT = {
     ".data": ".data cut the history",
     "nn.Parameter": "nn.Parameter() made a new leaf, which takes no history",
     "torch.tensor": "torch.tensor() copied the values without the history",
+    "torch.Tensor": "torch.Tensor() copied the values without the history",
     "numpy": "numpy() left torch, and with it the graph",
     "array": "the conversion to a numpy array left the graph",
     "item": "item() made a plain number of it",
@@ -33,7 +34,7 @@ COMPARISONS = frozenset({
     "logical_or", "lt", "ne", "signbit",
 })  # fmt: skip
 TO_INTEGERS = frozenset({"bool", "byte", "char", "int", "long", "short", "to", "type", "type_as"})
-COPIES = frozenset({"torch.tensor", "torch.as_tensor"})
+COPIES = frozenset({"torch.tensor", "torch.as_tensor", "torch.Tensor"})
 NO_GRAD, INFERENCE = "mode/no-grad-records-nothing", "inference/records-nothing"
 NO_INTEGERS, SAMPLES = "requires_grad/integer-results-never", "functional/samples-have-no-history"
 
@@ -96,6 +97,7 @@ def rule_of(cut: Cut) -> str:
     wanted = {
         "detach": "detach/cuts", "detach_": "detach/in-place-makes-a-leaf", ".data": "data/cuts",
         "nn.Parameter": "nn/parameter-cuts", "torch.tensor": "copy/tensor-copies",
+        "torch.Tensor": "copy/tensor-copies",
         "numpy": "copy/numpy-shares",
     }.get(how)  # fmt: skip
     if wanted:

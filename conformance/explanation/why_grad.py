@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,7 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
         if {"grad/accumulates", "retain/accumulates"} & set(c.because) and is_set(c.before)
     ]
     if several:
+        told.append(_not_called(found, "zero_grad"))
         told.append(
             f"Cure, unless the sum is wanted: {name}.grad = None, or optimizer.zero_grad(), "
             "before the next backward()."
@@ -72,6 +74,14 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
     if not state.is_leaf and not state.retains_grad:
         told.append("It is no leaf, so backward() leaves that grad as it is.")
     return told
+
+
+def _not_called(found: Story, method: str) -> str:
+    """Tell of a line that names a method and does not call it."""
+    for line, text in enumerate(found.source, 1):
+        if re.fullmatch(rf"[\w.\[\]]+\.{method}", text.strip()):
+            return f"{beginning(at(found, line))} lacks its parentheses, and calls nothing."
+    return ""
 
 
 def _added(found: Story, step: ExecutedLine, before: Any, after: Any, because: tuple[str, ...]) -> str:
@@ -248,7 +258,7 @@ def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine
         refused = f"{name}.grad is None because the backward() of line {error.line} was refused: {message}."
         return [refused, error.sentence, error.cure and f"Cure: {error.cure[0].lower()}{error.cure[1:]}"]
     late = " since it was made" if backwards(found) else ""
-    return [f"{name}.grad is None because no backward() ran{late}.",
+    return [f"{name}.grad is None because no backward() ran{late}.", _not_called(found, "backward"),
             "Cure: call backward() on what is computed from it."]  # fmt: skip
 
 
@@ -296,7 +306,9 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
         copy = f"{beginning(at(found, s.line))} made a copy, a leaf of its own, and the copy was used."
         cure = "Cure: use the original, or read the copy's grad."
         return [text, copy, _rule("copy/deepcopy-takes-the-grad-along"), cure]
-    used = [s for s, flow in uses(found, state.number) if state.number not in flow.gives]
+    aside = (".data", "detach")
+    taken = [(s, flow) for s, flow in uses(found, state.number) if flow.how not in aside]
+    used = [s for s, flow in taken if state.number not in flow.gives]
     if not used:
         owner = name.rpartition(".")[0]
         how = f"call {owner}" if owner and "nn/parameter-requires-grad" in made_at(found, state).marks else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -69,8 +70,11 @@ class _Variables(type):
 class Variable(metaclass=_Variables):
     """The old name of `Tensor`; called, it returns a detached alias, which may require grad."""
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Any:
         if not isinstance(data, Tensor):
             refuse_by("data/assign-type", type=type(data).__name__)
+        if volatile:
+            text = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+            warnings.warn(text, UserWarning, stacklevel=2)
         alias = data.detach()
         return alias.requires_grad_() if requires_grad else alias
