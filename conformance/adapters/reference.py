@@ -34,8 +34,6 @@ from reference_impl.core.access import (
 from specs.active_rules import on_change
 from specs.fact import UNSEEN
 
-_NAMES = {known.numpy: known.name for known in dtypes.ALL}
-
 _OPEN = tuple(f"reference_impl.{name}" for name in ("autograd", "cuda", "nn", "optim", "utils"))
 """The modules of the reference whose functions a program may call."""
 
@@ -150,7 +148,7 @@ class Reference(TorchShaped):
 
         Where observing may change something (a view's history), the public attribute is read.
         """
-        names, tensor = _NAMES, reference_impl.Tensor
+        names, tensor = dtypes.NAME_BY_NUMPY, reference_impl.Tensor
         moved, unseen_grads = STATE.devices, not grads
         seen: dict[str, tuple[Any, ...]] = {}
         grad: Any
@@ -158,7 +156,8 @@ class Reference(TorchShaped):
             try:
                 array, view, retains, node, needs, grad, nr, counter = observed_state(x)
                 if view is not None:
-                    node, needs, nr = x.grad_fn, x.requires_grad, x.output_nr
+                    node, nr = x.grad_fn, x.output_nr
+                    needs = node is not None or x.requires_grad
                 leaf = node is None
                 if unseen_grads and not leaf and not retains:
                     grad = UNSEEN
@@ -188,7 +187,7 @@ class Reference(TorchShaped):
         if view is not None or type(grad) is not reference_impl.Tensor:
             return super().gradient(grad)
         return (
-            _NAMES[array.dtype],
+            dtypes.NAME_BY_NUMPY[array.dtype],
             array.shape,
             "cpu" if not STATE.devices else str(place_of(grad)),
             array.tolist(),
@@ -227,10 +226,7 @@ class Reference(TorchShaped):
 
     # state below autograd, which the generator draws beside; nothing here regenerates a history
 
-    def raw_state(self, value: Any) -> tuple[tuple[int, ...], str, bool, bool]:
-        """Return shape, dtype, requires_grad and is_leaf; a stale view stays stale."""
-        array, needs, leaf = raw_state(value)
-        return array.shape, _NAMES[array.dtype], needs, leaf
+    raw_state = staticmethod(raw_state)
 
     def raw_array(self, value: Any) -> Any:
         """Return the array behind a tensor, whose memory other tensors may share."""

@@ -31,7 +31,6 @@ TENSOR, DTYPE = reference_impl.Tensor, reference_impl.dtype
 NOT_MODELLED = (dtypes.NoSuchDtype, rules.Unspecified)
 lacking_name = missing.name_not_modelled
 history_of = access.node_of
-_NAMES = {known.numpy: known.name for known in dtypes.ALL}
 WITHOUT_CUDA = "without CUDA"
 """Said behind the release of a torch that has no CUDA."""
 FEW = 24
@@ -96,14 +95,14 @@ def in_full(x: Any) -> Any:
     return (array.dtype.char, array.tobytes()) if array.size <= FEW else id(array)
 
 
-def raw_state(x: Any) -> tuple[Any, bool, bool]:
-    """The array, requires_grad and is_leaf; a stale view stays stale."""
-    array, view, _, node, flag, *_ = observed_state(x)
+def raw_state(x: Any) -> tuple[tuple[int, ...], str, bool, bool]:
+    """Shape, the name of the dtype, requires_grad and is_leaf; a stale view stays stale."""
+    array, view, _, node, flag, _, _, _ = observed_state(x)
     if node is not None:
-        return array, True, False
-    if flag or view is None:
-        return array, flag, True
-    return array, raw_state(view.base)[1], True  # as the base does, or its base
+        return array.shape, dtypes.NAME_BY_NUMPY[array.dtype], True, False
+    if not flag and view is not None:
+        flag = raw_state(view.base)[2]  # as the base does, or its base
+    return array.shape, dtypes.NAME_BY_NUMPY[array.dtype], flag, True
 
 
 class RawFacts:
@@ -114,7 +113,7 @@ class RawFacts:
 
     def __init__(self, x: Any) -> None:
         self.array, view, self.retains, self.node, _, self.grad, self.nr, self.counter = observed_state(x)
-        _, self.needs, self.is_leaf = raw_state(x)
+        _, _, self.needs, self.is_leaf = raw_state(x)
         self.storage = memory_of(x)[1]
         self.base = None if view is None else view.base
         self.version = None if self.counter is UNTRACKED else self.counter[0]
@@ -127,7 +126,7 @@ class RawFacts:
 
     @property
     def dtype(self) -> str:
-        return _NAMES[self.array.dtype]
+        return dtypes.NAME_BY_NUMPY[self.array.dtype]
 
 
 def device_of(x: Any) -> str:

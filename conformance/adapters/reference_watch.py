@@ -167,7 +167,7 @@ def mode_rule() -> str:
 
 def raw_needs_grad(x: Any) -> bool:
     """Tell whether a tensor requires grad, from raw state."""
-    return raw_state(x)[1]
+    return raw_state(x)[2]
 
 
 def base_of(x: Any) -> Any:

@@ -185,8 +185,11 @@ class TorchShaped:
                 shape = x.shape
                 device = "cpu" if x.is_cpu else self.where(x)
                 try:
-                    node = x.grad_fn if once else None
-                    leaf = node is None if once else x.is_leaf
+                    if once:
+                        node = x.grad_fn
+                        leaf = node is None
+                    else:
+                        leaf = x.is_leaf
                 except RuntimeError as error:
                     leaf = node = self._shown(error)
                 needs = x.requires_grad
@@ -194,7 +197,8 @@ class TorchShaped:
                 try:
                     if not once:
                         node = x.grad_fn
-                    if node is not None and not (once and type(leaf) is tuple):
+                        node = node if node is None else node.name()
+                    elif leaf is False:
                         node = node.name()
                 except RuntimeError as error:
                     node = self._shown(error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from conformance.execution.other_ops import BESIDE
@@ -143,52 +143,61 @@ def asked(limits: Any) -> Callable[[Step], str]:
 
     def ask(step: Step) -> str:
         op, args, kwargs, _, mode = step
-        answer = None if kwargs else answers.get((op, mode, *map(type, args)))
+        if kwargs:
+            return ask_in_full(step)
+        count = len(args)
+        if count == 1:
+            answer = answers.get((op, mode, type(args[0])))
+        elif count == 2:
+            answer = answers.get((op, mode, type(args[0]), type(args[1])))
+        else:
+            answer = answers.get((op, mode, *map(type, args)))
         return ask_in_full(step) if answer is None else answer
 
     def ask_in_full(step: Step) -> str:
         op, args, kwargs, _, mode = step
         if op == "cuda":  # of which the number matters
             return _lacking(limits, step)
-        if kwargs or not _UNTOLD.issuperset(map(type, args)):
-            kinds = [type(value) if type(value) in _UNTOLD else _kind(value) for value in args]
-            key: Any = op, mode, (*kinds, None, *[(name, _kind(value)) for name, value in kwargs])
-        else:
-            key = (op, mode, *map(type, args))
+        told: list[Any] = [op, mode]
+        for value in args:
+            kind = type(value)
+            told.append(kind if kind in _UNTOLD else _kind(value))
+        for name, value in kwargs:
+            told.append(name)
+            told.append(value if type(value) in _TOLD else _kind(value))
+        key = tuple(told)
         answer = answers.get(key)
         if answer is None:
             named = tuple([(name, _kind(value)) for name, value in kwargs])
-            answer = answers[key] = _lacking(limits, Step(op, _kinds(args), named, (), mode))
+            answer = answers[key] = _lacking(limits, Step(op, tuple(map(_kind, args)), named, (), mode))
         return answer
 
     return ask
 
 
 @cache
-def asked_of(limits: Any) -> Callable[[Any, Any], str]:
-    """`lacking_of` one claim, for shapes and dtypes: those it has met are not held against it again."""
-    return cache(partial(lacking_of, limits))
-
-
-def _kinds(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(map(_kind, values))
+def met_within(limits: Any) -> set[tuple[Any, Any]]:
+    """Shapes with dtypes that were held against one claim by `lacking_of`, and lack nothing."""
+    return set()
 
 
 def _kind(value: Any) -> Any:
-    """All of a value that claims speak of: numbers and names are one."""
-    if type(value) is bool or value is None:
+    """All of a value that claims speak of: numbers and names are one, and lists of them are nothing."""
+    kind = type(value)
+    if kind in _TOLD:
         return value
-    if type(value) in (tuple, list):
-        return None if _NUMBERS.issuperset(map(type, value)) else _kinds(value)
-    if type(value) is Ref:
-        return _ANY_NAME
-    return value if type(value) in (bool, Dtype, Device, Function) else None
+    if kind is tuple or kind is list:
+        return (
+            None if _UNTOLD.issuperset(map(type, value)) else tuple(filter(None, map(_kind, value))) or None
+        )
+    return _ANY_NAME if kind is Ref else None
 
 
 _ANY_NAME = Ref("x")
-_NUMBERS = frozenset([int, float, complex])
-_UNTOLD = _NUMBERS | {str, type(None), Ref}
-"""Types of values of which claims speak no further."""
+_TOLD = frozenset([bool, Dtype, Device, Function])
+"""Types of values that claims speak of: dtypes, devices, functions, and flags that are given by name."""
+_UNTOLD = frozenset([int, float, complex, bool, str, slice, type(None), type(Ellipsis), Ref])
+"""Types of arguments of which claims speak no further."""
 
 
 def _lacking(limits: Any, step: Step) -> str:

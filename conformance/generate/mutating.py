@@ -66,11 +66,11 @@ class Replayed(Choices):
 
         return block
 
-    def span(self, part: Callable[[Choices], T]) -> T:
+    def span(self, part: Callable[[], T]) -> T:
         at, record = len(self._turns), list[bytes]()
         given = self._genes.turns[at] if at < len(self._genes.turns) else ()
         self._turns.append(record)
-        return part(Choices(self._recorded(given, record)))
+        return self.span_of(self._recorded(given, record), part)
 
     @property
     def taken(self) -> Genes:

@@ -45,14 +45,14 @@ class Hypothesis(Choices):
         super().__init__(lambda: draw(_BLOCK))
         self._draw = draw
 
-    def span(self, part: Callable[[Choices], T]) -> T:
-        return self._draw(_span(part))
+    def span(self, part: Callable[[], T]) -> T:
+        return self._draw(_span(self, part))
 
 
 @st.composite
-def _span(draw: st.DrawFn, part: Callable[[Choices], T]) -> T:
+def _span(draw: st.DrawFn, choices: Hypothesis, part: Callable[[], T]) -> T:
     """A part of a program as a span of Hypothesis's, which its shrinker can drop."""
-    return part(Hypothesis(draw))
+    return choices.span_of(lambda: draw(_BLOCK), part)
 
 
 @st.composite

@@ -68,6 +68,7 @@ uint8 = dtype("uint8", np.uint8)
 
 ALL = (float64, float32, complex128, complex64, int64, int32, bool_, float16, bfloat16, int16, int8, uint8)
 BY_NUMPY = {known.numpy: known for known in ALL}
+NAME_BY_NUMPY = {known.numpy: known.name for known in ALL}
 _COMPLEX = {float32.numpy: complex64.numpy, float64.numpy: complex128.numpy, bfloat16.numpy: complex64.numpy}
 WIDER = {float16.numpy: float32.numpy, bfloat16.numpy: float32.numpy}
 """The dtype in which a narrow dtype is computed; the result is rounded once."""

@@ -70,9 +70,9 @@ def test_a_span_begins_a_block_and_leaves_the_rest():
     """Taking from a span moves nothing of the block that was begun outside of it."""
     blocks = iter([bytes(range(16)), bytes(range(16, 32)), bytes(range(32, 48))])
     choices = Choices(lambda: next(blocks))
-    first = choices.word()
-    assert 0x1011 == choices.span(lambda part: part.word())
-    assert [0x0001, 0x0203] == [first, choices.word()]
+    first = next(choices.words)
+    assert 0x1011 == choices.span(lambda: next(choices.words))
+    assert [0x0001, 0x0203] == [first, next(choices.words)]
 
 
 def test_programs_are_as_long_as_the_lengths_say():

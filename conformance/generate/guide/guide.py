@@ -131,7 +131,7 @@ class Guide:
 
     def __init__(self, choices: Choices, oracle: Oracle, drawn: DrawRange) -> None:
         self.state = state = GenState(choices, oracle)
-        self._steps = 0
+        self._choices, self._steps = choices, 0
         state.features = features = swarm.draw_features(choices, drawn.features)
         state.rounding = choices.below(8) >= (
             2 if features & LAYER_FUNCTIONS else 4 if features & COMPLEX else 6
@@ -188,12 +188,12 @@ class Guide:
                 return True
         return leaves.leaf(state)
 
-    def go_on(self, choices: Choices) -> bool:
+    def go_on(self) -> bool:
         """Draw a turn, or that there is none any more, so that programs are as long as `LENGTHS` says.
 
         It is drawn turn by turn, not once before all: then a shrinker can leave out turns.
         """
-        state, chance = self.state, choices.word()
+        state, chance = self.state, next(self._choices.words)
         steps = len(state.steps)
         if state.names_used > _MOST_NAMES or steps >= len(_LONGER) or (not chance and steps >= LEAST_STEPS):
             return False  # NB: of few operations there may be nothing to draw, and names run out
@@ -201,7 +201,6 @@ class Guide:
         if chance * all_of_them >> 16 < all_of_them - longer:
             return False
         self._steps = steps
-        state.draw_from(choices)
         try:
             self.turn()
         except NotDrawn:
@@ -234,7 +233,6 @@ def draw(choices: Choices, adapter: Any, capabilities: Any = None, density: str 
         guide = Guide(choices, oracle, range_of(limits))
         while choices.span(guide.go_on):
             pass
-        guide.state.draw_from(choices)
         guide.end()
         guide.state.close()
         trace = runner.finish()

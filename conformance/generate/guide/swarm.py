@@ -86,7 +86,7 @@ def draw_features(choices: Any, mask: int) -> int:
     The highest bits say whether the program is of one of the GROUPS, and of which. Every other one with
     layers has nothing that some of these leave out.
     """
-    k = choices.word() << 16 | choices.word()  # a word has 16 bits, fewer than are needed
+    k = next(choices.words) << 16 | next(choices.words)  # a word has 16 bits, fewer than are needed
     drawn = k & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
     k >>= TOSSED.bit_length() + 2
     if k < _IN_A_GROUP:

@@ -17,8 +17,9 @@ Bound = tuple[int, int]
 
 def _keeps(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
     bits = frac = 0
-    for store in stores:
-        bits, frac = max(bits, store.bits), max(frac, store.frac)
+    for store in stores:  # NB: calls of max() would take several times as long
+        bits = store.bits if store.bits > bits else bits
+        frac = store.frac if store.frac > frac else frac
     return bits, frac
 
 
@@ -36,7 +37,11 @@ def _averages(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
 
 
 def _multiplies(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:
-    return sum(s.bits for s in stores), sum(s.frac for s in stores)
+    bits = frac = 0
+    for store in stores:
+        bits += store.bits
+        frac += store.frac
+    return bits, frac
 
 
 def _squares(stores: list[Store], size: int, call: Sequence[Any]) -> Bound:

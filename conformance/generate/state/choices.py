@@ -25,29 +25,50 @@ _split = Struct(f"{BLOCK}s" * (512 // BLOCK)).unpack
 """Cuts 512 bytes into blocks."""
 
 
+def _words_of(block: Callable[[], bytes]) -> Iterator[int]:
+    """The words of these blocks, which are drawn as they are needed."""
+    return chain.from_iterable(map(_words, iter(block, None)))
+
+
 class Choices:
     """A source of choices. 0 and the first item are the simplest choices: sources shrink toward them.
 
-    ``block()`` returns the next ``BLOCK`` bytes; ``word()`` a number from 0 to 65535 of this span's blocks.
+    ``block()`` returns the next ``BLOCK`` bytes; ``words`` are those of this span, from 0 to 65535.
     """
 
-    __slots__ = ("block", "word")
+    __slots__ = ("block", "words")
 
     def __init__(self, block: Callable[[], bytes]) -> None:
         self.block = block
-        self.word: Callable[[], int] = chain.from_iterable(map(_words, iter(block, None))).__next__
+        self.words = _words_of(block)
 
-    def span(self, part: Callable[[Choices], T]) -> T:
-        """Draw a part from blocks of its own, so that a shrinker can drop it."""
-        return part(Choices(self.block))
+    def span(self, part: Callable[[], T]) -> T:
+        """Draw a part from blocks of its own, so that a shrinker can drop it.
+
+        What is left of the present block is drawn from again afterwards.
+        """
+        words = self.words
+        self.words = _words_of(self.block)
+        try:
+            return part()
+        finally:
+            self.words = words
+
+    def span_of(self, block: Callable[[], bytes], part: Callable[[], T]) -> T:
+        """Draw a part from these blocks."""
+        outer, self.block = self.block, block
+        try:
+            return Choices.span(self, part)
+        finally:
+            self.block = outer
 
     def below(self, n: int) -> int:
         """Choose an integer from 0 to n - 1."""
-        return self.word() * n >> 16
+        return next(self.words) * n >> 16
 
     def pick(self, seq: Sequence[T]) -> T:
         """Choose an item of a non-empty sequence."""
-        return seq[self.word() * len(seq) >> 16]
+        return seq[next(self.words) * len(seq) >> 16]
 
 
 class Prng(Choices):

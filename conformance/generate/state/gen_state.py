@@ -7,7 +7,7 @@ in ``guide``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -35,8 +35,8 @@ _AGES = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11, *range(-1, _FOCUS - 1,
 """Ages of the tensors to pick; negative ones index the focus."""
 _MOST_PENDING = 4
 
-_step = partial(tuple.__new__, Step)
-"""``Step`` of its fields in a tuple, without the cost of a call."""
+_new: Any = tuple.__new__
+"""Makes a ``Step`` of its fields. NB: its own way to make one takes twice as long."""
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +81,7 @@ class GenState:
     )  # fmt: skip
 
     def __init__(self, choices: Choices, oracle: Oracle) -> None:
-        self.draw_from(choices)
+        self.below, self.pick = choices.below, choices.pick
         self.oracle = oracle
         self.env = oracle.env
         self.raw_state = oracle.raw_state
@@ -111,11 +111,6 @@ class GenState:
     supports: Callable[[str], bool]
     vocabulary: Any
 
-    def draw_from(self, choices: Choices) -> None:
-        """Take decisions from this source from now on."""
-        self.below = choices.below
-        self.pick = choices.pick
-
     def close(self) -> None:
         """Break reference cycles, so that nothing is left to the garbage collector."""
         for tensor in self.all_tensors():
@@ -125,7 +120,7 @@ class GenState:
 
     def emit(self, op: str, args: tuple[Any, ...], kwargs: Kwargs = (), out: Any = ()) -> bool:
         """Append a step and run it; True if the oracle did it."""
-        done = self.run(_step((op, args, kwargs, out, self.mode))).outcome is DONE
+        done = self.run(_new(Step, (op, args, kwargs, out, self.mode)))[0] is DONE
         if self.replaced is not None:
             if done:
                 self.drop(self.replaced)
@@ -285,9 +280,7 @@ class GenState:
     def remeasure(self, tensor: TensorInfo) -> None:
         """Widen a store's bounds to cover the elements, after a write of unknown values."""
         bits, frac, inexact = self._bounds(self.oracle.array(tensor.name))
-        store = tensor.store
-        store.bits, store.frac = max(store.bits, bits), max(store.frac, frac)
-        store.inexact = store.inexact or inexact
+        tensor.store.widen(bits, frac, inexact)
 
     # -- attention -------------------------------------------------------------------------------
 

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conformance.execution.claims import DTYPES, asked, asked_of, judges
+from conformance.execution.claims import DTYPES, asked, judges, lacking_of, met_within
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
-from conformance.program import OPAQUE, Ref, Step
+from conformance.program import Ref, Step
 from specs.memory import dense
 
 RawState = tuple[tuple[int, ...], str, bool, bool]
@@ -133,12 +133,12 @@ class LimitedOracle(RunnerOracle):
     claimed, or they were refused where no refusals are judged.
     """
 
-    __slots__ = ("_bounded", "_lacking", "_lacking_of", "_limits", "beyond")
+    __slots__ = ("_bounded", "_lacking", "_limits", "_within", "beyond")
 
     def __init__(self, runner: Runner, limits: Any) -> None:
         super().__init__(runner)
         self._limits = limits
-        self._lacking, self._lacking_of = asked(limits), asked_of(limits)
+        self._lacking, self._within = asked(limits), met_within(limits)
         self._bounded = limits.shapes == "scalar" or not limits.dtypes >= DTYPES
         self.beyond: set[int] = set()
 
@@ -154,16 +154,19 @@ class LimitedOracle(RunnerOracle):
 
     def _exceeds(self, step: Step) -> bool:
         """True if an operand or result of the step is now more than is claimed."""
-        op, args, _, out, _ = step
-        names = () if op in OPAQUE else out
-        if args and type(args[0]) is Ref:
-            names = args[0].name, *names
+        _, args, _, out, _ = step
+        names = (args[0].name, *out) if args and type(args[0]) is Ref else out
+        env, raw_state, within = self.env, self.raw_state, self._within
         for name in names:
-            value = self.env.get(name)
-            if type(value) not in NO_TENSOR and hasattr(value, "requires_grad"):
-                shape, dtype, _, _ = self.raw_state(value)
-                if self._lacking_of(shape, dtype):
-                    return True
+            value = env.get(name)
+            kind = type(value)
+            # NB: the type is asked, not the value, since reading the flag of a view may fire a rule.
+            if kind not in NO_TENSOR and hasattr(kind, "requires_grad"):
+                shape, dtype, _, _ = raw_state(value)
+                if (shape, dtype) not in within:
+                    if lacking_of(self._limits, shape, dtype):
+                        return True
+                    within.add((shape, dtype))
         return False
 
 

@@ -5,7 +5,6 @@ They are updated by ``gen_state`` and by the steps. Values themselves stay in th
 
 from __future__ import annotations
 
-from functools import cache
 from math import prod
 
 from conformance.generate.state.oracle import RawState
@@ -21,12 +20,6 @@ CAP = {
     "int64": 20,
 }
 """Bits that values may span (integer and fraction together); gradients need the rest of the mantissa."""
-
-
-@cache
-def size_of(shape: tuple[int, ...]) -> int:
-    """Number of elements."""
-    return prod(shape)
 
 
 def kind_of(dtype: str) -> str:
@@ -57,6 +50,14 @@ class Store:
         self.initialised: int | None = None
         self.aliases: list[TensorInfo] = []
 
+    def widen(self, bits: int, frac: int, inexact: bool) -> None:
+        """Widen the bounds to cover values with these, too."""
+        if bits > self.bits:  # NB: a call of max() takes several times as long
+            self.bits = bits
+        if frac > self.frac:
+            self.frac = frac
+        self.inexact = self.inexact or inexact
+
 
 class TensorInfo:
     """A name bound to a tensor: raw state as last read, and its relations.
@@ -85,7 +86,7 @@ class TensorInfo:
         self.shape, dtype, self.requires_grad, self.is_leaf = raw
         self.dtype = dtype
         self.kind = kind_of(dtype)
-        self.size = size_of(self.shape)
+        self.size = prod(self.shape)
 
 
 def ancestors(root: TensorInfo, limit: int = 24) -> list[TensorInfo]:

@@ -190,7 +190,8 @@ def perform(
             o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
             for o in operands
         ]
-    if x.kind == "c" or (len(stores) > 1 and any(o.kind == "c" for o in _tensors(operands))):
+    tensors = _tensors(operands)
+    if x.kind == "c" or (len(tensors) > 1 and "c" in [o.kind for o in tensors]):
         stores = [Store(store.bits + 1, store.frac, store.inexact) for store in stores]  # magnitudes of pairs
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
@@ -208,7 +209,7 @@ def perform(
         return _write(state, recipe, x, operands, args, call, store)
     name = state.result_name()
     if state.emit(call.op, args, call.kwargs, (name,)):
-        tensor = state.bind(name, store, _tensors(operands))
+        tensor = state.bind(name, store, tensors)
         if (
             recipe.op.zero == "derivative"
             and tensor is not None
@@ -224,7 +225,7 @@ def perform(
             and not state.below(3)
         ):
             state.schedule("backward", tensor)
-            state.schedule("set_data", next(o for o in _tensors(operands) if o.kind in "ib"))
+            state.schedule("set_data", next(o for o in tensors if o.kind in "ib"))
     return True
 
 
@@ -334,8 +335,7 @@ def note_write(state: GenState, x: TensorInfo, operands: tuple[TensorInfo, ...],
     store = x.store
     shared = {o.store for o in state.tensors if o.store.may_hold_grad} if store.may_hold_grad else (store,)
     for one in shared:
-        one.bits, one.frac = max(one.bits, after.bits), max(one.frac, after.frac)
-        one.inexact = one.inexact or after.inexact
+        one.widen(after.bits, after.frac, after.inexact)
     for o in operands:
         if o is not x:
             x.parents = (*x.parents, o)[-6:]
