@@ -8,7 +8,7 @@ the increase since they got the name is compared. That a copy of an inference te
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cache
 from typing import Any
 
@@ -33,16 +33,14 @@ def copies() -> frozenset[str]:
     return _CASTS | {op.name for op in every if op.alone in (copied, copied_by_rows)}
 
 
-def writes_are_chance(
-    op: str, operands: Collection[str], chance: Collection[str], since: Mapping[str, Any]
-) -> bool:
+def writes_are_chance(op: str, operands: Collection[str], chance: Set[str], since: Mapping[str, Any]) -> bool:
     """Tell whether chance decides how often the results of an operation were written.
 
     ``chance`` are the names of which that is so already; ``since`` holds no int for inference tensors.
     """
     if op in GIVE_GRADIENTS:
         return True
-    if not any(name in chance for name in operands):
+    if chance.isdisjoint(operands):
         return False
     return op not in copies() or any(type(since.get(name, 0)) is int for name in operands)
 

@@ -183,7 +183,7 @@ def trace_of(
     program: Program,
     adapter: Any,
     density: str,
-    begin: Callable[[], object] = _nothing,
+    begin: Callable[[], object] | None = None,
     again: Callable[[], object] = _nothing,
 ) -> Trace:
     """Run a program from a clean start, by regions if the adapter has `run`. ``begin`` is called before each
@@ -192,9 +192,11 @@ def trace_of(
     if not callable(getattr(adapter, "run", None)):
         with Runner(adapter, density) as runner:
             for step in program.steps:
-                begin()
+                if begin is not None:
+                    begin()
                 runner.step(step)
             return runner.finish()
+    begin = begin or _nothing
     trace, failed = _by_regions(program, adapter, density, begin, ())
     if failed and getattr(getattr(adapter, "capabilities", None), "refusals", "rules") in _BY_STEP:
         again()
