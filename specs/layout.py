@@ -7,6 +7,7 @@ stolen. Numpy chooses the same only if the operands agree. The layout of grads i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from typing import Any
@@ -24,8 +25,13 @@ def without_elements(array: np.ndarray) -> np.ndarray:
 
 def _by_rows(array: np.ndarray) -> tuple[int, ...]:
     """Row-major strides of an array of that shape; a size of 0 counts as 1."""
-    sizes = [max(n, 1) for n in array.shape]
-    return tuple(accumulate(sizes[:0:-1], mul, initial=array.itemsize))[::-1] if sizes else ()
+    return _strides_by_rows(array.shape, array.itemsize)
+
+
+@lru_cache(maxsize=4096)
+def _strides_by_rows(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    sizes = [max(n, 1) for n in shape]
+    return tuple(accumulate(sizes[:0:-1], mul, initial=itemsize))[::-1] if sizes else ()
 
 
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

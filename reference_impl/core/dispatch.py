@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.quietly import run_quietly
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
@@ -127,12 +128,6 @@ def _is_foreign(overloads: Overloads, given: type) -> bool:
     return not any(op._kinds[1].takes(given, Tensor) for op in overloads.ops)
 
 
-@np.errstate(all="ignore")  # NB: as a decorator it takes a third of the time of a `with`
-def _silently(execute: Callable[..., Any], *args: Any) -> Any:
-    """Run an op without numpy's warnings: inf and nan are values, as they are in PyTorch."""
-    return execute(*args)
-
-
 def _is_of_numbers(given: Any) -> bool:
     return isinstance(given, np.ndarray) and given.dtype.kind in "biufc"
 
@@ -172,13 +167,11 @@ def dispatch(overloads: Overloads, operator: bool = False) -> Callable[..., Any]
             execute = partial(STATE.level.propagate, execute)
         if STATE.devices:
             execute = partial(extension_points.run_on_devices, execute)
-        if not STATE.silent:
-            execute = partial(_silently, execute)
-        return execute(
-            kernel,
-            given if operands is None else operands(given),
-            kernel.defaults if attributes is None else attributes(given),
-        )
+        inputs = given if operands is None else operands(given)
+        options = kernel.defaults if attributes is None else attributes(given)
+        if STATE.silent:
+            return execute(kernel, inputs, options)
+        return run_quietly(execute, kernel, inputs, options)
 
     run.__name__ = run.__qualname__ = overloads.name
     run.__doc__ = overloads.ops[0].doc

@@ -101,7 +101,7 @@ class GraphTask(RunningTask):
     def hand_on(self, node: Node, outputs: Grads) -> None:
         """Give each gradient to the node that its edge leads to; with its last gradient a node is ready."""
         dependencies, not_ready = self.dependencies, self.not_ready
-        for index, (target, nr) in zip(range(len(outputs)), node.edges, strict=False):
+        for index, (target, nr) in enumerate(node.edges[: len(outputs)]):
             if target is None:
                 continue
             left = dependencies[target] = dependencies[target] - 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, device, find_device, making_on, place_of
 from reference_impl.base.dtypes import dtype, of_class
+from reference_impl.base.quietly import quietly
 from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
@@ -33,7 +32,7 @@ def cast(self: Tensor, target: dtype) -> Tensor:
     return out
 
 
-@np.errstate(all="ignore")
+@quietly
 def _without_gradient(self: Tensor, target: dtype, place: device) -> Tensor:
     """Copy to integers or bools on a device, without history."""
     array = array_of(self)

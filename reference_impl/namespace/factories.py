@@ -16,12 +16,13 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, default_place, find_device, on, place_of
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.quietly import quietly
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.namespace.nested_numbers import PYTHON_NUMBERS, dtype_of_parts, is_row, refuse_data
+from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
@@ -93,7 +94,7 @@ def _without_tensors(data: Any) -> Any:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return array_of(data).reshape(())
     if isinstance(data, (list, tuple)):
-        if PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(is_row, data)):
+        if holds_numbers(data):
             return data
         if any(isinstance(item, Tensor) and item.requires_grad for item in data):
             warn_once("copy/number-leaves-the-graph-warns")
@@ -101,12 +102,13 @@ def _without_tensors(data: Any) -> Any:
     return data
 
 
-def _inferred(array: np.ndarray, data: Any) -> np.dtype:
+def _inferred(array: np.ndarray, data: Any, numbers: bool) -> np.dtype:
     """Infer a dtype: that of a tensor or array, else the default for the kind of number."""
-    if isinstance(data, (Tensor, np.ndarray, np.generic)) and array.dtype in dtypes.BY_NUMPY:
-        return array.dtype
-    if (of_parts := dtype_of_parts(data)) is not None:
-        return of_parts
+    if not numbers:
+        if isinstance(data, (Tensor, np.ndarray, np.generic)) and array.dtype in dtypes.BY_NUMPY:
+            return array.dtype
+        if (of_parts := dtype_of_parts(data)) is not None:
+            return of_parts
     if not array.size:
         return dtypes.default().numpy
     if array.dtype.kind == "c":
@@ -122,14 +124,15 @@ def tensor(
     """A leaf with a copy of ``data``: a number, nested sequences, an array or a tensor."""
     if isinstance(data, (Tensor, np.ndarray)):
         return _copied(data, dtype, requires_grad, where)
-    plain = _without_tensors(data)
+    numbers = holds_numbers(data)
+    plain = data if numbers else _without_tensors(data)
     try:
         array = np.array(plain)
     except ValueError:  # numpy's words for a ragged sequence are its own
         array = np.empty((), object)
     if array.dtype.kind not in "biufcV" or array.dtype.kind == "O":
         refuse_data(plain)
-    return new_leaf(_cast(array, data, dtype), requires_grad, **where)
+    return new_leaf(_cast(array, data, dtype, numbers), requires_grad, **where)
 
 
 def _copied(
@@ -147,15 +150,16 @@ def _copied(
     return copied
 
 
-@np.errstate(all="ignore")
-def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
-    """Cast the array made of ``data`` to the given or the inferred dtype.
+@quietly
+def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None, numbers: bool = False) -> np.ndarray:
+    """Cast the array made of ``data``, of which ``numbers`` says that it is Python's alone, to the given or
+    the inferred dtype.
 
     Raises ValueError for ragged sequences, TypeError for complex numbers in a real dtype, and refuses numbers
     that do not fit."""
     if array.dtype.kind == "O":
         raise ValueError("expected numbers or sequences of one length all through, at each depth")
-    wanted = _inferred(array, data) if dtype is None else dtypes.numpy_of(dtype)
+    wanted = _inferred(array, data, numbers) if dtype is None else dtypes.numpy_of(dtype)
     if array.dtype != wanted and array.size and not isinstance(data, (Tensor, np.ndarray)):
         if array.dtype.kind == "c" and wanted.kind not in "cb":
             raise TypeError(f"complex numbers are no {wanted}")
@@ -267,7 +271,7 @@ def arange(
     return new_leaf((start + np.arange(count) * step).astype(dtypes.numpy_of(dtype)), requires_grad, **more)
 
 
-@np.errstate(all="ignore")
+@quietly
 def linspace(
     start: Any,
     end: Any,

@@ -19,7 +19,7 @@ def dtype_of_parts(data: Any) -> np.dtype | None:
 
     None stands for sequences of Python's numbers alone.
     """
-    if _holds_numbers(data):
+    if holds_numbers(data):
         return None
     if isinstance(data, (list, tuple)):
         if data and all(isinstance(part, np.ndarray) and part.ndim for part in data):
@@ -37,8 +37,10 @@ def dtype_of_parts(data: Any) -> np.dtype | None:
     return None
 
 
-def _holds_numbers(data: Any) -> bool:
-    """True of a sequence of Python's numbers, or of rows of them."""
+def holds_numbers(data: Any) -> bool:
+    """True of a number of Python's, of a sequence of some, or of rows of them."""
+    if type(data) in PYTHON_NUMBERS:
+        return True
     if not isinstance(data, (list, tuple)):
         return False
     return PYTHON_NUMBERS.issuperset(map(type, data)) or all(map(is_row, data))
