@@ -21,7 +21,7 @@ LET_THROUGH = {
     "EmbeddingBackward0": "all that was looked up is the row of padding_idx, which gets no gradient.",
     "ReluBackward0": "its input was nowhere positive. Cure: leaky_relu(), or other values to begin with.",
 }
-"""Why nodes give no gradient for the operands that they had, and what to do."""
+"""Reasons why nodes give no gradient for the operands that they had, and what to do."""
 
 
 def is_set(value: Any) -> bool:
