@@ -28,6 +28,8 @@ FUSED = frozenset({
     "SoftMarginLossBackward0", "WeightNormInterfaceBackward0",
 })  # fmt: skip
 """Nodes of kernels that the reference composes of other ops: the names of its nodes are others."""
+OF_VMAP = "StackBackward0"
+"""The node of what a vmap gives: the reference computes one by one and stacks."""
 NUDGE, SWAY = 1e-6, 10
 """The relative change of the random numbers that shows what rounding decides, and how much more than torch's
 own change the difference from the reference may be.
@@ -70,6 +72,7 @@ class BothSides:
         self.differ: list[Disagreement] = []
         self.facts = self.lines = 0
         self.fused: dict[str, str] = {}
+        self._maps = any("vmap" in line for line in found.source)
         self.rounded: list[str] = []
         self._told: set[tuple[str, str]] = set()
         self._since: dict[int, tuple[int | None, int | None]] = {}
@@ -105,7 +108,7 @@ class BothSides:
                 self.facts += 1
                 if _alike(was, is_) or (name, fact) in self._told:
                     continue
-                if fact == "grad_fn" and is_ in FUSED:
+                if fact == "grad_fn" and (is_ in FUSED or (self._maps and was == OF_VMAP)):
                     self.fused.setdefault(is_, str(was))
                 elif fact in ("value", "grad") and (
                     name in self.rounded or _sways(name, fact, was, is_, nudged)

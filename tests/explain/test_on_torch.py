@@ -118,6 +118,16 @@ def test_a_torch_without_cuda_disagrees_with_nothing():
     assert "torch has no CUDA here: compared up to line 3" in found.note
 
 
+def test_the_node_of_what_a_vmap_gives_is_torchs_own():
+    """The reference computes one by one and stacks, which is said."""
+    found = beside(
+        "import torch\nx = torch.ones(3, 2, requires_grad=True)\ny = torch.vmap(lambda r: (r * r).sum())(x)\n"
+        "y.sum().backward()\n"
+    )
+    assert () == found.disagreements
+    assert "its node is SumBackward1 where the reference has StackBackward0" in found.note
+
+
 def test_what_a_name_holds_is_not_compared_once_its_values_hang_on_rounding():
     """Later ones come of it, however near to each other torch's own are."""
 
