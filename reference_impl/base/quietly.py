@@ -13,11 +13,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _kept_by_numpy() -> tuple[ContextVar[Any], Any]:
-    """The variable in which numpy keeps its `np.errstate`, and its value where everything is ignored."""
+    """The variable in which numpy keeps its `np.errstate`, and its value where everything is ignored.
+
+    Raises ImportError where numpy keeps it elsewhere, as releases before 2.0 did.
+    """
     outside = copy_context()
     with np.errstate(all="ignore"):
         inside = copy_context()
-    return next((kept, value) for kept, value in inside.items() if outside.get(kept) is not value)
+    for kept, value in inside.items():
+        if outside.get(kept) is not value:
+            return kept, value
+    raise ImportError(f"numpy {np.__version__} keeps its errstate in no context variable; install numpy>=2.0")
 
 
 _errstate, _all_ignored = _kept_by_numpy()
