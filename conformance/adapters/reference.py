@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import reference_impl
-from conformance.adapters.reference_state import raw_state
 from conformance.adapters.topology import memory_place
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
@@ -29,6 +28,7 @@ from reference_impl.core.access import (
     memory_of,
     node_of,
     observed_state,
+    raw_state,
     view_of,
 )
 from specs.active_rules import on_change

@@ -22,7 +22,7 @@ from reference_impl.base.device import place_of
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core import access
-from reference_impl.core.access import memory_of, observed_state
+from reference_impl.core.access import memory_of, observed_state, raw_state
 from reference_impl.core.graph import Node
 from reference_impl.core.saved import SavedVariable
 from reference_impl.namespace import missing
@@ -93,16 +93,6 @@ def in_full(x: Any) -> Any:
     """The elements as bytes, and only the memory's identity beyond a few: cheap to compare."""
     array = observed_state(x)[0]
     return (array.dtype.char, array.tobytes()) if array.size <= FEW else id(array)
-
-
-def raw_state(x: Any) -> tuple[tuple[int, ...], str, bool, bool]:
-    """Shape, the name of the dtype, requires_grad and is_leaf; a stale view stays stale."""
-    array, view, _, node, flag, _, _, _ = observed_state(x)
-    if node is not None:
-        return array.shape, dtypes.NAME_BY_NUMPY[array.dtype], True, False
-    if not flag and view is not None:
-        flag = raw_state(view.base)[2]  # as the base does, or its base
-    return array.shape, dtypes.NAME_BY_NUMPY[array.dtype], flag, True
 
 
 class RawFacts:

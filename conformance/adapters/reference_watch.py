@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import reference_impl
-from conformance.adapters.reference_state import TENSOR, elements, raw_state
+from conformance.adapters.reference_state import TENSOR, elements
 from reference_impl.autograd.function import Function
 from reference_impl.base.session import STATE
 from reference_impl.core import apply, engine, extension_points, inplace
-from reference_impl.core.access import view_of
+from reference_impl.core.access import raw_state, view_of
 from reference_impl.distributions.distribution import Distribution
 from reference_impl.namespace import legacy, non_differentiable, random
 from reference_impl.namespace.casts import CASTS

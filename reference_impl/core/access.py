@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reference_impl.base.dtypes import NAME_BY_NUMPY
 from reference_impl.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -72,6 +73,17 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
     return (
         x._array, x._view, x._retains, x._node, x._requires_grad, x._grad, x._output_nr, x._version_counter,
     )  # fmt: skip
+
+
+def raw_state(x: Tensor) -> tuple[tuple[int, ...], str, bool, bool]:
+    """Shape, the name of the dtype, requires_grad and is_leaf; a stale view stays stale."""
+    array = x._array
+    if x._node is not None:
+        return array.shape, NAME_BY_NUMPY[array.dtype], True, False
+    flag = x._requires_grad
+    if not flag and x._view is not None:
+        flag = raw_state(x._view.base)[2]  # as the base does, or its base
+    return array.shape, NAME_BY_NUMPY[array.dtype], flag, True
 
 
 def memory_of(x: Tensor) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from conformance.execution.run import run
 from conformance.execution.trace import Refused
 from conformance.program.parsing import parse
 from reference_impl.base.session import STATE
+from reference_impl.core.access import node_of
 from specs.case import cases
 from specs.fact import FACTS
 
@@ -155,3 +156,18 @@ def test_a_subclass_that_is_shaped_like_torch_performs_by_its_own_way() -> None:
     program = parse("a = torch.ones(2, requires_grad=True)\nb = a * 2\n")
     trace = run(program, Retaining(reference_impl, "retaining", "1"))
     assert [False, True] == [trace[1].facts[name][FACTS.index("retains_grad")] for name in "ab"]
+
+
+def test_raw_state_leaves_a_stale_view_as_it_is() -> None:
+    """A view of what was written to shows the flag of its base, and gets no history by being read."""
+    raw_state = adapters.load("reference").raw_state
+    leaf = reference_impl.ones(2, requires_grad=True)
+    base = reference_impl.zeros(2, dtype=reference_impl.float64)
+    view = base[:1]
+    assert [((2,), "float32", True, True), ((1,), "float64", False, True)] == [*map(raw_state, (leaf, view))]
+    base.mul_(leaf)
+    assert ((2,), "float64", True, False) == raw_state(base)
+    assert ((1,), "float64", True, True) == raw_state(view)
+    assert node_of(view) is None
+    assert view.grad_fn is not None
+    assert ((1,), "float64", True, False) == raw_state(view)
