@@ -92,17 +92,17 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
         call = _call(state, recipe, (x.shape,))
         return call is not None and perform(state, recipe, x, (x,), (x.ref, *call.tail), call)
     operands: list[Any] = [x] * len(recipe.kinds)
+    words: list[Any] = [x.ref] * len(operands)
+    shapes: list[Any] = [x.shape] * len(operands)
     for at in recipe.others:
         operand = _operand(state, recipe, at, x)
-        if operand is None:
-            return False
-        if operand is True:  # a leaf had to be made first
-            return True
+        if operand is None or operand is True:  # nothing fits, or a leaf had to be made first
+            return operand is True
         operands[at] = operand
-    call = _call(state, recipe, tuple([o.shape if o.__class__ is TensorInfo else None for o in operands]))
-    return call is not None and perform(
-        state, recipe, x, operands, _arguments(recipe, operands, x, call), call
-    )
+        is_tensor = operand.__class__ is TensorInfo
+        words[at], shapes[at] = (operand.ref, operand.shape) if is_tensor else (operand, None)
+    call = _call(state, recipe, tuple(shapes))
+    return call is not None and perform(state, recipe, x, operands, _arguments(recipe, words, call), call)
 
 
 def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
@@ -181,17 +181,20 @@ def perform(
     state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
 ) -> bool:
     """Emit the call, unless it would leave the exact range or the op's domain, and record its result."""
+    tensors: tuple[TensorInfo, ...] = (x,)
+    of_complex, stores = x.kind == "c", [x.store]
+    if len(operands) > 1:
+        tensors, stores = (), []
+        for o in operands:  # NB: once, in less time than a comprehension for each of the three
+            if o.__class__ is TensorInfo:
+                tensors += (o,)
+                stores.append(o.store)
+                of_complex = of_complex or o.kind == "c"
+            else:
+                stores.append(_NUMBER_BOUNDS.get(o) or bounds_of_number(o))
     if recipe.view:
-        return _view(state, recipe, x, operands, args, call)
-    if len(operands) == 1:
-        stores = [x.store]
-    else:
-        stores = [
-            o.store if o.__class__ is TensorInfo else _NUMBER_BOUNDS.get(o) or bounds_of_number(o)
-            for o in operands
-        ]
-    tensors = _tensors(operands)
-    if x.kind == "c" or (len(tensors) > 1 and "c" in [o.kind for o in tensors]):
+        return _view(state, recipe, x, tensors, args, call)
+    if of_complex:
         stores = [Store(store.bits + 1, store.frac, store.inexact) for store in stores]  # magnitudes of pairs
     bits, frac = recipe.grow(stores, x.size, operands)
     if bits + frac > CAP.get(x.dtype, 20):
@@ -206,7 +209,7 @@ def perform(
         return False
     store = Store(bits, frac, inexact)
     if recipe.mutates:
-        return _write(state, recipe, x, operands, args, call, store)
+        return _write(state, recipe, x, tensors, args, call, store)
     name = state.result_name()
     if state.emit(call.op, args, call.kwargs, (name,)):
         tensor = state.bind(name, store, tensors)
@@ -229,20 +232,13 @@ def perform(
     return True
 
 
-def _tensors(operands: Sequence[Any]) -> tuple[TensorInfo, ...]:
-    if operands.__class__ is tuple:  # the one operand
-        return operands
-    return tuple([o for o in operands if o.__class__ is TensorInfo])
-
-
-def _arguments(recipe: Recipe, operands: Sequence[Any], x: TensorInfo, call: Call) -> tuple[Any, ...]:
-    """Arguments of a call with several operands, in torch's order."""
-    words = [o.ref if o.__class__ is TensorInfo else o for o in operands]
+def _arguments(recipe: Recipe, words: list[Any], call: Call) -> tuple[Any, ...]:
+    """Arguments of a call in torch's order; ``words`` are its several operands in the op's own."""
     if call.pattern is not None:
         return tuple([words[p] if p.__class__ is At else p for p in call.pattern])
     if recipe.first == 0:
         return (*words, *call.tail)
-    return (x.ref, *[words[at] for at in recipe.others], *call.tail)
+    return (words[recipe.first], *[words[at] for at in recipe.others], *call.tail)
 
 
 def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Call) -> bool:
@@ -252,7 +248,12 @@ def _admitted(state: GenState, recipe: Recipe, operands: Sequence[Any], call: Ca
 
 
 def _view(
-    state: GenState, recipe: Recipe, x: TensorInfo, operands: Sequence[Any], args: tuple[Any, ...], call: Call
+    state: GenState,
+    recipe: Recipe,
+    x: TensorInfo,
+    tensors: tuple[TensorInfo, ...],
+    args: tuple[Any, ...],
+    call: Call,
 ) -> bool:
     """Emit a view, or several at once, of which only the first three get names."""
     outs = call.outs
@@ -260,7 +261,7 @@ def _view(
     if state.emit(call.op, args, call.kwargs, (*names, REST) if outs > 3 else names):
         multi = recipe.multi or outs > 1 or x.multi_view
         for name in names:
-            tensor = state.bind(name, x.store, _tensors(operands))
+            tensor = state.bind(name, x.store, tensors)
             if tensor is not None:
                 tensor.base, tensor.multi_view = x.base or x, multi
                 if tensor.size > x.size and not state.below(4):
@@ -276,13 +277,12 @@ def _write(
     state: GenState,
     recipe: Recipe,
     x: TensorInfo,
-    operands: Sequence[Any],
+    tensors: tuple[TensorInfo, ...],
     args: tuple[Any, ...],
     call: Call,
     after: Store,
 ) -> bool:
     """Emit an in-place op and record its effects on all aliases."""
-    tensors = _tensors(operands)
     if state.self_overlapping(x):
         return False
     if len(tensors) > 1 and _order_dependent(state, x, call.op, args, tensors):
