@@ -38,9 +38,12 @@ class Divergence:
     downstream: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Agree:
-    """No difference in `compared` facts, with `unseen` more that one side does not show."""
+    """No difference in `compared` facts, with `unseen` more that one side does not show.
+
+    NB: not frozen, as a trace is not.
+    """
 
     compared: int
     unseen: int = 0

@@ -1,7 +1,10 @@
 """The trace of a run: outcomes and observations.
 
-Plain frozen values. How they come about lives in `run`, how two traces are held against each other in
-`compare`.
+Plain values that nobody changes. How they come about lives in `run`, how two traces are held against each
+other in `compare`.
+
+NB: what a run makes by the dozen is not declared frozen, since making a frozen dataclass takes several times
+as long.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ class Done:
         return "DONE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Refused:
     """The implementation refused by a rule; refusals are equal when their rules are."""
 
@@ -29,7 +32,7 @@ class Refused:
     message: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Unsupported:
     """The implementation says it cannot do this at all."""
 
@@ -90,7 +93,7 @@ class Observation(NamedTuple):
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Trace:
     """One observation per step, of all that is live after the last; `complete` if every fact can be seen.
 

@@ -167,9 +167,12 @@ class Step(NamedTuple):
     mode: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Program:
-    """A straight line of steps; dropping any of them leaves a program."""
+    """A straight line of steps; dropping any of them leaves a program.
+
+    NB: nobody changes one, but a frozen dataclass takes several times as long to make.
+    """
 
     steps: tuple[Step, ...]
 
