@@ -80,13 +80,14 @@ def replayed(base: Tensor, replay: Replay) -> Tensor:
 
 def described(tensor: Tensor, view: ViewOf) -> str:
     """The words for a view of that creation in PyTorch's refusals."""
-    modes = {CreationMeta.NO_GRAD: "no_grad", CreationMeta.INFERENCE: "inference"}
-    mode = f"created in {modes.get(view.creation_meta, 'no_grad')} mode"
+    in_inference = view.creation_meta is CreationMeta.INFERENCE
+    mode = f"created in {'inference' if in_inference else 'no_grad'} mode"
     if tensor._node is None:
         return f"A view was {mode}"
     name = tensor._node.name().rstrip("0123456789").removesuffix("Backward")
     which = f"Output {tensor._output_nr} of {name} is a view"
-    return f"{which} of a view which was {mode}" if view.creation_meta in modes else which
+    by_mode = in_inference or view.creation_meta is CreationMeta.NO_GRAD
+    return f"{which} of a view which was {mode}" if by_mode else which
 
 
 def as_view(source: Tensor, view: Tensor, multi: bool) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from conformance.execution.claims import names_of
@@ -245,10 +246,13 @@ def oracle_within(limits: Any, runner: Runner) -> RunnerOracle:
     return LimitedOracle(runner, limits) if limits.limited else RunnerOracle(runner)
 
 
+_outcome_of = itemgetter(0)
+
+
 def unfit(trace: Trace, oracle: RunnerOracle) -> set[int]:
     """The steps that need more than is claimed, and those that the oracle says nothing about."""
     beyond: set[int] = getattr(oracle, "beyond", set())
-    outcomes = [type(seen[0]) for seen in trace.observations]
+    outcomes = [*map(type, map(_outcome_of, trace.observations))]
     if Unsupported not in outcomes:
         return beyond
     return beyond.union([i for i, outcome in enumerate(outcomes) if outcome is Unsupported])
