@@ -85,7 +85,6 @@ class Runner:
         self._warned = getattr(adapter, "warned", None)
         self._orderly = getattr(adapter, "orderly", None)
         self._fired = getattr(adapter, "fired", None)
-        self._refuses_by_any = getattr(getattr(adapter, "capabilities", None), "refusals", "") == "some"
         self._lacks = getattr(adapter, "lacks", None) or (lambda error: False)
         self._forget_all = getattr(adapter, "forget", None)
         self._open = True
@@ -269,7 +268,7 @@ class Runner:
             return Unsupported(text)
         if error is raised and "INTERNAL ASSERT" not in text:  # of torch itself, within what a hook called
             return Refused("hook/error-ends-the-backward", text)
-        if self._refuses_by_any:
+        if getattr(getattr(self.adapter, "capabilities", None), "refusals", "") == "some":
             return Refused("", f"{type(error).__name__}: {text}")
         return Crashed(f"{type(error).__name__}: {text}")
 

@@ -63,9 +63,6 @@ Calls = tuple[tuple[int, tuple[Any, ...]], ...]
 """Of functions: the step that handed one over, and what it was given."""
 
 
-_is_tuple = tuple.__instancecheck__
-
-
 class Observation(NamedTuple):
     """One step's outcome and what was seen after it.
 
@@ -87,8 +84,8 @@ class Observation(NamedTuple):
         if type(self.outcome) is Crashed:
             return self.outcome.error
         for facts in self.facts.values():
-            for fact in filter(_is_tuple, facts):  # NB: of all that was seen, few facts
-                if fact and fact[0] == "crashed":
+            for fact in facts:
+                if type(fact) is tuple and fact and fact[0] == "crashed":
                     return str(fact[1])
         return None
 

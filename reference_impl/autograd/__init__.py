@@ -220,7 +220,7 @@ def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Gr
             refuse_by("backward/root-type", type=type(root).__name__)
         if isinstance(seed, Tensor):
             # PyTorch looks their numbers up with ==, which on tensors may itself refuse.
-            if seed.shape != root.shape:
+            if array_of(seed).shape != array_of(root).shape:
                 at, of = list(seeds).index(seed), list(roots).index(given)
                 shapes = {"got": seed.shape, "expected": root.shape}
                 refuse_by("backward/gradient-shape", index=at, root=of, **shapes)

@@ -162,11 +162,11 @@ class LimitedOracle(RunnerOracle):
             kind = type(value)
             # NB: the type is asked, not the value, since reading the flag of a view may fire a rule.
             if kind not in NO_TENSOR and hasattr(kind, "requires_grad"):
-                shape, dtype, _, _ = raw_state(value)
-                if (shape, dtype) not in within:
-                    if lacking_of(self._limits, shape, dtype):
+                shape_and_dtype = raw_state(value)[:2]
+                if shape_and_dtype not in within:
+                    if lacking_of(self._limits, *shape_and_dtype):
                         return True
-                    within.add((shape, dtype))
+                    within.add(shape_and_dtype)
         return False
 
 
