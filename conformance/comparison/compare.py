@@ -124,11 +124,13 @@ class _Comparing:
                 self.calls(index, expected, calls, called)
             self.compared += len(calls)
         if not self.partial and facts == found:
+            count = 0
             for seen in facts.values():
-                self.compared += len(seen)
+                count += len(seen)
                 if seen[-1] is UNSEEN:  # a grad that nobody read
-                    self.compared -= 1
+                    count -= 1
                     self.unseen += 1
+            self.compared += count
         else:
             self.facts(index, expected, actual)
         return True
