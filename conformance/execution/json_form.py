@@ -286,7 +286,7 @@ def _from_outcome(form: dict[str, Any]) -> Outcome:
         return Unsupported(form["unsupported"])
     if "crashed" in form:
         return Crashed(form["crashed"])
-    return Done() if "done" in form else Unbound()
+    return Done() if form.get("done", not form.get("unbound")) else Unbound()
 
 
 def _from_observation(form: dict[str, Any]) -> Observation:

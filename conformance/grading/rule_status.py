@@ -100,26 +100,27 @@ def blamed(
 
 def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
     """Convict the fewest rules that explain the failed cases: by doing the same; where no rule does, by
-    failing at the same line. What no rule explains is put down to a convicted rule that fires there, before
-    others are convicted for it; in the end the rule is convicted that the case names first. A rule that
-    another case held is not acquitted by that where one that names it fails as it does without the rule.
+    failing at the same line. What then remains is put down to a convicted rule that fires there, or else
+    convicts the rule that the case names first; a case about what is built on tensors (`library`) is put down
+    to such a rule before another is convicted for it. A rule that another case held is not acquitted by that
+    where one that names it fails as it does without the rule.
     """
     left = list(cases)
     held = held - {rule for case in cases for rule in case.explained_by if rule in case.rules}
     for tier in ("explained_by", "alike"):
         options = {case: _options(case, getattr(case, tier), held) for case in left}
         for case in [case for case in left if not case.explained_by]:
-            options[case] = _behind(options[case], blame) or _behind(case.fired, blame) or options[case]
+            known = _behind(options[case], blame) or _behind(case.fired if _of_library(case) else (), blame)
+            options[case] = known or options[case]
         for rule in _fewest(options, blame):
             explained = [case for case in left if rule in options[case]]
             if not explained:
                 del blame.explains[rule]
                 continue
             blame.broken.add(rule)
-            if (
-                tier == "alike"
-            ):  # what no rule explains, and one that is convicted anyhow fires in, is its doing
-                explained += [case for case in left if rule in case.fired and case not in explained]
+            if tier == "alike":
+                built = [case for case in left if _of_library(case) and case not in explained]
+                explained += [case for case in built if rule in case.fired]
             for case in explained:
                 left.remove(case)
                 _block(case, rule, blame)
@@ -128,6 +129,11 @@ def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
         blame.broken.add(rule)
         blame.explains[rule] += 1
         _block(case, rule, blame)
+
+
+def _of_library(case: Witnessed) -> bool:
+    """Tell whether a case is about what is built on tensors, and breaks where they do."""
+    return any(rule in RULES and not RULES[rule].in_programs for rule in case.rules[:1])
 
 
 def _options(case: Witnessed, rules: Iterable[str], held: set[str]) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ NONES = {
     "        p.data.sub_(p.grad)\nstep([*net.parameters(), *more.parameters()])": (
         "more.weight",
         "more.weight.grad is None because no path leads back",
-        "compute",
+        "call more",
     ),
 }
 
