@@ -120,7 +120,9 @@ def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
             blame.broken.add(rule)
             if tier == "alike":
                 built = [case for case in left if _of_library(case) and case not in explained]
-                explained += [case for case in built if rule in case.fired]
+                explained += [
+                    case for case in built if rule in case.alike
+                ]  # held elsewhere, and yet convicted
             for case in explained:
                 left.remove(case)
                 _block(case, rule, blame)
