@@ -700,6 +700,14 @@ v.resize_(2, 1)
 w = torch.tensor([1.0, 2.0])
 y = torch.nn.functional.layer_norm(q, (2,), w, w)
 """,
+    "a refused set_() beside hooks leaves the rounding of its tensor": """
+f = torch.tensor([[True, False, True, True], [True, False, True, True]])
+j = f.tanh()
+k = torch.tensor(2.0, dtype=torch.float64)
+m = j.sum()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
+    m.set_(k)
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)

@@ -126,7 +126,8 @@ def written_all_the_same(step: Step, rule: str) -> bool:
     So it may outside of inference mode, if a hook failed to pack a tensor, if an optimizer got part of the
     way, or if a view's history could not be regenerated.
     """
-    packed = writes(step.op) and not overwrites(step.op) and saves_by_hooks(step)
+    saves = writes(step.op) and not overwrites(step.op) and step.op != "set_"
+    packed = saves and saves_by_hooks(step)
     return (
         packed or step.op == "step" or rule in ("inference/write-outside-refused", "view/window-outside-base")
     )
