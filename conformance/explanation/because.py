@@ -191,7 +191,7 @@ def _fits(step: ExecutedLine, rule: str, fact: str, now: TensorState, was: Any) 
         return not step.ran
     if rule == "version/shared-by-views":
         return now.base is not None
-    if rule == "nn/parameter-cuts":
+    if rule in ("nn/parameter-cuts", "detach/cuts"):
         return _is_lost(step, now)
     if rule in _CUT and fact == "is_leaf":
         return not now.requires_grad

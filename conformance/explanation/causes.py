@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from conformance.explanation.carried import of_earlier_pass
 from conformance.explanation.causes_of_calls import (
-    frozen_among,
     in_place_layers,
     no_parameters,
     other_sizes,
     other_state,
     out_of_place,
-    registered,
-    returned,
     to_numpy,
     two_devices,
     two_dtypes,
     view_made,
-    written_aside,
 )
+from conformance.explanation.causes_of_gradients import other_shape, registered, returned
 from conformance.explanation.history import (
     backwards,
     changes_of,
-    cuts_before,
     leaves_of,
     made_at,
     names_held,
     origin,
     root_of,
-    sources,
     state_of,
 )
 from conformance.explanation.missing_grad import missing_grad
+from conformance.explanation.no_history import constant_gradient, no_history
 from conformance.explanation.plain_calls import plain_cure, plain_number
 from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story
-from conformance.explanation.ways_out import WAYS_OUT, Cut, cure_of, way_out
-from conformance.explanation.words import at, beginning, names
+from conformance.explanation.words import at, names
 from specs.rule import RULES
 
 Some = TypeVar("Some", bound=Story)
@@ -74,17 +69,26 @@ def _explained(found: Story, mishap: Mishap) -> Mishap:
     if (number := plain_number(found, mishap)) is not None:
         lines, told, cure = number
         return replace(mishap, causes=tuple(lines), sentence=told, cure=cure)
-    named = names_held(found, mishap.tensor) if mishap.rule not in OF_NO_TENSOR else ()
+    named = names_held(found, mishap.tensor) if _is_about_a_tensor(found, mishap) else ()
     lines, told, *better = CAUSES.get(mishap.rule or "", _made)(found, mishap)
     causes = tuple(line for line in dict.fromkeys(lines) if line)
     rule = RULES.get(mishap.rule or "")
     others = [n for operand in mishap.operands for n in names_held(found, operand)[:1]]
-    if named and (mishap.rule or "").startswith("write/"):
+    if (mishap.rule or "").startswith("write/") and (named or "BackwardHookFunction" in mishap.message):
         others = []  # what is written there, and where, was not at fault
+    if mishap.rule == "op/matmul-shape":
+        others = [name for name in others if not name.endswith(".bias")]  # it is added to the product
     tensors = tuple(dict.fromkeys((*named, *others)))
     cure = _filled(rule.cure, tensors[0] if named or len(tensors) == 1 else "") if rule and rule.cure else ""
     cure = cure or (plain_cure(mishap) if rule is None else "")
     return replace(mishap, tensors=tensors, causes=causes, sentence=told, cure=better[0] if better else cure)
+
+
+def _is_about_a_tensor(found: Story, mishap: Mishap) -> bool:
+    """Tell whether an error is about a tensor of the script, not about a call or what a layer made."""
+    if "BackwardHookFunction" in mishap.message:
+        return bool(found.steps[-1].named(mishap.tensor))
+    return mishap.rule not in OF_NO_TENSOR
 
 
 def _filled(cure: str, name: str) -> str:
@@ -183,7 +187,8 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     text += f"; {wrote} wrote to it, which made it version {known}." if wrote else "."
     if writes and (layers := in_place_layers(found, writes)):
         told = names([at(found, line) for line in layers])
-        cure = f"Leave inplace=True out of the layer: {told}."
+        instead = "" if name == "a tensor" else f"; or give it {name}.clone()"
+        cure = f"Leave inplace=True out of the layer: {told}{instead}."
         return [*writes, saved], f"{text} A layer with inplace=True writes to what it is given.", cure
     stepped = [s for s in found.steps if s.line in writes and "optim/step-is-a-write" in s.marks]
     if stepped:
@@ -192,77 +197,14 @@ def _modified(found: Story, mishap: Mishap) -> Told:
             "the loss anew after it."
         )
         return [*writes, saved], text, cure
-    if better := out_of_place(found, writes, next(iter(names_held(found, mishap.tensor)), "")):
+    held = next(iter(names_held(found, mishap.tensor)), "")
+    if better := out_of_place(found, writes, held, saved):
         return [*writes, saved], text, better
     return [*writes, saved], text
 
 
-UNRECORDED = "checkpoint/needs-an-input-that-requires-grad"
-
-
 def _no_history(found: Story, mishap: Mishap) -> Told:
-    """The line at which what the root is computed from lost its history, or the lines of its constants."""
-    number = mishap.tensor
-    if number is None:
-        return [], ""
-    name = next(iter(names_held(found, number)), "what it is called on")
-    made = next((s.line for s in found.steps for f in s.flows if number in f.gives), mishap.line)
-    state = state_of(found, mishap.tensor or 0)
-    if state is not None:
-        made = made_at(found, state).line
-    frozen = frozen_among(found, sources(found, number))
-    from_ = [
-        n for n in sorted(sources(found, number)) if names_held(found, n) and name not in names_held(found, n)
-    ]
-    plain = [line for n in (number, *from_) if (line := _gradient_of(found, n))]
-    plain.sort(key=lambda line: "grad(" not in found.text_of(line))  # else the line calls what calls it
-    for cut in cuts_before(found, number):
-        meant = frozen and cut.flow.how in ("detach", ".data")  # more likely than what was frozen
-        if meant or (plain and not cut.flow.gives):
-            break
-        return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(found, cut))}."
-    if plain:
-        text = f"{beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
-        cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
-        return [plain[0], made], text, cure
-    if not from_:
-        return [made], f"{name} was made at {at(found, made)} without requires_grad."
-    if unrecorded := [s.line for s in found.steps if UNRECORDED in s.marks]:
-        text = f"{beginning(at(found, unrecorded[0]))} recorded nothing, since no input of it requires grad."
-        cure = f"Pass use_reentrant=False at line {unrecorded[0]}, or let an input require grad."
-        return [unrecorded[0], made], text, cure
-    known = names([names_held(found, n)[0] for n in from_])
-    if beside := _cut_beside(found, (number, *from_)):
-        return [beside.step.line, made], way_out(found, beside), f"{beginning(cure_of(found, beside))}."
-    text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
-    if frozen:
-        text += f" {beginning(at(found, frozen[0]))} set requires_grad to False."
-        cure = f"Leave requires_grad on for what is to be trained, after line {frozen[0]}."
-        return [*frozen, made], text, cure
-    if written := [(n, line) for n in (number, *from_) if (line := written_aside(found, n))]:
-        n, line = written[0]
-        text = f"{beginning(at(found, line))} wrote to {names_held(found, n)[0]} past its history."
-        return [line, made], text, f"Write to {names_held(found, n)[0]} itself at line {line}."
-    return [made], text
-
-
-def _cut_beside(found: Story, tensors: Iterable[int]) -> Cut | None:
-    """Return the loss of a history on the line that made one of the tensors, of whatever left torch there."""
-    for tensor in tensors:
-        first = next((s for s in found.steps if tensor in s.names.values()), None)
-        if first is not None and "numpy" in found.text_of(first.line):
-            for flow in first.flows:
-                if flow.lost and flow.how in WAYS_OUT:
-                    return Cut(first, flow)
-    return None
-
-
-def _gradient_of(found: Story, tensor: int) -> int:
-    """Return the line at which autograd.grad() gave a tensor without a graph, 0 if it did not."""
-    first = next((s for s in found.steps if tensor in s.names.values()), None)
-    if first is None or "grad_call/leaves-grad-alone" not in first.marks:
-        return 0
-    return 0 if "create_graph=True" in found.text_of(first.line) else first.line
+    return ([], "") if mishap.tensor is None else no_history(found, mishap.tensor, mishap.line)
 
 
 def _mode(found: Story, mishap: Mishap) -> Told:
@@ -283,6 +225,10 @@ def _unused(found: Story, mishap: Mishap) -> Told:
     name = next(iter(names_held(found, state.number)), "an input")
     used = [s.line for s in found.steps for f in s.flows if state.number in f.takes]
     made = made_at(found, state).line
+    if gradient := constant_gradient(found, state.number, mishap.line):
+        text, cure = gradient[1:]
+        cure = f"{cure[:-1]}; or pass allow_unused=True for None, materialize_grads=True for zeros."
+        return [gradient[0], made], text, cure
     if used:
         return [*used, made], f"{name} was used at {at(found, used[-1])}, and not for this output."
     return [made], f"No op took {name}, which was made at {at(found, made)}."
@@ -323,9 +269,10 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "function/gradients-count": returned,
     "function/gradient-type": returned,
     "function/no-gradient-for-others": returned,
+    "backward/gradient-shape-inside": other_shape,
     "hook/keeps-shape": registered,
     "hook/keeps-dtype": registered,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""
-OF_NO_TENSOR = frozenset({"nn/state-that-does-not-fit-refused"})
+OF_NO_TENSOR = frozenset({"nn/state-that-does-not-fit-refused", "backward/gradient-shape-inside"})
 """Rules whose refusals are about no tensor of the script."""

@@ -160,12 +160,6 @@ def view_made(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[lis
     return [made, made_at(found, base).line], f"{at(found, made)} made a view of {name}."
 
 
-def returned(found: Story, mishap: Mishap) -> tuple[list[int], str]:
-    """Tell where the backward of a custom function returned."""
-    line = next((s.line for s in reversed(found.steps) if s.function == "backward"), 0)
-    return ([line], f"{beginning(at(found, line))} gave them.") if line else ([], "")
-
-
 def frozen_among(found: Story, tensors: Iterable[int]) -> list[int]:
     """Return the lines that set requires_grad of tensors to False."""
     return [s.line for n in sorted(tensors) for s, c in changes_of(found, n, "requires_grad") if c.before]
@@ -176,8 +170,8 @@ def other_sizes(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[l
     sizes = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", mishap.message)
     for number in mishap.operands:
         state = state_of(found, number)
-        owner = next((n[: -len(".bias")] for n in names_held(found, number) if n.endswith(".bias")), "")
-        if sizes and owner and state is not None and list(state.shape) == [int(sizes[4])]:
+        owner = next((n[: -len(".weight")] for n in names_held(found, number) if n.endswith(".weight")), "")
+        if sizes and owner and state is not None and list(state.shape) == [int(sizes[4]), int(sizes[3])]:
             line = made_at(found, state).line
             told = f"{owner} takes {sizes[3]} numbers, and the last size of its input is {sizes[2]}."
             inputs = set(mishap.operands).union(*(sources(found, n) for n in mishap.operands))
@@ -210,15 +204,15 @@ def other_state(found: Story, mishap: Mishap) -> tuple[list[int], str, str]:
     return [mishap.line], "", cure
 
 
-def registered(found: Story, mishap: Mishap) -> tuple[list[int], str]:
-    """Tell at which lines the script registered hooks, the last first."""
-    lines = [s.line for s in found.steps if "hook(" in found.text_of(s.line)]
-    told = names([at(found, line) for line in dict.fromkeys(lines)])
-    return [*reversed(lines), mishap.line], f"{beginning(told)} registered a hook." if lines else ""
+def _reads_what_it_writes(text: str) -> str:
+    """Return what a line reads of a tensor that it writes: ``x[i - 1]`` of ``x[i] = x[i - 1] * w``."""
+    put = re.match(r"([\w.]+)\[[^=]*?\]\s*[-+*/@|&^%]*=(?!=)(.*)", text)
+    read = re.search(rf"(?<![\w.]){re.escape(put[1])}\b(\[[^\[\]]*\])?", put[2]) if put else None
+    return read[0] if read else ""
 
 
 _METHOD = re.compile(r"([\w.\[\]]+)\.([a-z]\w*[a-z0-9])_\(")
-_WRITES = re.compile(rf"{_METHOD.pattern}|[-+*/@|&^%]=|\]\s*=[^=]|\bout\s*=")
+_WRITES = re.compile(rf"{_METHOD.pattern}|[-+*/@|&^%]=|\]\s*=[^=]|[(,]\s*out\s*=")
 """A write that a line shows."""
 _IN_PLACE = re.compile(r"\binplace\s*=\s*True|\bReLU6?\(True\)")
 _NO_TWIN = frozenset({"copy", "fill", "zero", "normal", "uniform", "data", "set", "resize"})
@@ -235,10 +229,16 @@ def in_place_layers(found: Story, writes: Iterable[int]) -> list[int]:
     return [line for line in asking if line in writes] or asking
 
 
-def out_of_place(found: Story, writes: Iterable[int], name: str) -> str:
-    """Return how to write otherwise than a line does: to a copy of what goes by a name, or out of place."""
+def out_of_place(found: Story, writes: Iterable[int], name: str, saved: int) -> str:
+    """Return how to write otherwise than a line does: to a copy of what goes by a name, or out of place.
+
+    ``saved`` is the line that saved it.
+    """
     for line in writes:
         text = found.text_of(line)
+        if line == saved and (part := _reads_what_it_writes(text)):
+            rows = "or collect the parts in a list, and join them with torch.stack() after the loop"
+            return f"Read a copy at line {line}: {part}.clone() in the place of {part}; {rows}."
         if put := re.match(r"([\w.]+)\[[^=]*\]\s*[-+*/@|&^%]?=[^=]", text):
             return f"Write to a copy: {put[1]} = {name or put[1]}.clone() before line {line}."
         if changed := re.match(r"([\w.]+)\s*([-+*/@]+)=\s*(.*)", text):

@@ -33,12 +33,20 @@ def names_held(found: Story, tensor: int | None) -> tuple[str, ...]:
         first = {name: s.number for s in reversed(found.steps) for name in s.named(tensor)}
         return tuple(sorted(known, key=lambda name: first[name]))
     state = state_of(found, tensor)
-    sharing = tuple(
-        name
-        for name, number in step.names.items()
-        if state is not None and number in step.tensors and step.tensors[number].counter == state.counter
+    if sharing := _sharing(step, state):
+        return sharing
+    had = (s.named(tensor) for s in reversed(found.steps))
+    return next(filter(None, had), ()) or next(
+        (n for s in reversed(found.steps) if (n := _sharing(s, state))), ()
     )
-    return sharing or next((s.named(tensor) for s in reversed(found.steps) if s.named(tensor)), ())
+
+
+def _sharing(step: ExecutedLine, state: TensorState | None) -> tuple[str, ...]:
+    """Return the names of the tensors that share a version counter with one."""
+    if state is None:
+        return ()
+    held = ((name, step.tensors.get(number)) for name, number in step.names.items())
+    return tuple(name for name, other in held if other is not None and other.counter == state.counter)
 
 
 def changes_of(found: Story, tensor: int, fact: str) -> Iterator[tuple[ExecutedLine, Change]]:

@@ -50,6 +50,8 @@ CURES: dict[str, str] = {
     "the place of with torch.no_grad:.",
     r"^'tuple' object has no attribute": "Unpack what the call gave, which is several values: (output, "
     "state) of nn.LSTM, nn.GRU and nn.RNN, (values, indices) of max() over a dimension.",
+    r"^Legacy autograd function with non-static forward": "Make forward and backward static methods "
+    "(@staticmethod) that take ctx first, and call apply() of the class, not an object of it.",
     r"^Expected target size": "Give scores of shape (N, classes, d1, ...) and classes of shape (N, d1, ...).",
 }
 """Cures of errors, by the beginning of their text."""

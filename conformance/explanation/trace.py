@@ -239,18 +239,21 @@ class Tracer(LineTracer):
         tensor, node, saved, operands = (
             subject_of(trace) if isinstance(error, Refusal) else (None, None, None, [])
         )
-        base = base_of(tensor) if isinstance(tensor, TENSOR) else None
-        if base is not None and self._number(tensor) not in self.names.values():
-            tensor = base
+        tensor = self._named_or_base(tensor)
         return {
             "error": self._said(error, tensor), "kind": _kind(error), "line": line, "step": self.step,
             "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
             "tensor": self._number(tensor),
-            "operands": [self.peek.numbers.of(x) for x in operands],
+            "operands": [self.peek.numbers.of(self._named_or_base(x)) for x in operands],
             "node": self.peek.node_numbers.of(node) if node is not None else None,
             "saved_version": saved.version if saved is not None else None,
             "not_modelled": not_modelled(error, self.filename, self.stars),
         }  # fmt: skip
+
+    def _named_or_base(self, tensor: Any) -> Any:
+        """Return a tensor, or that of which it is a view if it has no name."""
+        base = base_of(tensor) if isinstance(tensor, TENSOR) else None
+        return tensor if base is None or self._number(tensor) in self.names.values() else base
 
     def _said(self, error: BaseException, tensor: Any) -> str:
         """Return the text of an error: torch's, for what the reference refuses."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.explanation.value import ExecutedLine, Flow, Story
@@ -112,9 +113,10 @@ def way_out(found: Story, cut: Cut) -> str:
     how = _as_written(flow.how, found.text_of(cut.step.line))
     made_integers = bool(flow.gives) and flow.how in TO_INTEGERS
     takes = flow.takes if how == flow.how else flow.takes[::-1]
-    taken = names([n for t in takes for n in cut.step.named(t)[:1]])
+    of_layer = _of_a_layer(cut, found.text_of(cut.step.line))
+    how, takes = ("linear", takes[-2:] + takes[:-2]) if of_layer else (_public(how), takes)
+    taken = names([n for t in takes for n in _named(cut.step, t)])
     of = f" of {taken}" if taken else ""
-    how = _public(how)
     if flow.how.endswith(".apply") or flow.how not in WAYS_OUT or made_integers:
         if SAMPLES in cut.step.marks:
             return f"{place} drew by sample(){of}, which records nothing."
@@ -126,6 +128,20 @@ def way_out(found: Story, cut: Cut) -> str:
         return f"{place}: {how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
     told = WAYS_OUT[flow.how]
     return f"{place}: {told.removesuffix(' of it') if of else told}{of}."
+
+
+def _named(step: ExecutedLine, tensor: int) -> Sequence[str]:
+    """Return a name of a tensor, or that of the one of which the same line made it."""
+    if known := step.named(tensor)[:1]:
+        return known
+    made = next((f.takes for f in step.flows if tensor in f.gives and len(f.takes) == 1), ())
+    return [n for t in made for n in step.named(t)[:1]]
+
+
+def _of_a_layer(cut: Cut, text: str) -> bool:
+    """Tell whether a product was that of a linear layer, whose weight is transposed first."""
+    products = cut.flow.how in ("addmm", "mm", "matmul") and not re.search(r"mm\(|matmul\(|@", text)
+    return products and any(f.how == "t" and set(f.gives) & set(cut.flow.takes) for f in cut.step.flows)
 
 
 def _public(how: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.explanation.history import changes_of, cuts_before, made_at, not_stepped, origin
+from conformance.explanation.no_history import no_history
 from conformance.explanation.value import ExecutedLine, Story, TensorState
 from conformance.explanation.ways_out import COMPARISONS, cure_of, way_out
 from conformance.explanation.words import at, name_at, names, stated_by
@@ -15,6 +16,9 @@ ASKED = ("is_leaf", "requires_grad", "grad", "grad_fn", "version", "device", "ba
 
 def fact_told(found: Story, name: str, fact: str, state: TensorState, step: ExecutedLine) -> str:
     """Answer why a fact of a tensor is what it is."""
+    if fact in ("requires_grad", "grad_fn") and (why := _unrecorded(found, state)):
+        since = at(found, made_at(found, state).line)
+        return f"{name}.{fact} is {getattr(state, fact)} since {since}. {why}"
     tell = _TELLERS.get(fact, _since)
     parts = [tell(found, name, fact, state, step)]
     rules: list[str] = []
@@ -25,6 +29,17 @@ def fact_told(found: Story, name: str, fact: str, state: TensorState, step: Exec
     if cure := _kept(found, fact, state) or _cure(name, fact, state, rules):
         parts.append(f"Cure: {cure}")
     return " ".join(part for part in parts if part)
+
+
+def _unrecorded(found: Story, state: TensorState) -> str:
+    """Return why nothing was recorded for the result of an op, and what to do; nothing for others."""
+    computed = any(f.takes and state.number in f.gives for s in found.steps for f in s.flows)
+    changed = [c for _, c in changes_of(found, state.number, "requires_grad") if c.before is not None]
+    if state.requires_grad or changed or not computed or not state.dtype.startswith(("float", "complex")):
+        return ""
+    _, told, *cure = no_history(found, state.number, made_at(found, state).line)
+    rule = "leaf/no-history-without-requires-grad"
+    return " ".join([told, f"{stated_by(rule)} ({rule})", *(f"Cure: {x[0].lower()}{x[1:]}" for x in cure)])
 
 
 def _kept(found: Story, fact: str, state: TensorState) -> str:

@@ -20,7 +20,7 @@ from conformance.explanation.history import (
     uses,
 )
 from conformance.explanation.not_finite import is_finite, not_finite
-from conformance.explanation.value import ExecutedLine, Story, TensorState
+from conformance.explanation.value import ExecutedLine, Mishap, Story, TensorState
 from conformance.explanation.ways_out import Cut, cure_of, rule_of, way_out
 from conformance.explanation.words import at, beginning, in_print, names, stated_by
 from conformance.explanation.zero_grad import is_set, zero
@@ -249,17 +249,24 @@ def _cleared(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
 def _no_backward(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
     """The account of a leaf of a script in which no backward ran, or none since it is there."""
     ran = [s for s in backwards(found) if s.number >= state.made]
-    if ran:
-        return []
     errors = [error for error in (found.error, *found.caught) if error is not None]
+    if ran:
+        began = [e for e in errors if e.line == ran[-1].line and (e.step or 0) - ran[-1].number in (0, 1)]
+        if not began or state.number not in leaves_of(ran[-1], ran[-1].ran[0].node):
+            return []
+        return _refused(name, began[0], f"failed before it came to {name}")
     if refusals := [error for error in errors if (error.rule or "").startswith("backward/")]:
-        error = refusals[0]
-        message = error.message.splitlines()[0].rstrip(".")
-        refused = f"{name}.grad is None because the backward() of line {error.line} was refused: {message}."
-        return [refused, error.sentence, error.cure and f"Cure: {error.cure[0].lower()}{error.cure[1:]}"]
+        return _refused(name, refusals[0], "was refused")
     late = " since it was made" if backwards(found) else ""
     return [f"{name}.grad is None because no backward() ran{late}.", _not_called(found, "backward"),
             "Cure: call backward() on what is computed from it."]  # fmt: skip
+
+
+def _refused(name: str, error: Mishap, how: str) -> list[str]:
+    """Tell that a backward ended with an error, and why."""
+    message = re.split(r"(?<=\w)[.:](?= |$)", error.message, maxsplit=1)[0]
+    refused = f"{name}.grad is None because the backward() of line {error.line} {how}: {message}."
+    return [refused, error.sentence, error.cure and f"Cure: {error.cure[0].lower()}{error.cure[1:]}"]
 
 
 def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:

@@ -19,6 +19,7 @@ DRAWN = {
 LET_THROUGH = {
     "ClampBackward1": "its input lay nowhere within the bounds.",
     "EmbeddingBackward0": "all that was looked up is the row of padding_idx, which gets no gradient.",
+    "MaskedFillBackward0": "its mask fills every element to which a gradient came.",
     "ReluBackward0": "its input was nowhere positive. Cure: leaky_relu(), or other values to begin with.",
 }
 """Reasons why nodes give no gradient for the operands that they had, and what to do."""

@@ -73,7 +73,7 @@ def test_an_op_is_told_by_its_public_name() -> None:
     script = "with torch.no_grad():\n    y = nn.Conv1d(4, 2, 1)(x)\ny.sum().backward()\n"
     error = explained(BEGIN + script).error
     assert error is not None
-    assert "ran convolution() while" in error.sentence
+    assert "ran convolution() of x while" in error.sentence
 
 
 def test_a_mapped_function_is_told_once() -> None:
