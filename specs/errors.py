@@ -136,5 +136,5 @@ def warning(rule: str, **details: Any) -> Warning:
     spec = RULES.get(rule)
     category: type[Warning] = FutureWarning if spec and spec.error == "FutureWarning" else UserWarning
     made = category(spec.says.format_map(_Blank(details)) if spec and spec.says else rule)
-    made.rule = rule  # type: ignore[attr-defined]
+    made.rule, made.details = rule, details  # type: ignore[attr-defined]
     return made

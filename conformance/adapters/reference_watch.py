@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import reference_impl
+from conformance.adapters.call_names import SILENT, STEP
 from conformance.adapters.reference_state import TENSOR, elements
 from reference_impl.autograd.function import Function
 from reference_impl.base.session import STATE
@@ -19,13 +20,11 @@ from reference_impl.distributions.distribution import Distribution
 from reference_impl.namespace import legacy, non_differentiable, random
 from reference_impl.namespace.casts import CASTS
 from reference_impl.nn.parameter import Parameter
-from reference_impl.optim import grad_scaler
+from reference_impl.optim import grad_scaler, optimizer
 
 LEAVES_TORCH = ("numpy", "item", "tolist", "__float__", "__int__", "__array__", "__format__")
 """Methods whose result is no tensor: what is computed from it has no history."""
 
-SILENT = "unscale_"
-"""The call that writes to tensors and counts no write."""
 
 Told = Callable[[str, list[Any], list[Any]], None]
 """Called with an op's name, the tensors that it gives and those that it takes."""
@@ -67,7 +66,8 @@ class Watcher:
 
     def _watched(self, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
         def watched(kernel: Any, operands: Any, attributes: Any) -> Any:
-            return self._told(name, functools.partial(run, kernel, operands, attributes), operands)
+            taken = (*operands, *attributes.values())  # indices are attributes
+            return self._told(name, functools.partial(run, kernel, operands, attributes), taken)
 
         return watched
 
@@ -102,6 +102,7 @@ class Watcher:
         for name in ("_check_parameter", "check_sample"):
             setattr(Distribution, name, self._quietly(getattr(Distribution, name)))
         grad_scaler.divide_silently = self._function(SILENT, grad_scaler.divide_silently)
+        optimizer.hooked = self._stepping(optimizer.hooked)
         for name in ("tensor", "as_tensor", "from_numpy"):
             setattr(reference_impl, name, self._function(f"torch.{name}", getattr(reference_impl, name)))
         legacy.tensor = self._function("torch.Tensor", legacy.tensor)
@@ -119,6 +120,20 @@ class Watcher:
 
         Parameter.__init__ = init  # type: ignore[method-assign,assignment]  # this is the point
         Function.apply = classmethod(applied)  # type: ignore[method-assign,assignment]
+
+    def _stepping(self, hooked: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what makes the ``step`` of a class of optimizers, which tells when it has run."""
+
+        def made(step: Callable[..., Any]) -> Callable[..., Any]:
+            def noted(*args: Any, **kwargs: Any) -> Any:
+                out = step(*args, **kwargs)
+                self.begin()
+                self.end(STEP, [], [x for group in args[0].param_groups for x in group["params"]])
+                return out
+
+            return hooked(functools.wraps(step)(noted))
+
+        return made
 
     def _quietly(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose own calls are not told."""

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from conformance.explanation.carried import of_earlier_pass
+from conformance.explanation.carried import of_earlier_pass, shared_result
 from conformance.explanation.causes_of_calls import (
     in_place_layers,
-    no_parameters,
     other_sizes,
     other_state,
     out_of_place,
@@ -26,13 +25,13 @@ from conformance.explanation.history import (
     made_at,
     names_held,
     origin,
-    root_of,
     state_of,
 )
 from conformance.explanation.missing_grad import missing_grad
 from conformance.explanation.no_history import constant_gradient, no_history
+from conformance.explanation.optimizers import no_parameters
 from conformance.explanation.plain_calls import plain_cure, plain_number
-from conformance.explanation.value import ExecutedLine, GraphNode, Mishap, Story
+from conformance.explanation.value import GraphNode, Mishap, Story
 from conformance.explanation.words import at, names
 from specs.rule import RULES
 
@@ -88,6 +87,9 @@ def _is_about_a_tensor(found: Story, mishap: Mishap) -> bool:
     """Tell whether an error is about a tensor of the script, not about a call or what a layer made."""
     if "BackwardHookFunction" in mishap.message:
         return bool(found.steps[-1].named(mishap.tensor))
+    if mishap.rule == "save/freed-refused":  # one that a node saved, whose history is not asked for, is not
+        state = state_of(found, mishap.tensor or 0)
+        return state is not None and state.node is not None
     return mishap.rule not in OF_NO_TENSOR
 
 
@@ -139,7 +141,7 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         if not any("optim/step-is-a-write" in s.marks for s in found.steps):  # else what was saved is old
             cure += " Or pass retain_graph=True to the first backward()."
         return ([made, first.line] if made != first.line else [first.line]), text, cure
-    shared = _shared(found, first, node.number)
+    shared = shared_result(found, first, node.number)
     if shared:
         cure = (
             f"Pass retain_graph=True at line {first.line}, or compute {shared} anew before the second "
@@ -147,20 +149,6 @@ def _freed(found: Story, mishap: Mishap) -> Told:
         )
         return [first.line, made], text, cure
     return [first.line, made], text
-
-
-def _shared(found: Story, first: ExecutedLine, node: int) -> str:
-    """Return the name of a result of a freed node, from which both backwards may have come."""
-    root = root_of(found, first)[0]
-    known = [
-        (name.count("."), name)
-        for name, number in first.names.items()
-        if number != root
-        and (state := first.tensors.get(number)) is not None
-        and state.node == node
-        and not name.startswith("self.")
-    ]
-    return min(known)[1] if known else ""
 
 
 def _modified(found: Story, mishap: Mishap) -> Told:
@@ -205,6 +193,13 @@ def _modified(found: Story, mishap: Mishap) -> Told:
 
 def _no_history(found: Story, mishap: Mishap) -> Told:
     return ([], "") if mishap.tensor is None else no_history(found, mishap.tensor, mishap.line)
+
+
+def _shapes(found: Story, mishap: Mishap) -> Told:
+    """The shapes of the operands that do not go together."""
+    known = [(n[0], x) for o in mishap.operands if (n := names_held(found, o)) and (x := state_of(found, o))]
+    told = dict.fromkeys(f"{name} has shape {list(state.shape)}" for name, state in known)
+    return _made(found, mishap)[0], f"{names(list(told))}." if told else ""
 
 
 def _mode(found: Story, mishap: Mishap) -> Told:
@@ -262,6 +257,9 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "optim/needs-parameters": no_parameters,
     "device/one-for-all": two_devices,
     "op/one-dtype": two_dtypes,
+    "op/shapes-broadcast": _shapes,
+    "op/cat-sizes": _shapes,
+    "op/stack-sizes": _shapes,
     "op/matmul-shape": other_sizes,
     "op/no-derivative": _underivable,
     "copy/numpy-refused-with-grad": to_numpy,

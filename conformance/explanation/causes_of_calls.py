@@ -8,7 +8,7 @@ from math import prod
 
 from conformance.explanation.history import changes_of, made_at, names_held, origin, sources, state_of
 from conformance.explanation.value import Mishap, Story, TensorState
-from conformance.explanation.words import at, beginning, names
+from conformance.explanation.words import at, names
 
 CUTS = (".data", "detach")
 """Ways to a tensor's memory past its history."""
@@ -97,35 +97,6 @@ def _array_in(found: Story, line: int) -> tuple[str, int]:
             if name not in step.names and assigned.match(found.text_of(at_line)):
                 return name, at_line
     return "", 0
-
-
-def no_parameters(found: Story, mishap: Mishap) -> tuple[list[int], str] | tuple[list[int], str, str]:
-    """Name the tensors that no module registered, though they look like parameters."""
-    step = found.steps[-1]
-    held = [
-        (name, state)
-        for name, number in step.names.items()
-        if (state := step.tensors.get(number)) is not None and state.requires_grad and "." in name
-    ]
-    results = [(name, state) for name, state in held if not state.is_leaf]
-    leaves = [name for name, state in held if state.is_leaf]
-    if results:
-        name, state = results[0]
-        line = made_at(found, state).line
-        text = f"{name} is no parameter: it is the result of {state.grad_fn} at {at(found, line)}."
-        return [line], text, f"Make it last of all: {name} = nn.Parameter(...), of plain numbers."
-    if leaves:
-        text = (
-            f"{names(leaves)} require grad, but no module registered them (a plain list or tensor does not)."
-        )
-        cure = "Keep layers in nn.ModuleList or nn.ModuleDict, and assign tensors as nn.Parameter(...)."
-        return [made_at(found, held[0][1]).line], text, cure
-    frozen = [s.line for n in step.tensors for s, c in changes_of(found, n, "requires_grad") if c.before]
-    if frozen:
-        text = f"{beginning(at(found, frozen[0]))} set requires_grad to False, so nothing is left to train."
-        cure = f"Leave requires_grad on for what is to be trained, after line {frozen[0]}."
-        return [frozen[0]], text, cure
-    return [mishap.line], ""
 
 
 def written_aside(found: Story, tensor: int) -> int:

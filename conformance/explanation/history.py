@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.adapters.call_names import STEP
 from conformance.explanation.value import Change, ExecutedLine, Flow, Story, TensorState
 from conformance.explanation.ways_out import QUIET, Cut
-from conformance.explanation.words import at, in_print, names, of_shape
+from conformance.explanation.words import in_print, names, of_shape
 
 
 def made_at(found: Story, state: TensorState) -> ExecutedLine:
@@ -121,8 +122,9 @@ def root_of(found: Story, step: ExecutedLine) -> tuple[int | None, str]:
 
 
 def uses(found: Story, tensor: int) -> list[tuple[ExecutedLine, Flow]]:
-    """Return the calls that took a tensor."""
-    return [(step, flow) for step in found.steps for flow in step.flows if tensor in flow.takes]
+    """Return the calls that took a tensor, but for optimizers' steps."""
+    flows = ((step, flow) for step in found.steps for flow in step.flows if tensor in flow.takes)
+    return [(step, flow) for step, flow in flows if flow.how != STEP]
 
 
 def cuts_after(found: Story, tensor: int, root: int | None = None) -> list[Cut]:
@@ -170,24 +172,3 @@ def sources(found: Story, tensor: int) -> set[int]:
 def grad_told(state: TensorState) -> str:
     """Return a tensor's gradient in words."""
     return in_print(state.grad_value) if state.grad_value is not None else of_shape(state.shape)
-
-
-def not_stepped(found: Story, name: str, state: TensorState) -> str:
-    """Say that the optimizer's steps passed a leaf by that has a grad, or return nothing."""
-    if not (state.is_leaf and state.requires_grad):
-        return ""
-    passed: list[ExecutedLine] = []
-    for before, step in zip(found.steps, found.steps[1:], strict=False):
-        was, is_ = before.tensors.get(state.number), step.tensors.get(state.number)
-        if "optim/step-is-a-write" in step.marks and was is not None and is_ is not None:
-            if was.version != is_.version:
-                return ""
-            passed += [step] * (was.grad is not None)
-    if not passed:
-        return ""
-    return (
-        f"Besides, the optimizer's step of {at(found, passed[-1].line)} did not change {name}, although it "
-        f"has a grad: {name} is not among the parameters that it was given. Cure: make the optimizer after "
-        f"{name} and give it {name}; module.parameters() finds what is assigned as an nn.Parameter or "
-        "nn.Module, and what is in an nn.ModuleList, but nothing in a plain list."
-    )

@@ -50,6 +50,14 @@ CURES: dict[str, str] = {
     "the place of with torch.no_grad:.",
     r"^'tuple' object has no attribute": "Unpack what the call gave, which is several values: (output, "
     "state) of nn.LSTM, nn.GRU and nn.RNN, (values, indices) of max() over a dimension.",
+    r"^running_mean should contain (\d+) elements": "Give batch normalisation as many features as its "
+    "input has channels, in dimension 1.",
+    r"^Implicit dimension choice for": "Name the dimension: dim=1 for scores (N, classes), "
+    "dim=-1 for the last.",
+    r"Kernel size can't be greater than actual input size": "Give an input at least as large as the "
+    "kernel, a smaller kernel_size, or padding=.",
+    r"^input.size\(-1\) must be equal to input_size": "Give the layer the last size of its input as "
+    "input_size.",
     r"^Legacy autograd function with non-static forward": "Make forward and backward static methods "
     "(@staticmethod) that take ctx first, and call apply() of the class, not an object of it.",
     r"^Expected target size": "Give scores of shape (N, classes, d1, ...) and classes of shape (N, d1, ...).",

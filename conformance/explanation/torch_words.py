@@ -131,7 +131,7 @@ def said_by_torch(error: Refusal, subject: Subject | None) -> str:
 
 def warned_by_torch(warning: Warning) -> str:
     """Return what torch says of a warning of the reference."""
-    return _filled(getattr(warning, "rule", ""), {}) or str(warning)
+    return _filled(getattr(warning, "rule", ""), getattr(warning, "details", {})) or str(warning)
 
 
 def _filled(rule: str, details: Mapping[str, Any]) -> str:

@@ -9,13 +9,14 @@ from itertools import chain
 from types import CodeType
 from typing import Any
 
+from conformance.adapters.call_names import SILENT, STEP
 from conformance.adapters.reference_state import (
     TENSOR,
     RawFacts,
     subject_of,
     subject_of_warning,
 )
-from conformance.adapters.reference_watch import SILENT, Watcher, base_of, mode_rule, raw_needs_grad
+from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
 from conformance.explanation.lacking import imported_wholly, not_modelled
 from conformance.explanation.lines import Emit, LineTracer, words_of_exception
 from conformance.explanation.peek import Peek
@@ -118,7 +119,7 @@ class Tracer(LineTracer):
         number = self.peek.numbers.of
         lost = (
             not self.open
-            and how != "setitem"
+            and how not in ("setitem", STEP)
             and any(map(raw_needs_grad, takes))
             and (how in MAKES_LEAVES or not any(map(raw_needs_grad, gives)))
         )

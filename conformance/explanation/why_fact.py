@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.explanation.history import changes_of, cuts_before, made_at, not_stepped, origin
+from conformance.explanation.history import changes_of, cuts_before, made_at, origin
 from conformance.explanation.no_history import no_history
+from conformance.explanation.optimizers import not_stepped
 from conformance.explanation.value import ExecutedLine, Story, TensorState
 from conformance.explanation.ways_out import COMPARISONS, cure_of, way_out
 from conformance.explanation.words import at, name_at, names, stated_by
@@ -150,7 +151,7 @@ def _version(found: Story, name: str, fact: str, state: TensorState, step: Execu
             )
         return (
             f"{name}._version is {state.version} since {at(found, made.line)}: its memory "
-            "was written to before."
+            f"was written to before. {not_stepped(found, name, state)}".rstrip()
         )
     told = [f"{at(found, s.line)} made it {c.after}" for s, c in changed]
     if len(told) > 4:

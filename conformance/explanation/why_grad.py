@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance.explanation.history import (
@@ -13,13 +13,13 @@ from conformance.explanation.history import (
     grad_told,
     leaves_of,
     made_at,
-    not_stepped,
     origin,
     root_of,
     sources,
     uses,
 )
 from conformance.explanation.not_finite import is_finite, not_finite
+from conformance.explanation.optimizers import not_stepped
 from conformance.explanation.value import ExecutedLine, Mishap, Story, TensorState
 from conformance.explanation.ways_out import Cut, cure_of, rule_of, way_out
 from conformance.explanation.words import at, beginning, in_print, names, stated_by
@@ -129,9 +129,11 @@ def _renamed(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
     else:
         what = f"is no leaf but the result of {state.grad_fn}"
     if ".grad" in found.source[line - 1] or state.is_leaf:
-        cure = (
-            f"Cure: change the leaf in place, under torch.no_grad(): for instance {name} -= lr * "
-            f"{name}.grad; or give the result another name."
+        own = re.match(rf"{re.escape(name)}\s*=\s*({re.escape(name)}\s*([-+])\s*(.+))$", found.text_of(line))
+        write = f"{name} {own[2]}= {own[3]}" if own else f"for instance {name} -= lr * {name}.grad"
+        cure = f"Cure: change the leaf in place, under torch.no_grad(): {write}; or "
+        cure += (
+            f"make a new leaf of the result: {name} = ({own[1] if own else '...'}).detach().requires_grad_()."
         )
     else:
         cure = (
@@ -242,7 +244,7 @@ def _cleared(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
             f"{in_print(change.before)}."
         ),
         *(_rule(rule) for rule in change.because[:1]),
-        "Cure: read the grad after backward() and before it is cleared.",
+        not_stepped(found, name, state) or "Cure: read the grad after backward() and before it is cleared.",
     ]
 
 
@@ -321,10 +323,23 @@ def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> li
         how = f"call {owner}" if owner and "nn/parameter-requires-grad" in made_at(found, state).marks else ""
         return [text, f"No op took {name}.", f"Cure: {how or f'compute {root_name} from {name}'}."]
     line = at(found, used[-1].line)
+    if late := _flag_came_late(found, name, state, used):
+        return [text, *late]
     if used[0].number > last.number:
         return [text, f"{name} was used only after that, at {line}.", "Cure: call backward() after it."]
     return [text, f"What {line} computed from {name} did not go into {root_name}.",
             f"Cure: compute {root_name} from it."]  # fmt: skip
+
+
+def _flag_came_late(found: Story, name: str, state: TensorState, used: Sequence[ExecutedLine]) -> list[str]:
+    """Tell that a leaf was used before it required grad, and not since."""
+    flagged = [s for s, c in changes_of(found, state.number, "requires_grad") if c.after and not c.before]
+    if not flagged or used[-1].number >= flagged[-1].number or flagged[-1].number <= state.made:
+        return []
+    asked = at(found, flagged[-1].line)
+    early = f"{beginning(at(found, used[-1].line))} used {name} before {asked} asked for its grad"
+    return [f"{early}, so nothing was recorded of it.",
+            f"Cure: {name}.requires_grad_() before line {used[-1].line}."]  # fmt: skip
 
 
 Account = Callable[[Story, str, TensorState, ExecutedLine], list[str]]

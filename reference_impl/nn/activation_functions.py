@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -57,24 +58,26 @@ softmax_along = composite.BOTH["softmax"]
 log_softmax_along = composite.BOTH["log_softmax"]
 
 
-def _usual_dim(ndim: int) -> int:
-    """The dimension that PyTorch takes if none is given."""
+def _usual_dim(name: str, ndim: int) -> int:
+    """The dimension that PyTorch takes if none is given, with a warning."""
+    text = f"Implicit dimension choice for {name} has been deprecated. "
+    warnings.warn(f"{text}Change the call to include dim=X as an argument.", stacklevel=3)
     return 0 if ndim in (0, 1, 3) else 1
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Exponentials over their sum along a dimension."""
-    return softmax_along(input, _usual_dim(input.ndim) if dim is None else dim, dtype)
+    return softmax_along(input, _usual_dim("softmax", input.ndim) if dim is None else dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax."""
-    return log_softmax_along(input, _usual_dim(input.ndim) if dim is None else dim, dtype)
+    return log_softmax_along(input, _usual_dim("log_softmax", input.ndim) if dim is None else dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of ``-x``."""
-    return softmax(input.neg(), dim, dtype=dtype)
+    return softmax_along(input.neg(), _usual_dim("softmin", input.ndim) if dim is None else dim, dtype)
 
 
 def gumbel_softmax(

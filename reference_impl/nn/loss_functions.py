@@ -101,9 +101,10 @@ def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
 
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
     """Broadcast input and target; warn if they differ in shape."""
-    if array_of(input).shape == array_of(target).shape:
+    shape, other = array_of(input).shape, array_of(target).shape
+    if shape == other:
         return input, target
-    warn("nn/loss-size-warns")
+    warn("nn/loss-size-warns", input=list(shape), target=list(other))
     return composite.broadcast_tensors(input, target)
 
 
